@@ -1,0 +1,451 @@
+"""Who wrote what about which item: the table that everything is computed from, and its readers.
+
+Missing is not empty (design, section 3): a rater who gave no answer has no row; a rater who submitted nothing has the empty
+answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.text import normalise
+
+AGREEMENT_VERSION = "agreement"  # model_version of our own predictions: never a rater
+
+SKIPPED = "skipped"
+DRAFT = "draft, not submitted"
+COPIED = "copied from a prediction"
+COPIED_AND_EDITED = "copied from a prediction and edited"
+OLDER_DUPLICATE = "older answer of the same rater"
+NO_RATER = "no annotator named"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer."""
+
+    item: str
+    rater: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """An answer that counts for nothing, and why."""
+
+    item: str
+    rater: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotationTable:
+    """Items x raters -> answer, as arrays over the answers that were given.
+
+    Attributes
+    ----------
+    items, raters : tuple of str
+        Ids in order of first appearance; items without an answer are kept.
+    texts : tuple of str
+        Distinct normalised texts.
+    answers : tuple of tuple of int
+        Distinct answers, each a sorted tuple of indices into `texts`; ``()`` is the empty answer.
+    item, rater, answer : ndarray of int64, shape (n,)
+        One entry per given answer, sorted by item, then rater: indices into `items`, `raters` and `answers`.
+    excluded : tuple of Excluded
+    """
+
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    texts: tuple[str, ...]
+    answers: tuple[tuple[int, ...], ...]
+    item: NDArray[np.int64]
+    rater: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    excluded: tuple[Excluded, ...] = ()
+
+    @classmethod
+    def from_answers(
+        cls,
+        answers: Iterable[Answer],
+        *,
+        items: Iterable[str] = (),
+        excluded: Iterable[Excluded] = (),
+        casefold: bool = False,
+    ) -> Self:
+        """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
+
+        Parameters
+        ----------
+        answers : iterable of Answer
+        items : iterable of str
+            Ids that exist whether answered or not; they come first, in this order.
+        excluded : iterable of Excluded
+        casefold : bool
+            Texts that differ only in case are one text.
+
+        Raises
+        ------
+        InputError
+            If one rater answers one item twice.
+        """
+        item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
+        rater_ids: dict[str, int] = {}
+        text_ids: dict[str, int] = {}
+        answer_ids: dict[tuple[int, ...], int] = {}
+        rows: dict[tuple[int, int], int] = {}
+        for given in answers:
+            folded = (normalise(text, casefold=casefold) for text in given.texts)
+            key = tuple(sorted({text_ids.setdefault(text, len(text_ids)) for text in folded if text}))
+            place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
+            if place in rows:
+                raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
+            rows[place] = answer_ids.setdefault(key, len(answer_ids))
+        order = sorted(rows)
+        return cls(
+            items=tuple(item_ids),
+            raters=tuple(rater_ids),
+            texts=tuple(text_ids),
+            answers=tuple(answer_ids),
+            item=np.array([item for item, _ in order], dtype=np.int64),
+            rater=np.array([rater for _, rater in order], dtype=np.int64),
+            answer=np.array([rows[place] for place in order], dtype=np.int64),
+            excluded=tuple(excluded),
+        )
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every answer holds exactly one text: no sets, no empty answers."""
+        return all(len(answer) == 1 for answer in self.answers)
+
+    def texts_of(self, answer: int) -> tuple[str, ...]:
+        """Texts of the distinct answer number `answer`."""
+        return tuple(self.texts[text] for text in self.answers[answer])
+
+
+# --- Label Studio -----------------------------------------------------------------------------------------------------
+
+
+def label_studio_answers(
+    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False
+) -> tuple[list[Answer], list[Excluded]]:
+    """Answers in one task of a Label Studio JSON export or of its API, and those that don't count.
+
+    Skipped annotations, drafts, answers copied from a prediction and older answers of one rater are excluded with the reason.
+
+    Parameters
+    ----------
+    task : mapping
+        With ``id``, ``annotations`` and, where present, ``drafts`` and ``predictions``.
+    control : str or None
+        ``from_name`` of the TextArea; None takes every TextArea.
+    predictions_as_raters : bool
+        Count each model version's newest prediction as the answer of a rater ``model:VERSION``.
+    """
+    item = _task_id(task)
+    answers: dict[str, tuple[tuple[str, str, int], Answer]] = {}
+    excluded: list[Excluded] = []
+
+    def keep_newest(rater: str, source: Mapping[str, Any]) -> None:
+        dated = _age(source), Answer(item, rater, _texts(source, control))
+        if rater in answers:
+            excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
+            dated = max(dated, answers[rater], key=lambda pair: pair[0])
+        answers[rater] = dated
+
+    for annotation in _mappings(task.get("annotations")):
+        rater = _user(annotation.get("completed_by"))
+        copied = _copied(annotation, control)
+        if annotation.get("was_cancelled"):
+            excluded.append(Excluded(item, rater or "", SKIPPED))
+        elif rater is None:
+            excluded.append(Excluded(item, "", NO_RATER))
+        elif copied:
+            excluded.append(Excluded(item, rater, copied))
+        else:
+            keep_newest(rater, annotation)
+    for draft in _mappings(task.get("drafts")):
+        excluded.append(Excluded(item, _user(draft.get("user")) or "", DRAFT))
+    if predictions_as_raters:
+        for prediction in _mappings(task.get("predictions")):
+            version = prediction.get("model_version") or ""
+            if version != AGREEMENT_VERSION:
+                keep_newest(f"model:{version}", prediction)
+    return [answer for _, answer in answers.values()], excluded
+
+
+def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """``from_name`` of every TextArea that has a result in the tasks' annotations, in order of appearance."""
+    names: dict[str, None] = {}
+    for task in tasks:
+        for annotation in _mappings(task.get("annotations")):
+            for region in _mappings(annotation.get("result")):
+                if region.get("type") == "textarea" and isinstance(region.get("from_name"), str):
+                    names[region["from_name"]] = None
+    return tuple(names)
+
+
+def _task_id(task: Mapping[str, Any]) -> str:
+    if not isinstance(task.get("id"), int | str):
+        raise InputError("A task of the export has no id.")
+    return str(task["id"])
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The mappings in a list; exports hold bare ids where objects were not asked for."""
+    if isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, Mapping))
+
+
+def _user(value: Any) -> str | None:
+    """Id of a user: Label Studio gives a number, an object or an email address."""
+    if isinstance(value, Mapping):
+        value = value.get("id", value.get("email"))
+    return None if value is None or isinstance(value, bool) else str(value)
+
+
+def _regions(source: Mapping[str, Any], control: str | None) -> Iterator[Mapping[str, Any]]:
+    for region in _mappings(source.get("result")):
+        if region.get("type") == "textarea" and control in (None, region.get("from_name")):
+            yield region
+
+
+def _texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
+    """All strings of the control: one result with several strings and several results with one are the same answer."""
+    texts: list[str] = []
+    for region in _regions(source, control):
+        value = region.get("value")
+        text = value.get("text") if isinstance(value, Mapping) else None
+        texts.extend(part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str))
+    return tuple(texts)
+
+
+def _copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
+    origins = {
+        region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual")
+        for region in _regions(annotation, control)
+    }
+    if "prediction" in origins:
+        return COPIED
+    return COPIED_AND_EDITED if "prediction-changed" in origins else None
+
+
+def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Sort key for "newest": ISO dates of one server sort as strings."""
+    number = source.get("id")
+    return (
+        str(source.get("updated_at") or ""),
+        str(source.get("created_at") or ""),
+        number if isinstance(number, int) else 0,
+    )
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def read(
+    source: str | os.PathLike[str] | io.TextIOBase,
+    *,
+    control: str | None = None,
+    casefold: bool = False,
+    predictions_as_raters: bool = False,
+) -> AnnotationTable:
+    """Read a Label Studio JSON export, a long CSV ``item,rater,text`` or JSONL ``{"item", "rater", "texts"}``.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+    control : str, optional
+        The TextArea to read from a Label Studio export; needed when the export has several.
+    casefold : bool
+        Texts that differ only in case are one text.
+    predictions_as_raters : bool
+        In a Label Studio export, count each model version as a rater.
+
+    Raises
+    ------
+    InputError
+        If the input can't be used; the message says what is wrong and on which line.
+    """
+    name, text = _contents(source)
+    start = text[:4096].lstrip()[:1]
+    if not start:
+        raise InputError(f"{name} is empty.")
+    if start == "[":
+        tasks = _tasks(name, text)
+        control = _choose_control(name, tasks, control)
+        return _from_label_studio(tasks, control, casefold, predictions_as_raters)
+    if control is not None or predictions_as_raters:
+        raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
+    rows = _jsonl_answers(name, text) if start == "{" else _csv_answers(name, text)
+    return AnnotationTable.from_answers(rows[0], items=rows[1], excluded=rows[2], casefold=casefold)
+
+
+_Rows = tuple[list[Answer], list[str], list[Excluded]]
+
+
+def _contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
+    """Name for messages, and the whole text."""
+    if isinstance(source, io.TextIOBase):
+        return getattr(source, "name", None) or "The input", source.read()
+    name = "Standard input" if source == "-" else os.fspath(source)
+    try:
+        if source == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            with open(source, "rb") as file:
+                data = file.read()
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror or error}.") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name} is not UTF-8 text: line {line} has a byte that does not belong there.") from None
+    if "\0" in text[:65536]:
+        raise InputError(f"{name} is not text: it holds zero bytes.")
+    return name, text
+
+
+def _tasks(name: str, text: str) -> list[Mapping[str, Any]]:
+    try:
+        tasks = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name} is not valid JSON: {error.msg} on line {error.lineno}.") from None
+    except (RecursionError, ValueError):
+        raise InputError(f"{name} is not valid JSON: it is nested too deeply or holds an impossible number.") from None
+    if not tasks:
+        raise InputError(f"{name} holds no tasks.")
+    for number, task in enumerate(tasks, start=1):
+        if not isinstance(task, Mapping) or "annotations" not in task:
+            raise InputError(
+                f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
+                "(export with the format JSON, not JSON_MIN)."
+            )
+        if not isinstance(task.get("id"), int | str):
+            raise InputError(f"{name}: task number {number} has no id.")
+    return tasks
+
+
+def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | None) -> str:
+    found = text_controls(tasks)
+    if not found:
+        raise InputError(f"{name} has no TextArea answers: no annotation holds a result of type textarea.")
+    if control is None:
+        if len(found) > 1:
+            raise InputError(f"{name} has several TextArea controls ({', '.join(found)}): choose one with --control.")
+        return found[0]
+    if control not in found:
+        raise InputError(f"{name} has no TextArea named {control!r}; it has {', '.join(found)}.")
+    return control
+
+
+def _from_label_studio(
+    tasks: list[Mapping[str, Any]], control: str, casefold: bool, predictions_as_raters: bool
+) -> AnnotationTable:
+    answers: list[Answer] = []
+    excluded: list[Excluded] = []
+    seen: set[str] = set()
+    for task in tasks:
+        identifier = _task_id(task)
+        if identifier in seen:
+            raise InputError(f"The export holds task {identifier} twice.")
+        seen.add(identifier)
+        given, left_out = label_studio_answers(task, control=control, predictions_as_raters=predictions_as_raters)
+        answers += given
+        excluded += left_out
+    return AnnotationTable.from_answers(
+        answers, items=(str(task["id"]) for task in tasks), excluded=excluded, casefold=casefold
+    )
+
+
+def _jsonl_answers(name: str, text: str) -> _Rows:
+    answers: dict[tuple[str, str], Answer] = {}
+    items: list[str] = []
+    excluded: list[Excluded] = []
+    for number, line in enumerate(io.StringIO(text), start=1):
+        if not line.strip():
+            continue
+        item, rater, texts = _jsonl_row(f"{name}, line {number}", line)
+        items.append(item)
+        if (item, rater) in answers:
+            excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
+        if texts is not None:
+            answers[item, rater] = Answer(item, rater, texts)
+    return list(answers.values()), items, excluded
+
+
+def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{place}: not valid JSON.") from None
+    if not isinstance(row, dict) or not {"item", "rater", "texts"} <= row.keys():
+        raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+    for key in ("item", "rater"):
+        if isinstance(row[key], bool) or not isinstance(row[key], int | str) or row[key] == "":
+            raise InputError(f"{place}: {key} is neither a name nor a number.")
+    texts = row["texts"]
+    if texts is None:  # asked, but no answer: the item exists, the answer is missing
+        return str(row["item"]), str(row["rater"]), None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{place}: texts is not a list of strings.")
+    return str(row["item"]), str(row["rater"]), tuple(texts)
+
+
+def _csv_answers(name: str, text: str) -> _Rows:
+    header = text[:4096].partition("\n")[0]
+    delimiter = next((mark for mark in ",;\t" if _columns(header, mark)), None)
+    if delimiter is None:
+        raise InputError(f"{name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text.")
+    column = _columns(header, delimiter)
+    texts: dict[tuple[str, str], list[str]] = {}
+    with _long_fields():
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            next(reader)
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) <= max(column.values()):
+                    raise InputError(f"{name}, line {reader.line_num}: expected item, rater and text.")
+                item, rater = row[column["item"]].strip(), row[column["rater"]].strip()
+                if not item or not rater:
+                    missing = "rater" if item else "item"
+                    raise InputError(f"{name}, line {reader.line_num}: the {missing} is missing.")
+                texts.setdefault((item, rater), []).append(row[column["text"]])
+        except csv.Error as error:
+            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+    if not texts:
+        raise InputError(f"{name} has a header but no answers.")
+    return [Answer(item, rater, tuple(written)) for (item, rater), written in texts.items()], [], []
+
+
+def _columns(header: str, delimiter: str) -> dict[str, int]:
+    """Column numbers of item, rater and text, or nothing if the header lacks one of them."""
+    try:
+        names = [name.strip().casefold() for name in next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter), [])]
+    except csv.Error:
+        return {}
+    wanted = ("item", "rater", "text")
+    return {name: names.index(name) for name in wanted} if set(wanted) <= set(names) else {}
+
+
+@contextlib.contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

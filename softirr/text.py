@@ -1,0 +1,29 @@
+"""One normal form for every text, so that "the same text" means the same thing everywhere."""
+
+import unicodedata
+
+_CONTROLS = {code: " " for code in [*range(0x20), *range(0x7F, 0xA0)]}
+_SURROGATES = {code: "�" for code in range(0xD800, 0xE000)}
+_UNSAFE = {**_CONTROLS, **_SURROGATES}
+
+
+def normalise(text: str, *, casefold: bool = False) -> str:
+    r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
+
+    Control characters count as white space and lone surrogates become U+FFFD: neither survives a database or UTF-8.
+
+    Parameters
+    ----------
+    text : str
+    casefold : bool
+        Fold case too, so that "Fever" and "fever" are the same text.
+
+    Examples
+    --------
+    >>> normalise("  heart\t attack\n")
+    'heart attack'
+    >>> normalise("e\u0301") == "\u00e9"
+    True
+    """
+    text = " ".join(unicodedata.normalize("NFC", text.translate(_UNSAFE)).split())
+    return unicodedata.normalize("NFC", text.casefold()) if casefold else text
