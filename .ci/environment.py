@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Make the virtual environments that the Makefile's targets need, and say in words what is missing.
+
+    environment.py run           .venv with the package and what it needs to run
+    environment.py dev           the same, with what tests and lint need
+    environment.py labelstudio   .venv-labelstudio with Label Studio, which pins many old versions and so lives alone
+    environment.py system        programs that some tests need (Chromium, PostgreSQL, Redis); installs them where it may
+
+Standard library only and readable by old Pythons, because it has to run before anything is installed. A stamp file in
+each environment remembers what it was made from, so that a second run takes no time.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHONS = ((3, 11), (3, 12), (3, 13))
+TORCH = "torch==2.13.0"
+TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+LABEL_STUDIO = "label-studio==1.23.2"
+# Peers whose own pins would hold everything else back; their code runs with the versions in constraints.txt.
+WITHOUT_DEPENDENCIES = ("irrCAC==0.4.4",)
+# Program looked for -> Debian package that brings it, and what goes without it.
+PROGRAMS = {
+    "chromium": ("chromium", "the browser tests"),
+    "pg_ctl": ("postgresql", "the tests with PostgreSQL"),
+    "redis-server": ("redis-server", "the tests with Redis"),
+    "nginx": ("nginx-light", "the test of the same-origin panel behind a proxy"),
+}
+
+
+class Missing(Exception):
+    """Something that this script can't bring; the message says what to do."""
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def python_version(executable):
+    """(major, minor) of an interpreter that runs and can make virtual environments, else None."""
+    try:
+        out = subprocess.run(
+            [executable, "-c", "import sys, venv, ensurepip; print('%d %d' % sys.version_info[:2])"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=True,
+        ).stdout
+        major, minor = out.split()
+        return int(major), int(minor)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def find_python():
+    """The interpreter for new environments: $PYTHON, the one that runs this, else the first that fits on PATH."""
+    asked = os.environ.get("PYTHON")
+    candidates = [asked] if asked else [sys.executable, "python3", *("python%d.%d" % v for v in PYTHONS)]
+    for name in candidates:
+        path = shutil.which(name) if name else None
+        if path and python_version(path) in PYTHONS:
+            return path
+    wanted = "Python 3.11, 3.12 or 3.13 with its venv module"
+    found = "%s is %s" % (asked or "python3", ".".join(map(str, python_version(asked or sys.executable) or ("not usable",))))
+    hint = "on Debian or Ubuntu: apt-get install python3 python3-venv; then run make again, or name one: make PYTHON=/path/to/python3.12"
+    raise Missing("%s is needed, and none was found (%s). %s" % (wanted, found, hint))
+
+
+def digest(*parts):
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(part.read_bytes() if isinstance(part, Path) else part.encode())
+        h.update(b"\0")
+    return h.hexdigest()
+
+
+def bin_of(folder, name):
+    scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+    return scripts / (name + (".exe" if os.name == "nt" else ""))
+
+
+def make_venv(folder):
+    if python_version(str(bin_of(folder, "python"))) in PYTHONS:
+        return
+    python = find_python()
+    say("  making the virtual environment %s with Python %d.%d" % ((folder.name,) + python_version(python)))
+    if folder.exists():
+        shutil.rmtree(str(folder))
+    if subprocess.call([python, "-m", "venv", str(folder)]) != 0:
+        raise Missing("The virtual environment %s could not be made. On Debian or Ubuntu: apt-get install python3-venv." % folder.name)
+
+
+def pip(folder, *arguments):
+    """pip install, with one short line per download; the whole output is shown only when it fails."""
+    command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off", *arguments]
+    kept = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(ROOT), universal_newlines=True) as process:
+        for line in process.stdout:
+            kept.append(line)
+            words = line.split()
+            if len(words) > 1 and words[0] == "Downloading":
+                say("    downloading %s" % " ".join(words[1:]).rsplit("/", 1)[-1])
+            elif line.startswith("Installing collected packages"):
+                say("    installing %d packages" % (line.count(",") + 1))
+    if process.returncode != 0:
+        sys.stderr.write("".join(kept[-40:]))
+        raise Missing("pip could not install %s (its last words are above). Is the package index reachable?" % " ".join(arguments))
+
+
+def torch_options(folder):
+    """Where PyTorch is taken from.
+
+    The build on PyPI brings several GB of CUDA on Linux, which a machine without an NVIDIA card has no use for. pip is
+    asked, without downloading, which file it would take; a local or CPU build is taken as it is.
+    """
+    if not sys.platform.startswith("linux") or shutil.which("nvidia-smi"):
+        return []
+    command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--dry-run", "--no-deps", "--ignore-installed",
+               "--quiet", "--no-input", "--report", "-", TORCH]
+    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    try:
+        url = json.loads(out.decode())["install"][0]["download_info"]["url"]
+    except (ValueError, LookupError):
+        url = ""
+    if url.startswith("file:") or "%2Bcpu" in url or "+cpu" in url:
+        return []
+    return ["--index-url", TORCH_CPU_INDEX]
+
+
+def is_fresh(stamp, key):
+    return stamp.exists() and stamp.read_text() == key
+
+
+def package(dev):
+    """.venv with the package in editable form."""
+    folder = ROOT / ".venv"
+    stamp = folder / (".made-dev" if dev else ".made-run")
+    key = digest(ROOT / "pyproject.toml", ROOT / "constraints.txt", Path(__file__))
+    if is_fresh(stamp, key) or (not dev and is_fresh(folder / ".made-dev", key)):
+        return
+    start = time.monotonic()
+    say("Setting up .venv: the first time takes some minutes, then it is kept.")
+    make_venv(folder)
+    pip(folder, "--upgrade", "-c", "constraints.txt", "pip")
+    say("  PyTorch")
+    pip(folder, *torch_options(folder), TORCH)
+    say("  softirr and what it needs" + (", with the tools for tests and lint" if dev else ""))
+    pip(folder, "-c", "constraints.txt", "-e", ".[dev]" if dev else ".")
+    if dev:
+        pip(folder, "--no-deps", *WITHOUT_DEPENDENCIES)
+    stamp.write_text(key)
+    say("  .venv is ready (%d s)" % (time.monotonic() - start))
+
+
+def label_studio():
+    """.venv-labelstudio, unless SOFTIRR_LABEL_STUDIO names an installed Label Studio."""
+    named = os.environ.get("SOFTIRR_LABEL_STUDIO")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise Missing("SOFTIRR_LABEL_STUDIO names %s, which is no program that can be run." % named)
+        return
+    folder = ROOT / ".venv-labelstudio"
+    stamp = folder / ".made"
+    pins = Path(__file__).with_name("labelstudio-constraints.txt")
+    key = digest(LABEL_STUDIO, pins)
+    if is_fresh(stamp, key):
+        return
+    start = time.monotonic()
+    say("Setting up .venv-labelstudio with Label Studio 1.23.2: the first time takes some minutes, then it is kept.")
+    make_venv(folder)
+    pip(folder, "-c", str(pins), LABEL_STUDIO)
+    stamp.write_text(key)
+    say("  .venv-labelstudio is ready (%d s)" % (time.monotonic() - start))
+
+
+def debian_program(name):
+    """Path of a program; PostgreSQL's server programs are not on Debian's PATH."""
+    if name == "chromium":
+        return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    servers = sorted(Path("/usr/lib/postgresql").glob("*/bin/" + name)) if name == "pg_ctl" else []
+    return shutil.which(name) or (str(servers[-1]) if servers else None)
+
+
+def system():
+    """Programs outside Python. Installed where that is possible without asking, else named."""
+    missing = {name: PROGRAMS[name] for name in PROGRAMS if not debian_program(name)}
+    if not missing:
+        return
+    packages = [package for package, _ in missing.values()]
+    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        say("Installing Debian packages for the tests: " + " ".join(packages))
+        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        quiet = {"stdout": subprocess.DEVNULL, "env": environment}
+        subprocess.call(["apt-get", "update", "-qq"], **quiet)
+        subprocess.call(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages], **quiet)
+        missing = {name: PROGRAMS[name] for name in PROGRAMS if not debian_program(name)}
+    for name, (package, without) in missing.items():
+        say("%s was not found, so %s will be left out. To have them: sudo apt-get install %s" % (name, without, package))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("parts", nargs="+", choices=("run", "dev", "labelstudio", "system"))
+    parts = parser.parse_args().parts
+    try:
+        for part in parts:
+            {"run": lambda: package(False), "dev": lambda: package(True), "labelstudio": label_studio, "system": system}[part]()
+    except Missing as problem:
+        sys.stderr.write("%s\n" % problem)
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped; run it again to go on.\n")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

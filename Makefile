@@ -1,0 +1,35 @@
+# Needs Python 3.11 to 3.13 and make. Each target sets up what it needs (.ci/environment.py) and is quick the second time.
+SHELL := /bin/sh
+SETUP := $(if $(PYTHON),PYTHON="$(PYTHON)",) python3 .ci/environment.py
+VENV := .venv/bin
+LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
+ARGS ?=
+
+.PHONY: help demo test lint bench clean python
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+python:
+	@command -v python3 >/dev/null || { echo "Python 3.11, 3.12 or 3.13 is needed, and no python3 was found. On Debian or Ubuntu: apt-get install python3 python3-venv"; exit 2; }
+
+demo: python  ## a Label Studio with an example project, scored; ARGS=--check runs it headless and verifies it
+	@$(SETUP) run labelstudio
+	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/softirr-ls demo $(ARGS)
+
+test: python  ## every test, with a real Label Studio; ARGS are passed to pytest
+	@$(SETUP) dev labelstudio system
+	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest $(ARGS)
+
+lint: python  ## ruff and mypy
+	@$(SETUP) dev
+	@$(VENV)/ruff check .
+	@$(VENV)/ruff format --check .
+	@$(VENV)/mypy
+
+bench: python  ## the benchmarks; ARGS picks one, for example ARGS=coefficients
+	@$(SETUP) dev
+	@$(VENV)/softirr bench $(ARGS)
+
+clean:  ## remove the environments, the demo and what tools leave behind
+	rm -rf .venv .venv-labelstudio .demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
