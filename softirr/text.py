@@ -2,8 +2,8 @@
 
 import unicodedata
 
-_CONTROLS = {code: " " for code in [*range(0x20), *range(0x7F, 0xA0)]}
-_SURROGATES = {code: "�" for code in range(0xD800, 0xE000)}
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
+_SURROGATES = dict.fromkeys(range(55296, 57344), "�")
 _UNSAFE = {**_CONTROLS, **_SURROGATES}
 
 
