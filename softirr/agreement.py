@@ -1,0 +1,536 @@
+"""From a table of answers and a measure of equivalence to the report: every coefficient, rater, rater pair and item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from softirr import chance as chances
+from softirr import coefficients as co
+from softirr.annotations import AnnotationTable, Excluded
+from softirr.assignment import AnswerScorer
+from softirr.cache import PairCache
+from softirr.coefficients import Chance, Floats, Marginals, Ratings, Undefined
+from softirr.consensus import Consensus, Match, consensus
+from softirr.equivalence import Measure, Provenance
+from softirr.equivalence import measure as measure_by_name
+from softirr.errors import InputError
+from softirr.intervals import FEW_ITEMS, Coefficient, analytic
+from softirr.pairs import PairScorer
+
+DEFAULT_MEASURE = "indel"
+"""The measure that scores when none is named."""
+
+CHEAP_PAIRS = 500_000_000
+"""``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
+SET_PAIRS = 20_000_000
+"""The same when answers are sets."""
+COSTLY_PAIRS = 5_000
+"""The same, in pairs of texts, when the measure is not cheap."""
+
+ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
+IntervalMethod = Literal["analytic", "bootstrap"]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class RaterPairAgreement:
+    """Agreement of two raters over the items both answered."""
+
+    raters: tuple[str, str]
+    n_items: int
+    observed_agreement: Coefficient
+    expected_agreement: float
+    cohen_kappa: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``rater_pairs``."""
+        return {
+            "raters": list(self.raters),
+            "n_items": self.n_items,
+            "observed_agreement": self.observed_agreement.value,
+            "observed_agreement_ci95": _listed(self.observed_agreement.ci95),
+            "expected_agreement": self.expected_agreement,
+            "cohen_kappa": self.cohen_kappa.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class RaterAgreement:
+    """Agreement of one rater with all others."""
+
+    id: str
+    n_items: int
+    agreement: Coefficient
+    cohen_kappa: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``raters``."""
+        return {
+            "id": self.id,
+            "n_items": self.n_items,
+            "agreement": self.agreement.value,
+            "agreement_ci95": _listed(self.agreement.ci95),
+            "cohen_kappa": self.cohen_kappa.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class ItemAgreement:
+    """Agreement on one item.
+
+    Attributes
+    ----------
+    id : str
+    agreement : float or None
+        Mean equivalence of its pairs of answers; None with fewer than two answers.
+    n_raters : int
+        How many raters answered it.
+    pairs : tuple of (str, str, float)
+        Two raters and the equivalence of their answers.
+    matches, unmatched, suggestion
+        See :func:`softirr.consensus.consensus`.
+    kappa : float or None
+        Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is Fleiss' kappa. None where
+        it was not asked for or is not defined.
+    """
+
+    id: str
+    agreement: float | None
+    n_raters: int
+    pairs: tuple[tuple[str, str, float], ...]
+    matches: tuple[Match, ...]
+    unmatched: dict[str, tuple[str, ...]]
+    suggestion: tuple[str, ...]
+    kappa: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``items``."""
+        return {
+            "id": self.id,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "n_raters": self.n_raters,
+            "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
+            "matches": [match.to_dict() for match in self.matches],
+            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
+            "suggestion": list(self.suggestion),
+        }
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Agreement by chance; the values are None where the coefficient is not defined."""
+
+    cohen: float | None
+    fleiss: float | None
+    krippendorff: float | None
+    method: str
+    standard_error: float
+    pairs_scored: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object ``expected_agreement``."""
+        return {
+            "cohen": self.cohen,
+            "fleiss": self.fleiss,
+            "krippendorff": self.krippendorff,
+            "method": self.method,
+            "standard_error": self.standard_error,
+            "pairs_scored": self.pairs_scored,
+        }
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """Everything that is known of a table's agreement under one measure; :meth:`to_dict` is the contract."""
+
+    measure: str
+    n_items: int
+    n_raters: int
+    coefficients: dict[str, Coefficient]
+    expected_agreement: Expected
+    raters: tuple[RaterAgreement, ...]
+    rater_pairs: tuple[RaterPairAgreement, ...]
+    items: tuple[ItemAgreement, ...]
+    excluded: tuple[Excluded, ...]
+    provenance: Provenance
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of design section 6, with ``warnings`` and the intervals of raters added."""
+        return {
+            "schema_version": 1,
+            "measure": self.measure,
+            "n_items": self.n_items,
+            "n_raters": self.n_raters,
+            "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
+            "expected_agreement": self.expected_agreement.to_dict(),
+            "raters": [rater.to_dict() for rater in self.raters],
+            "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
+            "items": [item.to_dict() for item in self.items],
+            "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
+            "warnings": list(self.warnings),
+            "provenance": _provenance(self.provenance),
+        }
+
+
+def agreement(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    chance: ChanceMethod = "auto",
+    permutations: int = 3,
+    target_se: float = 0.005,
+    seed: int = 0,
+    interval: IntervalMethod = "analytic",
+    assignment: str = "optimal",
+    marginals: Marginals = "answers",
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> AgreementReport:
+    """How far the raters of a table agree in meaning.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : str or Measure
+        Equivalence of two texts, by name or made.
+    chance
+        How agreement by chance is computed: exactly, by permutation as in the paper, or from a stratified sample. ``auto`` is exact where
+        that fits the budget (see ``CHEAP_PAIRS``, ``SET_PAIRS``, ``COSTLY_PAIRS``), else stratified; the report says which it was.
+    permutations : int
+        D, for ``chance="permutation"``.
+    target_se : float
+        Standard error of the expected agreement that ``chance="stratified"`` stops at.
+    seed : int
+        Of everything that is drawn at random.
+    interval
+        Confidence intervals: analytic, or bootstrap over items.
+    assignment : {"optimal", "greedy"}
+        How two sets are matched.
+    marginals
+        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.Pooling`.
+    cache : PairCache, optional
+        Keeps scores of models between runs.
+    progress : callable, optional
+        Called with (pairs done, pairs in all) while a model scores.
+
+    Returns
+    -------
+    AgreementReport
+        Values that are not defined are None and say why; nothing is nan.
+
+    Raises
+    ------
+    InputError
+        If an option or the measure's name is not known.
+    """
+    _check(chance=chance, permutations=permutations, target_se=target_se, interval=interval, marginals=marginals)
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=assignment)
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    plan = _ChancePlan(chance, permutations, target_se, seed)
+    known = plan.chance(ratings, answers, scores, "answers")
+    pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
+    summary = summarise(ratings, scores, known, pooled)
+    fleiss_expected = summary.coefficients["fleiss_kappa"].expected
+    return AgreementReport(
+        measure=made.name,
+        n_items=len(table.items),
+        n_raters=len(table.raters),
+        coefficients={name: analytic(estimate) for name, estimate in summary.coefficients.items()},
+        expected_agreement=_expected(summary, known),
+        raters=_raters(table, ratings, summary),
+        rater_pairs=_rater_pairs(table, ratings, known, summary),
+        items=_items(table, scorer, ratings, scores, assignment, fleiss_expected),
+        excluded=table.excluded,
+        provenance=made.provenance(),
+        warnings=_warnings(table, ratings, summary),
+    )
+
+
+def item_agreement(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    assignment: str = "optimal",
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> tuple[ItemAgreement, ...]:
+    """Agreement and matches of each item alone, without chance: what has to be computed anew when an item changes.
+
+    Parameters as for :func:`agreement`.
+    """
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scores = AnswerScorer(table, scorer, method=assignment).score(
+        ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+    )
+    return _items(table, scorer, ratings, scores, assignment, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Estimates of every coefficient of the project, its raters and its rater pairs."""
+
+    coefficients: dict[str, co.Estimate]
+    raters: tuple[tuple[co.Estimate, co.Estimate], ...]
+    rater_pairs: tuple[tuple[co.Estimate, co.Estimate], ...]
+
+
+def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
+    """Every coefficient, given the scores.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance or None
+        None where nothing can be compared.
+    pooled : Chance, optional
+        Chance of other marginals, for Fleiss, Scott and Gwet.
+    """
+    observed = co.observed_agreement(ratings, scores)
+    if chance is None:
+        missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
+        names = ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
+        alone = co.undefined(Undefined.NO_OTHER_RATER)
+        return Summary(
+            {"observed_agreement": observed, **dict.fromkeys(names, missing)}, ((alone, alone),) * ratings.n_raters, ()
+        )
+    other = pooled or chance
+    return Summary(
+        coefficients={
+            "observed_agreement": observed,
+            "cohen_kappa": co.mean_cohen(ratings, scores, chance),
+            "scott_pi": co.scott(ratings, scores, other),
+            "fleiss_kappa": co.fleiss(ratings, scores, other),
+            "krippendorff_alpha": co.krippendorff(ratings, scores, chance),
+            "gwet_ac2": co.gwet(ratings, scores, other),
+            "sigma": co.sigma(ratings, scores, chance.distribution),
+            "ks": co.ks(ratings, scores, chance.distribution),
+        },
+        raters=tuple(
+            (co.rater_agreement(ratings, scores, rater), co.mean_cohen(ratings, scores, chance, rater=rater))
+            for rater in range(ratings.n_raters)
+        ),
+        rater_pairs=tuple(
+            (co.pair_agreement(ratings, scores, pair), co.cohen_pair(ratings, scores, chance, pair))
+            for pair in range(len(ratings.comparisons.rater_pairs))
+        ),
+    )
+
+
+def _check(*, chance: str, permutations: int, target_se: float, interval: str, marginals: str) -> None:
+    for name, value, allowed in (
+        ("chance", chance, ("auto", "exact", "permutation", "stratified")),
+        ("interval", interval, ("analytic", "bootstrap")),
+        ("marginals", marginals, ("answers", "gwet2014")),
+    ):
+        if value not in allowed:
+            raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+    if permutations < 1:
+        raise InputError(f"The number of permutations is {permutations}, but has to be at least 1.")
+    if not target_se > 0:
+        raise InputError(f"The target standard error is {target_se}, but has to be above 0.")
+
+
+@dataclass(frozen=True)
+class _ChancePlan:
+    """How chance is computed: by the method asked for, or by the one that fits the budget."""
+
+    method: ChanceMethod
+    permutations: int
+    target_se: float
+    seed: int
+
+    def chance(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance | None:
+        """Chance, or None where nothing can be compared."""
+        if not len(ratings.comparisons.left):
+            return None
+        method = self.method
+        if method == "auto":
+            method = "exact" if _exact_fits(ratings, answers) else "permutation"
+        if method == "exact":
+            return chances.exact(ratings, answers, scores, marginals=marginals)
+        return chances.permutation(
+            ratings, answers, permutations=self.permutations, marginals=marginals, seed=self.seed
+        )
+
+
+def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
+    table = answers.table
+    used = np.unique(ratings.answer[ratings.comparable])
+    if answers.scorer.cheap:
+        return len(used) ** 2 / 2 <= (CHEAP_PAIRS if table.is_single else SET_PAIRS)
+    texts = {text for answer in used.tolist() for text in table.answers[answer]}
+    return len(texts) ** 2 / 2 <= COSTLY_PAIRS
+
+
+def _expected(summary: Summary, chance: Chance | None) -> Expected:
+    values = summary.coefficients
+    return Expected(
+        cohen=values["cohen_kappa"].expected,
+        fleiss=values["fleiss_kappa"].expected,
+        krippendorff=values["krippendorff_alpha"].expected,
+        method=chance.method if chance else "exact",
+        standard_error=chance.standard_error if chance else 0.0,
+        pairs_scored=chance.pairs_scored if chance else 0,
+    )
+
+
+def _raters(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[RaterAgreement, ...]:
+    n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
+    return tuple(
+        RaterAgreement(id, n, analytic(observed), analytic(kappa))
+        for id, n, (observed, kappa) in zip(table.raters, n_items, summary.raters, strict=True)
+    )
+
+
+def _rater_pairs(
+    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary
+) -> tuple[RaterPairAgreement, ...]:
+    if chance is None:
+        return ()
+    comparisons = ratings.comparisons
+    rows = zip(
+        comparisons.rater_pairs.tolist(),
+        comparisons.shared.tolist(),
+        chance.cohen.tolist(),
+        summary.rater_pairs,
+        strict=True,
+    )
+    return tuple(
+        RaterPairAgreement((table.raters[a], table.raters[b]), n, analytic(observed), expected, analytic(kappa))
+        for (a, b), n, expected, (observed, kappa) in rows
+    )
+
+
+def _items(
+    table: AnnotationTable,
+    scorer: PairScorer,
+    ratings: Ratings,
+    scores: Floats,
+    assignment: str,
+    expected: float | None,
+) -> tuple[ItemAgreement, ...]:
+    """One entry per item of the table, answered or not."""
+    comparisons = ratings.comparisons
+    rows = _bounds(ratings.item, len(table.items))
+    pairs = _bounds(comparisons.item, len(table.items))
+    rater = ratings.rater.tolist()
+    answer = ratings.answer.tolist()
+    means = np.full(len(table.items), -1.0)
+    means[ratings.comparable_items] = co.item_means(ratings, scores)
+    left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
+    compared = _TextScores(table, scorer, ratings)
+    result = []
+    for number, id in enumerate(table.items):
+        given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
+        found = compared.consensus(given, assignment)
+        own = tuple(
+            (table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in range(*pairs[number])
+        )
+        mean = float(means[number]) if own else None
+        kappa = None
+        if mean is not None and expected is not None and expected < 1 - 1e-12:
+            kappa = (mean - expected) / (1 - expected)
+        result.append(ItemAgreement(id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa))
+    return tuple(result)
+
+
+class _TextScores:
+    """Equivalences, and directions where the measure has them, of the texts that different raters gave to one item."""
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
+        self._number = {text: i for i, text in enumerate(table.texts)}
+        self._size = len(table.texts)
+        comparisons = ratings.comparisons
+        if table.is_single:
+            text = np.array([a[0] for a in table.answers], dtype=np.int64)
+            a, b = text[ratings.answer[comparisons.left]], text[ratings.answer[comparisons.right]]
+        else:
+            met = [
+                (i, j)
+                for k, l in zip(  # noqa: E741
+                    ratings.answer[comparisons.left].tolist(), ratings.answer[comparisons.right].tolist(), strict=True
+                )
+                for i in table.answers[k]
+                for j in table.answers[l]
+            ]
+            a, b = np.array(met, dtype=np.int64).reshape(-1, 2).T
+        keys = np.unique(np.minimum(a, b) * np.int64(self._size) + np.maximum(a, b))
+        low, high = np.divmod(keys, max(self._size, 1))
+        self._equivalence = dict(zip(keys.tolist(), scorer.score(low, high).tolist(), strict=True))
+        entail = scorer.entail(low, high) if len(keys) else None
+        self._entail = None if entail is None else dict(zip(keys.tolist(), entail.tolist(), strict=True))
+
+    def consensus(self, given: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
+        directions = self._directions if self._entail is not None else None
+        return consensus(given, self._equal, directions, method=assignment)
+
+    def _key(self, a: str, b: str) -> tuple[int, bool]:
+        i, j = self._number[a], self._number[b]
+        return min(i, j) * self._size + max(i, j), i > j
+
+    def _equal(self, pairs: Any) -> Floats:
+        # two texts of one rater never meet: they belong to no pair that was scored
+        return np.array([self._equivalence.get(self._key(a, b)[0], 0.0) for a, b in pairs], dtype=np.float64)
+
+    def _directions(self, pairs: Any) -> Floats:
+        assert self._entail is not None
+        values = []
+        for a, b in pairs:
+            key, turned = self._key(a, b)
+            forward, backward = self._entail.get(key, (0.0, 0.0))
+            values.append(backward if turned else forward)
+        return np.array(values, dtype=np.float64)
+
+
+def _bounds(sorted_codes: co.Ints, size: int) -> list[tuple[int, int]]:
+    """Start and stop of each code's entries."""
+    edges = np.searchsorted(sorted_codes, np.arange(size + 1)).tolist()
+    return list(pairwise(edges))
+
+
+def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
+    n = len(ratings.comparable_items)
+    found = []
+    if 0 < n < FEW_ITEMS:
+        found.append(
+            f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
+        )
+    left_out = [i for i, (_, kappa) in enumerate(summary.rater_pairs) if kappa.value is None]
+    if left_out and summary.coefficients["cohen_kappa"].value is not None:
+        found.append(
+            f"{len(left_out)} of {len(summary.rater_pairs)} rater pairs have no kappa of their own and are left out of Cohen's mean: "
+            "they share one item only, or all their answers are equivalent."
+        )
+    return tuple(found)
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
+
+
+def _provenance(provenance: Provenance) -> dict[str, Any]:
+    return {"softirr": _version(), **asdict(provenance)}
+
+
+def _version() -> str:
+    try:
+        return metadata.version("softirr")
+    except metadata.PackageNotFoundError:
+        return "unknown"
