@@ -49,7 +49,10 @@ def python_version(executable):
     try:
         out = subprocess.run(
             [executable, "-c", "import sys, venv, ensurepip; print('%d %d' % sys.version_info[:2])"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=True,
         ).stdout
         major, minor = out.split()
         return int(major), int(minor)
@@ -66,7 +69,10 @@ def find_python():
         if path and python_version(path) in PYTHONS:
             return path
     wanted = "Python 3.11, 3.12 or 3.13 with its venv module"
-    found = "%s is %s" % (asked or "python3", ".".join(map(str, python_version(asked or sys.executable) or ("not usable",))))
+    found = "%s is %s" % (
+        asked or "python3",
+        ".".join(map(str, python_version(asked or sys.executable) or ("not usable",))),
+    )
     hint = "on Debian or Ubuntu: apt-get install python3 python3-venv; then run make again, or name one: make PYTHON=/path/to/python3.12"
     raise Missing("%s is needed, and none was found (%s). %s" % (wanted, found, hint))
 
@@ -92,14 +98,19 @@ def make_venv(folder):
     if folder.exists():
         shutil.rmtree(str(folder))
     if subprocess.call([python, "-m", "venv", str(folder)]) != 0:
-        raise Missing("The virtual environment %s could not be made. On Debian or Ubuntu: apt-get install python3-venv." % folder.name)
+        raise Missing(
+            "The virtual environment %s could not be made. On Debian or Ubuntu: apt-get install python3-venv."
+            % folder.name
+        )
 
 
 def pip(folder, *arguments):
     """pip install, with one short line per download; the whole output is shown only when it fails."""
     command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off", *arguments]
     kept = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(ROOT), universal_newlines=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(ROOT), universal_newlines=True
+    ) as process:
         for line in process.stdout:
             kept.append(line)
             words = line.split()
@@ -109,7 +120,9 @@ def pip(folder, *arguments):
                 say("    installing %d packages" % (line.count(",") + 1))
     if process.returncode != 0:
         sys.stderr.write("".join(kept[-40:]))
-        raise Missing("pip could not install %s (its last words are above). Is the package index reachable?" % " ".join(arguments))
+        raise Missing(
+            "pip could not install %s (its last words are above). Is the package index reachable?" % " ".join(arguments)
+        )
 
 
 def torch_options(folder):
@@ -120,8 +133,20 @@ def torch_options(folder):
     """
     if not sys.platform.startswith("linux") or shutil.which("nvidia-smi"):
         return []
-    command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--dry-run", "--no-deps", "--ignore-installed",
-               "--quiet", "--no-input", "--report", "-", TORCH]
+    command = [
+        str(bin_of(folder, "python")),
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--no-deps",
+        "--ignore-installed",
+        "--quiet",
+        "--no-input",
+        "--report",
+        "-",
+        TORCH,
+    ]
     out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
     try:
         url = json.loads(out.decode())["install"][0]["download_info"]["url"]
@@ -200,7 +225,9 @@ def system():
         subprocess.call(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages], **quiet)
         missing = {name: PROGRAMS[name] for name in PROGRAMS if not debian_program(name)}
     for name, (package, without) in missing.items():
-        say("%s was not found, so %s will be left out. To have them: sudo apt-get install %s" % (name, without, package))
+        say(
+            "%s was not found, so %s will be left out. To have them: sudo apt-get install %s" % (name, without, package)
+        )
 
 
 def main():
@@ -209,7 +236,12 @@ def main():
     parts = parser.parse_args().parts
     try:
         for part in parts:
-            {"run": lambda: package(False), "dev": lambda: package(True), "labelstudio": label_studio, "system": system}[part]()
+            {
+                "run": lambda: package(False),
+                "dev": lambda: package(True),
+                "labelstudio": label_studio,
+                "system": system,
+            }[part]()
     except Missing as problem:
         sys.stderr.write("%s\n" % problem)
         return 2

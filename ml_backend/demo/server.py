@@ -1,0 +1,343 @@
+"""A Label Studio of one's own: started in a folder, on a free port, without a word to the outside, and stopped again.
+
+The demo runs on it and so do the tests that want a real server. Nothing here is about agreement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+
+VERSION = "1.23.2"
+ADMIN_EMAIL = "lead@example.org"
+ADMIN_PASSWORD = "softirr-demo"
+
+# Read by Label Studio. The first two let it talk to an ML backend and a webhook on this machine, which 1.23.2 refuses by
+# default; the others keep it from calling anyone: usage statistics, error reports, a look for newer versions.
+SERVER_ENVIRONMENT: Mapping[str, str] = {
+    "ML_BLOCK_LOCAL_IP": "false",
+    "SSRF_PROTECTION_ENABLED": "false",
+    "COLLECT_ANALYTICS": "false",
+    "LATEST_VERSION_CHECK": "false",
+    "SENTRY_DSN": "",
+    "FRONTEND_SENTRY_DSN": "",
+    "LOG_LEVEL": "WARNING",
+}
+
+
+class ServerError(RuntimeError):
+    """A program of the demo is missing, didn't start or gave an unexpected answer; the message is for the user."""
+
+
+def find_label_studio() -> Path:
+    """Path of the ``label-studio`` program.
+
+    ``SOFTIRR_LABEL_STUDIO`` names it; else the environment that the Makefile makes, else ``PATH``.
+
+    Raises
+    ------
+    ServerError
+        If there is none, with the way to get it.
+    """
+    named = os.environ.get("SOFTIRR_LABEL_STUDIO")
+    if named:
+        if os.access(named, os.X_OK):
+            return Path(named).absolute()
+        raise ServerError(f"SOFTIRR_LABEL_STUDIO names {named}, which is not a program that can be run.")
+    made = Path.cwd() / ".venv-labelstudio" / "bin" / "label-studio"
+    found = str(made) if os.access(made, os.X_OK) else shutil.which("label-studio")
+    if not found:
+        raise ServerError(
+            f"Label Studio was not found. In a checkout, `make demo` installs it; elsewhere install "
+            f"label-studio=={VERSION} into an environment of its own (it pins old versions) and set "
+            f"SOFTIRR_LABEL_STUDIO to its label-studio program."
+        )
+    return Path(found).absolute()
+
+
+def free_port(*preferred: int) -> int:
+    """The first of the preferred ports that nothing listens on, else any free one."""
+    for port in (*preferred, 0):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise ServerError("No free port was found on this machine.")
+
+
+def _die_with_parent() -> None:
+    """On Linux, have the child ended when the parent is killed and can't end it any more."""
+    import ctypes
+
+    pr_set_pdeathsig = 1
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+class Process:
+    """A program that writes to a log file and is stopped together with all that it started."""
+
+    def __init__(
+        self, command: Sequence[str | os.PathLike[str]], *, environment: Mapping[str, str], log: Path, name: str
+    ):
+        self.name = name
+        self.log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as out:
+            # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in order.
+            self._popen = subprocess.Popen(
+                [os.fspath(part) for part in command],
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=log.parent,
+                start_new_session=True,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def running(self) -> bool:
+        return self._popen.poll() is None
+
+    def wait(self) -> int:
+        """Wait for its end; the exit status."""
+        return self._popen.wait()
+
+    def last_words(self, lines: int = 12) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def wait_until(
+        self, ready: Callable[[], bool], *, timeout: float, waiting: Callable[[float], None] | None = None
+    ) -> None:
+        """Wait until `ready`; `waiting` is called with the seconds so far, about every ten seconds."""
+        start = reported = time.monotonic()
+        while not ready():
+            now = time.monotonic()
+            if not self.running():
+                raise ServerError(
+                    f"{self.name} ended with status {self._popen.returncode}. Its last words:\n{self.last_words()}"
+                )
+            if now - start > timeout:
+                raise ServerError(
+                    f"{self.name} was not ready after {timeout:.0f} s. Its last words:\n{self.last_words()}"
+                )
+            if waiting and now - reported > 10:
+                reported = now
+                waiting(now - start)
+            time.sleep(0.2)
+
+    def stop(self, patience: float = 10) -> None:
+        """Ask it to end, then insist. Only this program and its own children are touched."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, sign)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(patience)
+                if sign == signal.SIGTERM:
+                    # Children that outlived their parent are in its group still.
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(self._popen.pid, signal.SIGKILL)
+                return
+
+
+class Api:
+    """Label Studio's HTTP interface with a personal access token, which buys access tokens of five minutes."""
+
+    def __init__(self, url: str, token: str):
+        self.url = url
+        self.token = token
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._renew_at = 0.0
+
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        """One request; the decoded JSON, or None where there is none. Anything but 2xx is a ServerError."""
+        if time.monotonic() > self._renew_at:
+            reply = self._session.post(f"{self.url}/api/token/refresh/", json={"refresh": self.token}, timeout=60)
+            if reply.status_code != 200:
+                raise ServerError(f"Label Studio did not take the access token (status {reply.status_code}).")
+            self._session.headers["Authorization"] = f"Bearer {reply.json()['access']}"
+            self._renew_at = time.monotonic() + 200
+        reply = self._session.request(method, self.url + path, timeout=300, **options)
+        if not reply.ok:
+            raise ServerError(f"{method} {path} was answered with status {reply.status_code}: {reply.text[:300]}")
+        return reply.json() if "json" in reply.headers.get("Content-Type", "") else None
+
+    def get(self, path: str, **params: Any) -> Any:
+        return self.call("GET", path, params=params)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.call("POST", path, json=body)
+
+    def patch(self, path: str, body: Any) -> Any:
+        return self.call("PATCH", path, json=body)
+
+    def delete(self, path: str, body: Any = None) -> Any:
+        return self.call("DELETE", path, json=body)
+
+    def export(self, project: int) -> list[dict[str, Any]]:
+        """Every task of a project with its annotations, as the JSON export gives them."""
+        return self.get(f"/api/projects/{project}/export", exportType="JSON", download_all_tasks="true")
+
+    def tasks(self, project: int, **params: Any) -> list[dict[str, Any]]:
+        """Every task of a project as the Data Manager lists them."""
+        found: list[dict[str, Any]] = []
+        page = 1
+        while True:
+            reply = self.get("/api/tasks", project=project, page=page, page_size=1000, **params)
+            found += reply["tasks"]
+            if len(found) >= reply["total"] or not reply["tasks"]:
+                return found
+            page += 1
+
+
+class LabelStudio:
+    """A running Label Studio with its lead's account.
+
+    Parameters
+    ----------
+    folder
+        Holds the database, the media files, the log and a home folder; made if missing, used again if not.
+    port
+        Port on the loopback interface.
+    environment
+        Additions to, or changes of, `SERVER_ENVIRONMENT`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        port: int,
+        executable: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        waiting: Callable[[float], None] | None = None,
+        timeout: float = 600,
+    ):
+        self.executable = executable or find_label_studio()
+        self.folder = folder.absolute()
+        self.port = port
+        self.url = f"http://localhost:{port}"
+        self.data = self.folder / "data"
+        self.data.mkdir(parents=True, exist_ok=True)
+        (self.folder / "home").mkdir(exist_ok=True)
+        self.environment = self._environment(environment or {})
+        self._begin_with_empty_tables()
+        command = [self.executable, "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
+        command += ["--username", ADMIN_EMAIL, "--password", ADMIN_PASSWORD]
+        self.process = Process(
+            command, environment=self.environment, log=self.folder / "label-studio.log", name="Label Studio"
+        )
+        try:
+            self.process.wait_until(self.healthy, timeout=timeout, waiting=waiting)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _environment(self, additions: Mapping[str, str]) -> dict[str, str]:
+        # Built from nothing: a LABEL_STUDIO_HOST or PORT meant for someone else would be read by the server too.
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
+            if name in os.environ
+        }
+        own = {"HOME": str(self.folder / "home"), "LABEL_STUDIO_BASE_DATA_DIR": str(self.data), "PYTHONUNBUFFERED": "1"}
+        return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
+
+    def _begin_with_empty_tables(self) -> None:
+        """Copy an empty database, kept beside the program: making one takes Label Studio over a minute each time."""
+        database = self.data / "label_studio.sqlite3"
+        if database.exists() or "DJANGO_DB" in self.environment:
+            return
+        kept = self.executable.parent.parent / "share" / f"softirr-empty-{VERSION}.sqlite3"
+        if not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+                # Any command migrates the database first; this one does nothing after it.
+                log = Path(scratch) / "log"
+                environment = {
+                    **self.environment,
+                    "LABEL_STUDIO_BASE_DATA_DIR": scratch,
+                    "DATABASE_NAME": f"{scratch}/empty",
+                }
+                migration = Process([self.executable, "version"], environment=environment, log=log, name="Label Studio")
+                try:
+                    if migration.wait() != 0:
+                        raise ServerError(
+                            f"Label Studio could not make its database. Its last words:\n{migration.last_words()}"
+                        )
+                    os.replace(f"{scratch}/empty", kept)
+                finally:
+                    migration.stop()
+        shutil.copyfile(kept, database)
+
+    def healthy(self) -> bool:
+        with contextlib.suppress(requests.RequestException):
+            return requests.get(f"{self.url}/health", timeout=5).ok
+        return False
+
+    def stop(self) -> None:
+        self.process.stop()
+
+    def __enter__(self) -> LabelStudio:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def login(self, email: str = ADMIN_EMAIL, password: str = ADMIN_PASSWORD) -> requests.Session:
+        """A session with the cookies of a logged-in user, as a browser has it."""
+        return self._form("/user/login/", email=email, password=password)
+
+    def sign_up(self, email: str, password: str, *, first_name: str = "", last_name: str = "") -> tuple[int, str]:
+        """A new user: id and personal access token. (Users made through the API have no password that works.)"""
+        session = self._form("/user/signup/", email=email, password=password, allow_newsletters="false")
+        user = int(session.get(f"{self.url}/api/current-user/whoami", timeout=60).json()["id"])
+        if first_name or last_name:
+            name = {"first_name": first_name, "last_name": last_name}
+            session.patch(f"{self.url}/api/users/{user}/", json=name, timeout=60).raise_for_status()
+        return user, self.new_token(session)
+
+    def new_token(self, session: requests.Session) -> str:
+        """A personal access token for the logged-in user. Each user has at most one, shown only now."""
+        reply = session.post(f"{self.url}/api/token/", timeout=60)
+        if reply.status_code != 201:
+            raise ServerError(f"Label Studio gave no access token (status {reply.status_code}).")
+        return str(reply.json()["token"])
+
+    def _form(self, path: str, **fields: str) -> requests.Session:
+        session = requests.Session()
+        session.trust_env = False
+        session.get(self.url + path, timeout=60).raise_for_status()
+        fields["csrfmiddlewaretoken"] = session.cookies["csrftoken"]
+        reply = session.post(
+            self.url + path, data=fields, headers={"Referer": self.url + path}, allow_redirects=False, timeout=60
+        )
+        if reply.status_code != 302:
+            raise ServerError(f"Label Studio did not accept {fields['email']} at {path}.")
+        session.headers.update({"X-CSRFToken": session.cookies["csrftoken"], "Referer": self.url})
+        return session
+
+
+@contextlib.contextmanager
+def label_studio(folder: Path, **options: Any) -> Iterator[LabelStudio]:
+    """A Label Studio for the length of a with statement, on a free port unless one is given."""
+    options.setdefault("port", free_port())
+    with LabelStudio(folder, **options) as server:
+        yield server
