@@ -1,6 +1,28 @@
-"""Soft inter-rater reliability: do people who annotate in free text agree in meaning?"""
+"""Soft inter-rater reliability: do people who annotate in free text agree in meaning?
 
+>>> import softirr
+>>> answers = [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fevers",)),
+...            softirr.Answer("2", "ann", ("cough",)), softirr.Answer("2", "bob", ("dry cough",))]
+>>> table = softirr.AnnotationTable.from_answers(answers)
+>>> report = softirr.agreement(table, measure="indel")
+>>> round(report.coefficients["cohen_kappa"].value, 2)
+0.66
+"""
+
+from softirr.agreement import AgreementReport, agreement, item_agreement
 from softirr.annotations import AnnotationTable, Answer, Excluded, read
+from softirr.equivalence import measure
 from softirr.errors import InputError, SoftirrError
 
-__all__ = ["AnnotationTable", "Answer", "Excluded", "InputError", "SoftirrError", "read"]
+__all__ = [
+    "AgreementReport",
+    "AnnotationTable",
+    "Answer",
+    "Excluded",
+    "InputError",
+    "SoftirrError",
+    "agreement",
+    "item_agreement",
+    "measure",
+    "read",
+]

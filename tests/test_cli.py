@@ -1,0 +1,185 @@
+"""The command line: the JSON contract, the readable table, and bad input that ends in one sentence."""
+
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+import softirr
+from softirr.cli import main, parser
+
+CSV = """item,rater,text
+1,ann,fever
+1,bob,pyrexia
+2,ann,cough
+2,ann,headache
+2,bob,head ache
+2,bob,dry cough
+3,ann,
+3,bob,
+4,ann,rash
+4,bob,rash
+"""
+
+COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "sigma", "ks")
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(CSV)
+    return str(path)
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+class TestScore:
+    def test_json_is_the_contract(self, capsys, answers):
+        status, out, err = run(capsys, "score", answers, "--measure", "indel", "--json")
+        report = json.loads(out)
+        assert (status, err) == (0, "")
+        assert report["schema_version"] == 1
+        assert (report["measure"], report["n_items"], report["n_raters"]) == ("indel", 4, 2)
+        for name in COEFFICIENTS:
+            assert set(report["coefficients"][name]) == {"value", "standard_error", "ci95", "undefined"}
+        assert {"cohen", "fleiss", "krippendorff", "method", "standard_error", "pairs_scored"} <= set(
+            report["expected_agreement"]
+        )
+        assert {"id", "n_items", "agreement"} <= set(report["raters"][0])
+        assert {"raters", "n_items", "observed_agreement", "expected_agreement", "cohen_kappa"} <= set(
+            report["rater_pairs"][0]
+        )
+        item = report["items"][1]
+        assert {"id", "agreement", "n_raters", "matches", "unmatched", "suggestion"} <= set(item)
+        assert item["matches"][0]["texts"].keys() == {"ann", "bob"}
+        assert {"equivalence", "relation", "support"} <= set(item["matches"][0])
+        assert {"softirr", "measure", "model", "model_sha256", "device", "truncated_texts"} <= set(report["provenance"])
+
+    def test_json_equals_the_library(self, capsys, answers):
+        out = run(capsys, "score", answers, "--measure", "lcs", "--json")[1]
+        assert json.loads(out) == softirr.agreement(softirr.read(answers), measure="lcs").to_dict()
+
+    def test_table_is_readable(self, capsys, answers):
+        status, out, _ = run(capsys, "score", answers)
+        assert status == 0
+        assert "4 items, 2 raters" in out
+        assert "Krippendorff's alpha" in out
+        assert "nan" not in out
+
+    def test_an_empty_answer_agrees_with_an_empty_one(self, capsys, answers):
+        report = json.loads(run(capsys, "score", answers, "--json")[1])
+        assert [item["agreement"] for item in report["items"]][2:] == [1.0, 1.0]
+
+    def test_casefold_makes_case_a_matter_of_spelling(self, capsys, tmp_path):
+        path = tmp_path / "case.csv"
+        path.write_text("item,rater,text\n1,a,Fever\n1,b,fever\n2,a,x\n2,b,x\n")
+        plain = json.loads(run(capsys, "score", str(path), "--measure", "exact", "--json")[1])
+        folded = json.loads(run(capsys, "score", str(path), "--measure", "exact", "--casefold", "--json")[1])
+        assert [plain["items"][0]["agreement"], folded["items"][0]["agreement"]] == [0.0, 1.0]
+
+    def test_names_from_the_file_cannot_drive_the_terminal(self, capsys, tmp_path):
+        path = tmp_path / "hostile.csv"
+        path.write_text("item,rater,text\n\x1b[31m1,a\x07,x\n\x1b[31m1,b,y\n2,a\x07,x\n2,b,x\n")
+        out = run(capsys, "score", str(path))[1]
+        assert "\x1b" not in out
+        assert "\x07" not in out
+
+    def test_standard_input(self):
+        done = subprocess.run(
+            [sys.executable, "-m", "softirr", "score", "-", "--json"],
+            input=CSV,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert json.loads(done.stdout)["n_items"] == 4
+
+    def test_a_reader_that_leaves_early_is_no_error(self, answers):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(
+            [sys.executable, "-m", "softirr", "score", answers],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        os.close(write)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_lexical_measures_never_load_torch(self, answers):
+        code = (
+            "import sys; from softirr.cli import main; "
+            f"main(['score', {answers!r}, '--measure', 'levenshtein', '--json']); "
+            "assert not {'torch', 'transformers'} & set(sys.modules)"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+class TestBadInput:
+    def said(self, capsys, *arguments):
+        status, out, err = run(capsys, *arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith("softirr: ")
+        assert err.count("\n") == 1
+        assert "Traceback" not in err
+        return err
+
+    def test_one_rater(self, capsys, tmp_path):
+        path = tmp_path / "one.csv"
+        path.write_text("item,rater,text\n1,a,x\n2,a,y\n")
+        assert "one rater only" in self.said(capsys, "score", str(path))
+
+    def test_no_such_measure(self, capsys, answers):
+        assert "the measures are exact, jaccard" in self.said(capsys, "score", answers, "--measure", "bleu")
+
+    def test_no_such_file(self, capsys):
+        assert "can't be read" in self.said(capsys, "score", "nowhere.json")
+
+    @pytest.mark.parametrize("start", [b"", b"[", b'{"item": ', b"item,rater,text\n"])
+    def test_megabytes_of_nonsense(self, capsys, tmp_path, start):
+        path = tmp_path / "nonsense"
+        path.write_bytes(start + random.Random(1).randbytes(1 << 16).hex().encode() * 64)
+        self.said(capsys, "score", str(path))
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [["score"], ["score", "x", "--chance", "magic"], ["score", "x", "--permutations", "0"], ["unknown"], []],
+    )
+    def test_wrong_options_are_one_sentence_too(self, capsys, arguments):
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        err = capsys.readouterr().err
+        assert caught.value.code == 2
+        assert err.count("\n") == 1
+
+    def test_no_overlap_is_a_reason_not_an_error(self, capsys, tmp_path):
+        path = tmp_path / "apart.csv"
+        path.write_text("item,rater,text\n1,a,x\n2,b,y\n")
+        status, out, _ = run(capsys, "score", str(path), "--json")
+        coefficients = json.loads(out)["coefficients"]
+        assert status == 0
+        assert all(c["value"] is None and c["undefined"] for c in coefficients.values())
+
+
+def test_every_option_has_help():
+    def walk(command):
+        for action in command._actions:
+            assert action.help or action.dest == "==SUPPRESS==" or action.choices, (command.prog, action.dest)
+            if isinstance(action.choices, dict):
+                for inner in action.choices.values():
+                    walk(inner)
+
+    walk(parser())
+
+
+def test_reading_a_stream():
+    assert len(softirr.read(io.StringIO(CSV)).items) == 4
