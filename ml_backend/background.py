@@ -1,0 +1,62 @@
+"""Small writes that a request need not wait for, done by one thread of the web process."""
+
+import heapq
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 10_000
+
+
+class Background:
+    """Carries out functions one after the other, off the request's thread.
+
+    What is lost when the process is killed are hints; the regular look at each project makes up for them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[float, int, Callable[[], None]]] = []
+        self._number = itertools.count()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._busy = False
+
+    def do(self, function: Callable[[], None], *, after: float = 0.0) -> None:
+        """Call `function` as soon as it is its turn, not before `after` seconds from now."""
+        with self._changed:
+            if len(self._waiting) >= MOST_WAITING:
+                log.warning("too many hints at once, one is dropped")
+                return
+            heapq.heappush(self._waiting, (time.monotonic() + after, next(self._number), function))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="background", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def drain(self, timeout: float = 10.0) -> None:
+        """Wait until everything that is due is done."""
+        end = time.monotonic() + timeout
+        with self._changed:
+            while self._busy or (self._waiting and self._waiting[0][0] <= time.monotonic()):
+                if time.monotonic() > end:
+                    raise TimeoutError("The background thread is still at work.")
+                self._changed.wait(0.02)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting or self._waiting[0][0] > time.monotonic():
+                    self._changed.wait(self._waiting[0][0] - time.monotonic() if self._waiting else None)
+                function = heapq.heappop(self._waiting)[2]
+                self._busy = True
+            try:
+                function()
+            except Exception as error:  # noqa: BLE001 - one failed hint must not end the thread
+                log.warning("a hint could not be noted (%s)", type(error).__name__)
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()

@@ -1,0 +1,247 @@
+"""``softirr-ls``: serve, connect, disconnect, sync, settings, doctor, demo."""
+
+import argparse
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from softirr.errors import InputError, SoftirrError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 0 done, 1 findings or a fault on the server's side, 2 unusable input."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["demo"]:
+        from ml_backend.demo import main as demo
+
+        return int(demo(given[1:]) or 0)
+    parsed = _parser().parse_args(given)
+    try:
+        return int(parsed.run(parsed) or 0)
+    except InputError as error:
+        print(f"softirr-ls: {error}", file=sys.stderr)
+        return 2
+    except SoftirrError as error:
+        print(f"softirr-ls: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="softirr-ls",
+        description="Agreement in meaning for Label Studio projects.",
+        epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or SOFTIRR_DATABASE_URL.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], Any], text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(run=run)
+        return sub
+
+    serve = command("serve", _serve, "Run the backend: web server and scorer process.")
+    serve.add_argument("--port", type=int)
+    serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
+
+    connect = command("connect", _connect, "Connect a project to this backend; twice is the same as once.")
+    connect.add_argument("--project", type=int, required=True)
+    connect.add_argument("--url", help="address of this backend as Label Studio reaches it")
+    connect.add_argument("--panel-url", help="address of this backend as browsers reach it (default: --url)")
+    connect.add_argument("--pull-only", action="store_true", help="register nothing; a timer reads what changed")
+    connect.add_argument("--no-panel", action="store_true", help="leave the label config alone")
+    connect.add_argument("--rotate-keys", action="store_true", help="make addresses given out so far worthless")
+    connect.add_argument("--label-studio-url", help="Label Studio's address in the links printed")
+    connect.add_argument("--json", action="store_true")
+    _add_options(connect)
+
+    disconnect = command("disconnect", _disconnect, "Undo connect.")
+    disconnect.add_argument("--project", type=int, required=True)
+    disconnect.add_argument("--keep-predictions", action="store_true")
+    disconnect.add_argument("--json", action="store_true")
+
+    sync = command("sync", _sync, "Bring one project up to date and end; needs no connected backend.")
+    sync.add_argument("--project", type=int, required=True)
+    sync.add_argument("--json", action="store_true")
+    sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
+    _add_options(sync)
+
+    show = command("settings", _settings, "Show a project's effective settings and where each comes from.")
+    show.add_argument("--project", type=int, required=True)
+    show.add_argument("--json", action="store_true")
+    show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
+    _add_options(show)
+
+    doctor = command("doctor", _doctor, "Look at both directions and say what is wrong and how to put it right.")
+    doctor.add_argument("--project", type=int)
+    doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
+    doctor.add_argument("--json", action="store_true")
+
+    commands.add_parser("demo", help="A Label Studio with an example project, scored.", add_help=False)
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("settings of the project (kept for later runs)")
+    group.add_argument("--measure")
+    group.add_argument(
+        "--control", action="append", dest="controls", metavar="NAME", help="a TextArea that counts; repeatable"
+    )
+    group.add_argument("--chance", choices=["auto", "exact", "permutation", "stratified"])
+    group.add_argument("--permutations", type=int)
+    group.add_argument("--interval", choices=["analytic", "bootstrap"])
+    group.add_argument("--threshold", type=float)
+    group.add_argument("--regions", choices=["pooled", "overlap"])
+    group.add_argument("--casefold", action=argparse.BooleanOptionalAction)
+    group.add_argument("--predictions-as-raters", action=argparse.BooleanOptionalAction)
+    group.add_argument("--suggestions", action=argparse.BooleanOptionalAction)
+
+
+_OPTIONS = (
+    "measure",
+    "controls",
+    "chance",
+    "permutations",
+    "interval",
+    "threshold",
+    "regions",
+    "casefold",
+    "predictions_as_raters",
+    "suggestions",
+)
+
+
+def _options(parsed: argparse.Namespace) -> dict[str, Any]:
+    from ml_backend.settings import checked_options
+
+    given = {name: getattr(parsed, name) for name in _OPTIONS if getattr(parsed, name) is not None}
+    options = checked_options(given, source="softirr-ls")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def _services(**overrides: Any) -> Any:
+    from ml_backend.services import Services
+    from ml_backend.settings import Settings
+
+    services = Services(Settings.from_environment(**overrides))
+    services.store.migrate()
+    return services
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    from ml_backend.serve import serve
+    from ml_backend.settings import Settings
+
+    return serve(Settings.from_environment(port=parsed.port, host=parsed.host))
+
+
+def _connect(parsed: argparse.Namespace) -> None:
+    from ml_backend.connect import Connector
+
+    if bool(parsed.url) == parsed.pull_only:
+        raise InputError("Name the address of this backend with --url, or choose --pull-only.")
+    services = _services()
+    with services.client() as client:
+        connector = Connector(services.store, client, services.settings, browser_url=parsed.label_studio_url)
+        changes = connector.connect(
+            parsed.project,
+            parsed.url,
+            panel_url=parsed.panel_url,
+            panel=not parsed.no_panel,
+            options=_options(parsed),
+            rotate_keys=parsed.rotate_keys,
+        )
+    row = services.store.project(services.settings.label_studio_url, parsed.project)
+    services.wakeups.want(row["id"], "connect", full=True)
+    _print_changes(changes, parsed.json, "Project {} was connected already; nothing had to be changed.")
+
+
+def _disconnect(parsed: argparse.Namespace) -> None:
+    from ml_backend.connect import Connector
+
+    services = _services()
+    with services.client() as client:
+        connector = Connector(services.store, client, services.settings)
+        changes = connector.disconnect(parsed.project, predictions=not parsed.keep_predictions)
+    _print_changes(changes, parsed.json, "Project {} was not connected; nothing had to be changed.")
+
+
+def _print_changes(changes: Any, as_json: bool, nothing: str) -> None:
+    if as_json:
+        print(json.dumps(changes.to_dict(), ensure_ascii=False))
+        return
+    for sentence in changes.done or [nothing.format(changes.project)]:
+        print(sentence)
+    for name, address in changes.links.items():
+        print(f"  {name:8} {address}")
+
+
+def _sync(parsed: argparse.Namespace) -> None:
+    from ml_backend.jobs import Runner
+    from ml_backend.logs import set_up_logging
+
+    services = _services()
+    set_up_logging("WARNING" if services.settings.log_level == "INFO" else services.settings.log_level)
+    store, settings = services.store, services.settings
+    options = _options(parsed)
+    with services.client() as client:
+        remote = client.project(parsed.project)
+    row = store.ensure_project(settings.label_studio_url, parsed.project, born=remote.get("created_at"))
+    if options:
+        store.update_project(row["id"], chosen={**row["chosen"], **options})
+    stop = threading.Event()
+    runner = Runner(store, settings, services.scorer, services.client, stop=stop)
+    result = runner.run_now(row["id"], parsed.project, full=not parsed.changes)
+    if parsed.json:
+        print(json.dumps(result.to_dict()))
+    else:
+        print(
+            f"Project {result.project}: {result.items} items; predictions: {result.created} created, {result.updated} updated, "
+            f"{result.deleted} deleted, {result.unchanged} unchanged."
+        )
+
+
+def _settings(parsed: argparse.Namespace) -> None:
+    from ml_backend.settings import effective
+
+    services = _services()
+    row = services.store.project(services.settings.label_studio_url, parsed.project)
+    if row is None:
+        raise InputError(f"Project {parsed.project} is not known here: connect or sync it first.")
+    options = _options(parsed)
+    if options or parsed.reset:
+        services.store.update_project(row["id"], chosen=options if parsed.reset else {**row["chosen"], **options})
+        row = services.store.project_by_id(row["id"])
+        if row["connection"]:
+            services.wakeups.want(row["id"], "settings")
+    shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
+    if parsed.json:
+        print(json.dumps(shown))
+        return
+    for name, entry in shown.items():
+        print(f"{name:22} {json.dumps(entry['value']):20} {entry['source']}")
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from ml_backend.doctor import examine
+
+    services = _services()
+    findings = []
+    for finding in examine(services.settings, services.store, parsed.project, url=parsed.url):
+        findings.append(finding)
+        if not parsed.json:
+            print(f"{'ok ' if finding.ok else 'BAD'} {finding.what}" + (f"\n    {finding.fix}" if finding.fix else ""))
+    if parsed.json:
+        print(json.dumps([finding.to_dict() for finding in findings], ensure_ascii=False))
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Talking to a Label Studio server: read, write, connect, diagnose."""

@@ -1,0 +1,90 @@
+"""What a label config says about free text: its TextArea controls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+from softirr.errors import InputError
+
+
+@dataclass(frozen=True)
+class Control:
+    """A TextArea of the label config."""
+
+    name: str
+    to_name: str
+    per_region: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Control":
+        """The control that `to_dict` gave."""
+        return cls(values["name"], values["to_name"], bool(values.get("per_region")))
+
+
+@lru_cache(maxsize=64)
+def text_controls(label_config: str) -> tuple[Control, ...]:
+    """TextArea controls in order of appearance; tag names in any case, as Label Studio takes them.
+
+    Raises
+    ------
+    InputError
+        If the label config is not XML.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(label_config.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(f"The label config is not valid XML (line {error.lineno or 1}).") from None
+    found: dict[str, Control] = {}
+    for element in root.iter():
+        if not isinstance(element.tag, str) or element.tag.lower() != "textarea":
+            continue
+        attributes = {name.lower(): value for name, value in element.attrib.items()}
+        name, to_name = attributes.get("name"), attributes.get("toname")
+        if name and to_name:
+            per_region = attributes.get("perregion", "").lower() == "true"
+            found.setdefault(name, Control(name, to_name.split(",")[0].strip(), per_region))
+    return tuple(found.values())
+
+
+def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -> tuple[Control, ...]:
+    """The controls that count: all of them, or the wanted ones.
+
+    Raises
+    ------
+    InputError
+        If there is none, or a wanted one does not exist.
+    """
+    if not controls:
+        raise InputError("The label config has no TextArea, so there is no free text to compare.")
+    if wanted is None:
+        return tuple(controls)
+    by_name = {control.name: control for control in controls}
+    unknown = [name for name in wanted if name not in by_name]
+    if unknown:
+        raise InputError(f"The label config has no TextArea named {unknown[0]!r}; it has {', '.join(by_name)}.")
+    return tuple(by_name[name] for name in dict.fromkeys(wanted))
+
+
+class PredictionChecker:
+    """Checks predictions against the label config with the SDK's own rules: what they reject, a bulk import drops silently."""
+
+    def __init__(self, label_config: str):
+        from label_studio_sdk.label_interface import LabelInterface
+
+        try:
+            self._interface = LabelInterface(label_config)
+        except Exception as error:  # noqa: BLE001 - the SDK raises many kinds; a config that it can't read is one case to us
+            raise InputError(f"The label config can't be read ({type(error).__name__}).") from None
+
+    def problem(self, prediction: Mapping[str, Any]) -> str | None:
+        """What is wrong with the prediction, without its texts; None if nothing is."""
+        errors = self._interface.validate_prediction(dict(prediction), return_errors=True)
+        return str(errors[0]).split(". Got:")[0][:200] if errors else None

@@ -1,0 +1,70 @@
+"""From tasks as Label Studio gives them to what the store keeps: answers per control, by the same rules as ``softirr score``."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.predictions import prediction_hash
+from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from softirr.annotations import label_studio_answers
+from softirr.text import normalise
+
+
+def pulled_row(
+    task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings, *, generation: int
+) -> dict[str, Any]:
+    """The task's row for `Store.put_pulled`."""
+    answers = task_answers(task, controls, settings)
+    return {
+        "number": int(task["id"]),
+        "updated_at": task.get("updated_at"),
+        "generation": generation,
+        "n_annotations": sum(
+            not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping)
+        ),
+        "n_answers": count_answers(answers),
+        "answers": answers,
+        "answers_hash": answers_hash(answers),
+        "actual": [
+            [prediction["id"], prediction_hash(prediction)]
+            for prediction in sorted(
+                (p for p in task.get("predictions") or [] if isinstance(p, Mapping)), key=lambda p: p["id"]
+            )
+            if prediction.get("model_version") == MODEL_VERSION
+        ],
+    }
+
+
+def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
+    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order."""
+    found: dict[str, Any] = {}
+    for control in controls:
+        answers, excluded = label_studio_answers(
+            task, control=control.name, predictions_as_raters=settings.predictions_as_raters
+        )
+        by_rater = {answer.rater: answer.texts for answer in answers}
+        found[control.name] = {
+            "answers": {
+                normalise(rater): [text for text in map(normalise, by_rater[rater]) if text]
+                for rater in sorted(by_rater, key=rater_order)
+            },
+            "excluded": [[entry.rater, entry.reason] for entry in excluded],
+        }
+    return found
+
+
+def rater_order(rater: str) -> tuple[int, int, str]:
+    """Sort key: user ids by number, then everything else (models) by name."""
+    return (0, int(rater), "") if rater.isdigit() else (1, 0, rater)
+
+
+def count_answers(answers: Mapping[str, Any]) -> int:
+    """The most answers that any control has."""
+    return max((len(entry["answers"]) for entry in answers.values()), default=0)
+
+
+def answers_hash(answers: Mapping[str, Any]) -> str:
+    """Name of exactly these answers and exclusions."""
+    return hashlib.sha256(json.dumps(answers, sort_keys=True).encode()).hexdigest()[:32]

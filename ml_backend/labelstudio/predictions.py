@@ -1,0 +1,105 @@
+"""One prediction per task: what it looks like, and what has to be done so that exactly it is there."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ml_backend.labelstudio.config import Control
+from ml_backend.settings import MODEL_VERSION
+
+SHOWN_MATCHES = 50  # in a region's meta; the panel has them all
+SHOWN_TEXT = 500
+
+
+def build(details: Mapping[str, Any], controls: Sequence[Control], *, suggestions: bool) -> dict[str, Any]:
+    """Score and result of the prediction for a task with these details (as `scoring.task_details` makes them)."""
+    result = []
+    if suggestions:
+        for control in controls:
+            found = details["controls"].get(control.name)
+            # A text without its region can't stand in a per-region TextArea.
+            if found is not None and found["agreement"] is not None and not control.per_region:
+                result.append(_region(control, found))
+    return {"score": details["agreement"], "result": result}
+
+
+def _region(control: Control, found: Mapping[str, Any]) -> dict[str, Any]:
+    matches = found["matches"][:SHOWN_MATCHES]
+    meta: dict[str, Any] = {
+        "agreement": found["agreement"],
+        "raters": found["n_raters"],
+        "matches": [
+            {**match, "texts": {rater: _short(text) for rater, text in match["texts"].items()}} for match in matches
+        ],
+        "unmatched": {
+            rater: [_short(text) for text in texts[:SHOWN_MATCHES]] for rater, texts in found["unmatched"].items()
+        },
+    }
+    if len(found["matches"]) > len(matches):
+        meta["matches_left_out"] = len(found["matches"]) - len(matches)
+    return {
+        "id": f"softirr-{control.name}",
+        "from_name": control.name,
+        "to_name": control.to_name,
+        "type": "textarea",
+        "value": {"text": list(found["suggestion"])},
+        "score": found["agreement"],
+        "meta": meta,
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_TEXT else text[: SHOWN_TEXT - 1] + "…"
+
+
+def with_task(prediction: Mapping[str, Any], task: int) -> dict[str, Any]:
+    """The prediction as the API takes it."""
+    return {"task": task, "model_version": MODEL_VERSION, **prediction}
+
+
+def prediction_hash(prediction: Mapping[str, Any]) -> str:
+    """Name of exactly this score and result, also as Label Studio gives them back."""
+    kept = {"score": prediction.get("score"), "result": prediction.get("result") or []}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do about one task's predictions of our version.
+
+    Attributes
+    ----------
+    action : {"create", "update", "delete", "unchanged", "nothing"}
+        As it is counted; ``nothing``: none is there and none should be.
+    keep : int or None
+        The prediction that stays or is changed.
+    remove : tuple of int
+        Stale ones and duplicates.
+    known : bool
+        False if the id of one of them is not known: the task must be looked at again first.
+    """
+
+    action: str
+    keep: int | None = None
+    remove: tuple[int, ...] = ()
+    known: bool = True
+
+
+def plan(desired: str | None, actual: Sequence[Sequence[Any]]) -> Plan:
+    """Compare the hash of the wanted prediction with those that are there, ``[[id, hash], ...]``."""
+    if desired is None:
+        ids = tuple(entry[0] for entry in actual)
+        return Plan("delete", remove=ids, known=_are_known(ids)) if ids else Plan("nothing")
+    if not actual:
+        return Plan("create")
+    kept = next((entry for entry in actual if entry[1] == desired), actual[0])
+    others = tuple(entry[0] for entry in actual if entry is not kept)
+    if kept[1] != desired:
+        return Plan("update", keep=kept[0], remove=others, known=_are_known((kept[0], *others)))
+    return Plan("delete" if others else "unchanged", keep=kept[0], remove=others, known=_are_known(others))
+
+
+def _are_known(ids: Sequence[Any]) -> bool:
+    return all(isinstance(number, int) for number in ids)

@@ -1,0 +1,101 @@
+"""The panel's snippet in a label config: put in and taken out without touching anything else, byte for byte."""
+
+import re
+from xml.sax.saxutils import quoteattr
+
+from softirr.errors import InputError
+
+CLASS = "softirr-agreement"
+HEIGHT = 320
+
+# Comments and CDATA may hold anything that looks like a tag.
+_TOKEN = re.compile(
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?P<end>/?)(?P<name>[A-Za-z][\w.-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
+    re.S,
+)
+_OURS = re.compile(
+    rf"(?:\n[ \t]*)?<View className=\"{CLASS}\">.*?<!-- /{CLASS} --></View>",
+    re.S,
+)
+
+
+def snippet(panel_url: str) -> str:
+    """The element that shows the panel; one line, since an indented line of Markdown is a code block.
+
+    The referrer policy lets the panel see which task is open; without it the page could not know.
+    """
+    frame = (
+        f'<iframe src={quoteattr(panel_url)} referrerpolicy="unsafe-url" title="Agreement" '
+        f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+    )
+    if "]]>" in frame:
+        raise InputError("The panel's address can't stand in a label config.")
+    return (
+        f'<View className="{CLASS}"><Collapse open="true"><Panel value="Agreement"><View><Markdown>'
+        f"<![CDATA[{frame}]]></Markdown></View></Panel></Collapse><!-- /{CLASS} --></View>"
+    )
+
+
+def insert(label_config: str, panel_url: str) -> str:
+    """`label_config` with the panel as the last element; an older snippet of ours is replaced in its place.
+
+    Raises
+    ------
+    InputError
+        If the config has no root element to put it in.
+    """
+    ours = snippet(panel_url)
+    if _OURS.search(label_config):
+        first = True
+
+        def replace(match: re.Match[str]) -> str:
+            nonlocal first
+            kept = match.group(0)[: match.group(0).index("<View")] + ours if first else ""
+            first = False
+            return kept
+
+        changed = _OURS.sub(replace, label_config)
+    else:
+        place = _end_of_root(label_config)
+        changed = f"{label_config[:place]}\n{ours}{label_config[place:]}"
+    if remove(changed) != remove(label_config) or not _is_xml(changed):
+        raise InputError("The panel can't be put into this label config; add plugin/snippet.xml by hand.")
+    return changed
+
+
+def remove(label_config: str) -> str:
+    """`label_config` without our snippet."""
+    return _OURS.sub("", label_config)
+
+
+def present(label_config: str, panel_url: str | None = None) -> bool:
+    """Whether our snippet is there (with this address)."""
+    found = _OURS.search(label_config)
+    return found is not None and (panel_url is None or snippet(panel_url) in found.group(0))
+
+
+def _end_of_root(label_config: str) -> int:
+    """Index of the root element's end tag."""
+    depth, place = 0, None
+    for token in _TOKEN.finditer(label_config):
+        if token["name"] is None:
+            continue
+        if token["end"]:
+            depth -= 1
+            if depth == 0:
+                place = token.start()
+        elif not token["rest"].rstrip().endswith("/"):
+            depth += 1
+    if depth != 0 or place is None:
+        raise InputError("The label config has no root element that the panel could be put into.")
+    return place
+
+
+def _is_xml(text: str) -> bool:
+    from lxml import etree
+
+    try:
+        etree.fromstring(text.encode("utf-8", "replace"), etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""Tables of the store. Migrations in ``migrations/`` bring a database to this state."""
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(column_0_label)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+service = sa.Table(
+    "service",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),  # "secret": key of all panel keys; counters for /metrics
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+counters = sa.Table(
+    "counters",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("value", sa.Float, nullable=False),
+)
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("server", sa.String(512), nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),  # the project's id in Label Studio
+    sa.Column("born", sa.String(64)),  # created_at in Label Studio: a re-created server reuses numbers
+    sa.Column("title", sa.Text, nullable=False, default=""),
+    sa.Column("label_config", sa.Text, nullable=False, default=""),
+    sa.Column("controls", sa.JSON, nullable=False, default=list),
+    sa.Column("raters", sa.JSON, nullable=False, default=dict),  # rater id -> name
+    sa.Column("required", sa.Integer, nullable=False, server_default="1"),  # annotations that each task is to get
+    sa.Column("chosen", sa.JSON, nullable=False, default=dict),  # options given by softirr-ls
+    sa.Column("extra_params", sa.JSON, nullable=False, default=dict),  # options given by the connection
+    sa.Column("connection", sa.JSON, nullable=False, default=dict),  # what connect made and what was there before
+    sa.Column("origins", sa.JSON, nullable=False, default=list),  # where people open this Label Studio
+    sa.Column("key_round", sa.Integer, nullable=False, default=0),
+    sa.Column("webhook_secret", sa.String(128)),
+    sa.Column("fingerprint", sa.String(64)),  # of settings, model and label config that the tasks were pulled under
+    sa.Column("watermark", sa.String(64)),  # newest task.updated_at seen, in Label Studio's clock
+    sa.Column("generation", sa.Integer, nullable=False, default=0),  # number of the last complete pull
+    sa.Column("pulled_at", sa.Float),
+    sa.Column("checked_at", sa.Float),
+    sa.Column("wanted_at", sa.Float),  # a wake-up that nobody has served yet
+    sa.Column("wanted_full", sa.Boolean, nullable=False, default=False),
+    sa.Column("summary", sa.JSON),  # control -> report without its items
+    sa.Column("summary_at", sa.Float),
+    sa.Column("summary_stale", sa.Boolean, nullable=False, default=False),
+    sa.Column("lease_owner", sa.String(128)),
+    sa.Column("lease_until", sa.Float),
+    sa.UniqueConstraint("server", "number"),
+)
+
+tasks = sa.Table(
+    "tasks",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("updated_at", sa.String(64)),
+    sa.Column("generation", sa.Integer, nullable=False, default=0),
+    sa.Column("n_annotations", sa.Integer, nullable=False, default=0),
+    sa.Column("n_answers", sa.Integer, nullable=False, default=0),  # the most that any control has
+    sa.Column("answers", sa.JSON, nullable=False, default=dict),  # control -> {"answers": ..., "excluded": ...}
+    sa.Column("answers_hash", sa.String(64), nullable=False, default=""),
+    sa.Column("scored_hash", sa.String(64)),  # answers_hash at scoring; differs: to be scored
+    sa.Column("agreement", sa.Float),
+    sa.Column("details", sa.JSON),
+    sa.Column("scored_at", sa.Float),
+    sa.Column("desired", sa.String(64)),  # hash of the prediction that should be there
+    sa.Column(
+        "actual", sa.JSON, nullable=False, default=list
+    ),  # [[prediction id or null, hash]] as last seen or written
+    sa.Column("write", sa.Boolean, nullable=False, default=False),  # desired and actual differ
+    sa.Column("suspect", sa.Boolean, nullable=False, default=False),  # a hint says that it changed or is gone
+    sa.Column("in_flight", sa.Boolean, nullable=False, default=False),  # being written: what arrived is unknown
+    sa.Index("ix_tasks_project_write", "project", "write"),
+    sa.Index("ix_tasks_project_agreement", "project", "agreement"),
+)
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("reason", sa.String(64), nullable=False, default=""),
+    sa.Column("phase", sa.String(32), nullable=False, default=""),
+    sa.Column("done", sa.Integer, nullable=False, default=0),
+    sa.Column("total", sa.Integer),
+    sa.Column("pairs", sa.BigInteger, nullable=False, default=0),
+    sa.Column("requested_at", sa.Float, nullable=False),
+    sa.Column("started_at", sa.Float),
+    sa.Column("phase_at", sa.Float),
+    sa.Column("seen_at", sa.Float),
+    sa.Column("finished_at", sa.Float),
+    sa.Column("message", sa.Text, nullable=False, default=""),
+    sa.Column("result", sa.JSON),
+    sa.Index("ix_jobs_project_id", "project", "id"),
+)
+
+decisions = sa.Table(
+    "decisions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("pair", sa.String(64), nullable=False),  # hash of the two normalised texts, smaller first
+    sa.Column("text_a", sa.Text, nullable=False),
+    sa.Column("text_b", sa.Text, nullable=False),
+    sa.Column("same", sa.Boolean, nullable=False),
+    sa.Column("task", sa.Integer),
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),
+    sa.Column("decided_at", sa.Float, nullable=False),
+    sa.UniqueConstraint("project", "pair"),
+)

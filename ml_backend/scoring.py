@@ -1,0 +1,160 @@
+"""From stored answers to agreement: holds the loaded measures of one process and the cache of scored pairs."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.settings import ProjectSettings
+from softirr.annotations import AnnotationTable, Answer, Excluded
+
+_NEED_NO_MODEL = frozenset({"exact", "jaccard", "masi", "levenshtein", "indel", "lcs"})
+
+
+def needs_model(measure: str) -> bool:
+    """Whether the measure would load a model: such measures run in the scorer process only."""
+    return measure.partition(":")[0] not in _NEED_NO_MODEL
+
+
+class Scorer:
+    """Scores tasks and projects. Threads may share one; models run one call at a time.
+
+    Parameters
+    ----------
+    cache_url : str, optional
+        Where scored pairs are kept; None keeps none.
+    """
+
+    def __init__(self, cache_url: str | None = None):
+        self._cache_url = cache_url
+        self._cache: Any = None
+        self._measures: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def measure(self, name: str) -> Any:
+        """The measure, loaded once.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            If there is no such measure, or its model can't be loaded.
+        """
+        with self._lock:
+            if name not in self._measures:
+                import softirr
+
+                self._measures[name] = softirr.measure(name)
+            return self._measures[name]
+
+    def provenance(self, name: str) -> dict[str, Any]:
+        """Name and model behind a measure."""
+        found = self.measure(name).provenance()
+        return {
+            "measure": name,
+            "model": getattr(found, "model", None),
+            "model_sha256": getattr(found, "model_sha256", None),
+        }
+
+    def task_details(
+        self,
+        answers: Mapping[int, Mapping[str, Any]],
+        settings: ProjectSettings,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[int, dict[str, Any]]:
+        """Agreement, matches and suggestion of tasks, per control.
+
+        Parameters
+        ----------
+        answers : mapping
+            Task number -> the store's answers (`extraction.task_answers`).
+
+        Returns
+        -------
+        dict
+            Task number -> ``{"agreement", "controls": {name: {"agreement", "n_raters", "pairs", "matches", "unmatched",
+            "suggestion"}}}``; the task's agreement is the mean over its controls that have one.
+        """
+        details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
+        names = dict.fromkeys(name for entry in answers.values() for name in entry)
+        for name in names:
+            given = {number: entry[name]["answers"] for number, entry in answers.items() if name in entry}
+            for item in self._items(given, settings, progress):
+                details[int(item.id)]["controls"][name] = {
+                    "agreement": item.agreement,
+                    "n_raters": item.n_raters,
+                    "pairs": [[a, b, value] for a, b, value in item.pairs],
+                    "matches": [match if isinstance(match, Mapping) else match.to_dict() for match in item.matches],
+                    "unmatched": {rater: list(texts) for rater, texts in item.unmatched.items()},
+                    "suggestion": list(item.suggestion),
+                }
+        for entry in details.values():
+            known = [found["agreement"] for found in entry["controls"].values() if found["agreement"] is not None]
+            entry["agreement"] = sum(known) / len(known) if known else None
+        return details
+
+    def _items(
+        self, given: Mapping[int, Mapping[str, Sequence[str]]], settings: ProjectSettings, progress: Any
+    ) -> Iterable[Any]:
+        from softirr.agreement import item_agreement
+
+        rows = [
+            Answer(str(number), rater, tuple(texts))
+            for number, by_rater in given.items()
+            for rater, texts in by_rater.items()
+        ]
+        # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
+        rows.sort(key=lambda row: _rater_key(row.rater))
+        table = AnnotationTable.from_answers(rows, items=map(str, given), casefold=settings.casefold)
+        return item_agreement(table, self.measure(settings.measure), cache=self.cache(), progress=progress)
+
+    def summary(
+        self,
+        answers: Iterable[tuple[int, Mapping[str, Any]]],
+        control: str,
+        settings: ProjectSettings,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Any]:
+        """The report on one control over the whole project, without its items."""
+        import softirr
+
+        items: list[str] = []
+        rows: list[Answer] = []
+        excluded: list[Excluded] = []
+        for number, entry in answers:
+            item = str(number)
+            items.append(item)
+            found = entry.get(control)
+            if found is None:
+                continue
+            rows.extend(Answer(item, rater, tuple(texts)) for rater, texts in found["answers"].items())
+            excluded.extend(Excluded(item, rater, reason) for rater, reason in found["excluded"])
+        table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
+        report = softirr.agreement(
+            table,
+            self.measure(settings.measure),
+            chance=settings.chance,
+            permutations=settings.permutations,
+            interval=settings.interval,
+            cache=self.cache(),
+            progress=progress,
+        )
+        result = report.to_dict()
+        result.pop("items", None)
+        result["n_excluded"] = len(result.get("excluded", ()))
+        result["excluded"] = result.get("excluded", [])[:1000]
+        return result
+
+    def cache(self) -> Any:
+        """The cache of scored pairs, opened when first needed."""
+        return self._cache
+
+    def close(self) -> None:
+        """Let go of models and cache."""
+        self._measures.clear()
+
+
+def _rater_key(rater: str) -> tuple[int, int, str]:
+    from ml_backend.labelstudio.extraction import rater_order
+
+    return rater_order(rater)

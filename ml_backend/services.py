@@ -1,0 +1,47 @@
+"""What the parts of one process share, made from the settings."""
+
+import functools
+from typing import Any
+
+from ml_backend.background import Background
+from ml_backend.jobs import Wakeups, make_queue
+from ml_backend.labelstudio.client import Client
+from ml_backend.scoring import Scorer
+from ml_backend.settings import Settings
+from ml_backend.store import Store
+
+
+class Services:
+    """Store, queue and scorer of one process; each is made when first asked for.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+
+    @functools.cached_property
+    def store(self) -> Store:
+        """The database."""
+        return Store(self.settings.database_url)
+
+    @functools.cached_property
+    def wakeups(self) -> Wakeups:
+        """The way to ask for a run."""
+        return Wakeups(self.store, make_queue(self.settings))
+
+    @functools.cached_property
+    def background(self) -> Background:
+        """Where requests leave what they need not wait for."""
+        return Background()
+
+    @functools.cached_property
+    def scorer(self) -> Scorer:
+        """The loaded measures."""
+        return Scorer(self.settings.database_url)
+
+    def client(self, **options: Any) -> Client:
+        """A new connection to Label Studio."""
+        return Client(self.settings.label_studio_url, self.settings.api_key, **options)

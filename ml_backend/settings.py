@@ -1,0 +1,302 @@
+"""What the operator decides (environment variables) and what a project decides (measure, controls, ...)."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from softirr.errors import InputError
+
+MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
+SECRET_HEADER = "X-Softirr-Token"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the service; secrets don't show in its repr.
+
+    Attributes
+    ----------
+    label_studio_url : str
+        Address under which this process reaches Label Studio; it wins over what Label Studio says about itself.
+    label_studio_origins : tuple of str
+        Further origins from which people open Label Studio in the browser (for the panel's access check).
+    api_key : str
+        Personal access token or legacy token.
+    data : Path
+        Folder for the SQLite files.
+    database_url : str
+        SQLAlchemy URL of the store.
+    redis_url : str or None
+        Queue in Redis rather than in a SQLite file.
+    """
+
+    label_studio_url: str = "http://localhost:8080"
+    label_studio_origins: tuple[str, ...] = ()
+    api_key: str = field(default="", repr=False)
+    data: Path = Path("softirr-data")
+    database_url: str = field(default="", repr=False)
+    redis_url: str | None = field(default=None, repr=False)
+    basic_auth_user: str = ""
+    basic_auth_pass: str = field(default="", repr=False)
+    host: str = "127.0.0.1"
+    port: int = 9090
+    log_level: str = "INFO"
+    measure: str | None = None
+    web_workers: int = 2
+    web_threads: int = 8
+    job_workers: int = 2
+    page_size: int = 500
+    bulk_size: int = 5000
+    debounce_seconds: float = 0.5
+    reconcile_seconds: float = 60.0
+    full_pull_seconds: float = 6 * 3600.0
+    predict_budget_seconds: float = 20.0
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
+        """Read the environment; keyword arguments that are not None win.
+
+        Raises
+        ------
+        InputError
+            If a variable holds something unusable; the message names the variable.
+        """
+        given = os.environ if environment is None else environment
+        text = {name: value.strip() for name, value in given.items() if value.strip()}
+        data = Path(overrides.get("data") or text.get("SOFTIRR_DATA") or _default_data_folder())
+        values: dict[str, Any] = {
+            "label_studio_url": text.get("LABEL_STUDIO_URL") or text.get("LABEL_STUDIO_HOST") or cls.label_studio_url,
+            "label_studio_origins": tuple(text.get("SOFTIRR_LABEL_STUDIO_ORIGINS", "").replace(",", " ").split()),
+            "api_key": text.get("LABEL_STUDIO_API_KEY", ""),
+            "data": data,
+            "database_url": text.get("SOFTIRR_DATABASE_URL") or f"sqlite:///{data / 'softirr.sqlite3'}",
+            "redis_url": text.get("REDIS_URL"),
+            "basic_auth_user": text.get("BASIC_AUTH_USER", ""),
+            "basic_auth_pass": text.get("BASIC_AUTH_PASS", ""),
+            "host": text.get("HOST") or cls.host,
+            "port": _number(text, "PORT", cls.port, int),
+            "log_level": text.get("LOG_LEVEL", cls.log_level).upper(),
+            "measure": text.get("SOFTIRR_MEASURE"),
+            "web_workers": _number(text, "WORKERS", cls.web_workers, int),
+            "web_threads": _number(text, "THREADS", cls.web_threads, int),
+            "job_workers": _number(text, "SOFTIRR_JOB_WORKERS", cls.job_workers, int),
+            "page_size": _number(text, "SOFTIRR_PAGE_SIZE", cls.page_size, int),
+            "bulk_size": _number(text, "SOFTIRR_BULK_SIZE", cls.bulk_size, int),
+            "debounce_seconds": _number(text, "SOFTIRR_DEBOUNCE_SECONDS", cls.debounce_seconds, float),
+            "reconcile_seconds": _number(text, "SOFTIRR_RECONCILE_SECONDS", cls.reconcile_seconds, float),
+            "full_pull_seconds": _number(text, "SOFTIRR_FULL_PULL_SECONDS", cls.full_pull_seconds, float),
+            "predict_budget_seconds": _number(
+                text, "SOFTIRR_PREDICT_BUDGET_SECONDS", cls.predict_budget_seconds, float
+            ),
+        }
+        values |= {name: value for name, value in overrides.items() if value is not None}
+        values["label_studio_url"] = clean_url(values["label_studio_url"], "LABEL_STUDIO_URL")
+        if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
+            raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")
+        return cls(**values)
+
+    @property
+    def queue_file(self) -> Path:
+        """SQLite file of the job queue."""
+        return self.data / "queue.sqlite3"
+
+
+def clean_url(value: str, name: str) -> str:
+    """`value` without a trailing slash, query or fragment; InputError unless it is an http(s) address."""
+    parts = urlsplit(value if "://" in value else f"http://{value}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"{name} is not an http address: {value}.")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of an address, in lower case; empty when it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return ""
+    default = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{parts.hostname.lower()}" + (f":{port}" if port not in (None, default) else "")
+
+
+def _default_data_folder() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("softirr", appauthor=False)
+
+
+def _number(text: Mapping[str, str], name: str, default: Any, kind: type) -> Any:
+    if name not in text:
+        return default
+    try:
+        value = kind(text[name])
+    except ValueError:
+        value = -1
+    if not value > 0:
+        raise InputError(f"{name} is not a positive number: {text[name]}.")
+    return value
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """How one project is scored.
+
+    Attributes
+    ----------
+    measure : str
+        Name for `softirr.measure`.
+    controls : tuple of str or None
+        TextArea controls that count; None takes all of the label config.
+    chance, permutations, interval
+        As in `softirr.agreement`.
+    threshold : float
+        Equivalence from which two texts match.
+    casefold : bool
+    predictions_as_raters : bool
+        Count the newest prediction of each model version as the answer of a rater ``model:VERSION``.
+    regions : {"pooled", "overlap"}
+        Texts of regions: pooled per task, or compared between regions that overlap.
+    suggestions : bool
+        Write suggested texts into the prediction; without, it carries the score only.
+    panel : {"complete", "always"}
+        Show the panel once a task has all the annotations it is to get, or from the second on; never in the label stream.
+    """
+
+    measure: str = "indel"
+    controls: tuple[str, ...] | None = None
+    chance: str = "auto"
+    permutations: int = 3
+    interval: str = "analytic"
+    threshold: float = 0.5
+    casefold: bool = False
+    predictions_as_raters: bool = False
+    regions: str = "pooled"
+    suggestions: bool = True
+    panel: str = "complete"
+
+    def fingerprint(self) -> str:
+        """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {
+            "controls": list(self.controls) if self.controls else None
+        }
+
+
+_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel"})
+_CHOICES = {
+    "chance": ("auto", "exact", "permutation", "stratified"),
+    "interval": ("analytic", "bootstrap"),
+    "regions": ("pooled", "overlap"),
+    "panel": ("complete", "always"),
+}
+
+
+def checked_options(given: Any, *, source: str) -> dict[str, Any]:
+    """Options of a project, each of the right kind.
+
+    Parameters
+    ----------
+    given : mapping or None
+        For example the ``extra_params`` of the connection, as Label Studio sends them.
+    source : str
+        Where they come from, for the message.
+
+    Raises
+    ------
+    InputError
+        Naming the first option that is unknown or has an unusable value.
+    """
+    if given in (None, "", []):
+        return {}
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            raise InputError(f"{source}: not valid JSON.") from None
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source}: expected an object with options.")
+    known = {f.name for f in fields(ProjectSettings)}
+    checked: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(
+                f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
+            )
+        checked[name] = _checked(name, value, source)
+    return checked
+
+
+def _checked(name: str, value: Any, source: str) -> Any:
+    def refuse(expected: str) -> InputError:
+        return InputError(f"{source}: {name} must be {expected}.")
+
+    match name:
+        case "measure":
+            if not isinstance(value, str) or not value.strip():
+                raise refuse("the name of a measure")
+            return value.strip()
+        case "controls":
+            if value is None:
+                return None
+            names = [value] if isinstance(value, str) else value
+            if not isinstance(names, list | tuple) or not names or not all(isinstance(n, str) and n for n in names):
+                raise refuse("a name or a list of names of TextArea controls")
+            return tuple(names)
+        case "threshold":
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise refuse("a number above 0 and at most 1")
+            return float(value)
+        case "permutations":
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
+                raise refuse("a whole number from 1 to 10000")
+            return value
+        case "casefold" | "predictions_as_raters" | "suggestions":
+            if not isinstance(value, bool):
+                raise refuse("true or false")
+            return value
+        case _:
+            if value not in _CHOICES[name]:
+                raise refuse("one of " + ", ".join(_CHOICES[name]))
+            return value
+
+
+@dataclass(frozen=True)
+class EffectiveSettings:
+    """A project's settings and, for each, the layer that it comes from."""
+
+    values: ProjectSettings
+    sources: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """One entry per setting: its value and where it comes from."""
+        return {name: {"value": value, "source": self.sources[name]} for name, value in self.values.to_dict().items()}
+
+
+def effective(
+    settings: Settings, *, connection: Mapping[str, Any] | None = None, chosen: Mapping[str, Any] | None = None
+) -> EffectiveSettings:
+    """Lay the layers over each other: defaults, environment, the connection's ``extra_params``, ``softirr-ls`` options."""
+    layers = [
+        ("environment", {"measure": settings.measure} if settings.measure else {}),
+        ("connection", connection or {}),
+        ("softirr-ls", chosen or {}),
+    ]
+    values: dict[str, Any] = {}
+    sources = {f.name: "default" for f in fields(ProjectSettings)}
+    for source, layer in layers:
+        for name, value in layer.items():
+            values[name] = tuple(value) if name == "controls" and value is not None else value
+            sources[name] = source
+    return EffectiveSettings(ProjectSettings(**values), sources)

@@ -1,0 +1,505 @@
+"""Bring one project up to date: read what changed, score it, write what differs. Can be broken off anywhere and run again."""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import Control, PredictionChecker, chosen_controls, text_controls
+from ml_backend.labelstudio.errors import LabelStudioError, NotFound, WriteUnknown
+from ml_backend.labelstudio.extraction import pulled_row
+from ml_backend.scoring import Scorer
+from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
+from ml_backend.store import Row, Store
+
+log = logging.getLogger(__name__)
+
+SCORE_BATCH = 500
+WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
+FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose cost hardly depends on its size
+BULK_BYTES = 24_000_000
+REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
+REWRITE_SHARE = 0.2
+OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says
+ROUNDS = 3
+FULL_ON_MISMATCH_EVERY = 600.0
+
+
+class Stopped(Exception):
+    """The process is to end; what is done is noted, the rest stands in the store."""
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """What one run did; `unchanged` counts predictions that were right already."""
+
+    project: int
+    items: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+
+    def to_dict(self) -> dict[str, int]:
+        """As ``softirr-ls sync --json`` prints it."""
+        return asdict(self)
+
+
+class ProjectSync:
+    """One run for one project.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Called as ``report(phase, done, total, pairs)``.
+    check : callable, optional
+        Called often; raises `Stopped` to break off.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        client: Client,
+        settings: Settings,
+        scorer: Scorer,
+        *,
+        report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+        check: Callable[[], None] = lambda: None,
+    ):
+        self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
+        self._report, self._check = report, check
+        self._counts = {"created": 0, "updated": 0, "deleted": 0}
+        self._pairs = 0
+        self._changed = 0
+        self._rejected: set[int] = set()
+
+    def run(self, number: int, *, full: bool = False) -> SyncResult:
+        """Bring project `number` up to date.
+
+        Parameters
+        ----------
+        full : bool
+            Read every task, not only those that changed.
+
+        Raises
+        ------
+        softirr.errors.SoftirrError
+            With one sentence that says why it can't be done.
+        """
+        started = time.monotonic()
+        self._begin(number)
+        for round_number in range(1, ROUNDS + 1):
+            self._pull(full=full or round_number > 1 or self._must_pull_all())
+            self._score_and_write()
+            if self._all_there():
+                break
+            log.warning("project %d: predictions differ from what was written, reading it again", number)
+        else:
+            raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
+        self._keep_fields()
+        self._summarise()
+        self.store.update_project(self.project, checked_at=time.time())
+        totals = self.store.totals(self.project)
+        counts = self._counts
+        unchanged = max(0, totals["predictions"] - counts["created"] - counts["updated"] - len(self._rejected))
+        result = SyncResult(number, totals["tasks"], **counts, unchanged=unchanged)
+        log.info(
+            "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
+            *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
+            time.monotonic() - started,
+        )
+        return result
+
+    # --- what the project looks like ----------------------------------------------------------------------------------
+
+    def _begin(self, number: int) -> None:
+        self._report("reading", 0, None, 0)
+        self.number = number
+        self._remote = self.client.project(number)
+        label_config = self._remote.get("label_config") or ""
+        row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
+        self.project: int = row["id"]
+        controls = text_controls(label_config)
+        if label_config != row["label_config"] or self._remote.get("title") != row["title"]:
+            self.store.update_project(
+                self.project,
+                label_config=label_config,
+                title=self._remote.get("title") or "",
+                controls=[control.to_dict() for control in controls],
+            )
+        required = self._remote.get("maximum_annotations") or 1
+        if required != row["required"]:
+            self.store.update_project(self.project, required=required)
+        self._effective: EffectiveSettings = effective(
+            self.settings, connection=row["extra_params"], chosen=row["chosen"]
+        )
+        self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
+        self._checker: PredictionChecker | None = None
+        self._label_config = label_config
+        self._fingerprint = self._current_fingerprint()
+        self._row = self._refresh()
+
+    def _refresh(self) -> Row:
+        row = self.store.project_by_id(self.project)
+        if row is None:
+            raise LabelStudioError(f"Project {self.number} was removed from the store meanwhile.")
+        return row
+
+    def _current_fingerprint(self) -> str:
+        provenance = self.scorer.provenance(self._effective.values.measure)
+        parts = [self._effective.values.fingerprint(), provenance, [control.to_dict() for control in self._controls]]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _must_pull_all(self) -> bool:
+        row = self._refresh()
+        if row["fingerprint"] != self._fingerprint or row["pulled_at"] is None or row["watermark"] is None:
+            return True
+        if time.time() - row["pulled_at"] > self.settings.full_pull_seconds:
+            return True
+        return self.store.in_flight(self.project) > 0 or len(self.store.suspects(self.project)) > 50
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _pull(self, *, full: bool) -> None:
+        if full:
+            self._pull_all()
+        else:
+            self._pull_changes()
+            self._compare_counts()
+
+    def _pull_all(self) -> None:
+        row = self._refresh()
+        if row["fingerprint"] != self._fingerprint:
+            self.store.forget_scores(self.project)
+            self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True)
+        self._update_raters()
+        generation = row["generation"] + 1
+        # Counted up before the first page: a run that is broken off must not lend its number to the next.
+        self.store.update_project(self.project, generation=generation)
+        newest = self._read_pages(generation=generation, total=self._remote.get("task_number"))
+        gone = self.store.drop_older(self.project, generation)
+        self._changed += gone
+        values: dict[str, Any] = {"pulled_at": time.time()}
+        if newest:
+            values["watermark"] = newest
+        self.store.update_project(self.project, **values)
+
+    def _pull_changes(self) -> None:
+        row = self._refresh()
+        suspects = self.store.suspects(self.project)
+        if suspects:
+            seen: set[int] = set()
+            self._read_pages(generation=row["generation"], only=suspects, seen=seen)
+            gone = [number for number in suspects if number not in seen]
+            self.store.drop_tasks(self.project, gone)
+            self._changed += len(gone)
+        if row["watermark"] is None:
+            return
+        newest = self._read_pages(generation=row["generation"], updated_after=_earlier(row["watermark"]))
+        if newest and newest > row["watermark"]:
+            self.store.update_project(self.project, watermark=newest)
+
+    def _read_pages(
+        self,
+        *,
+        generation: int,
+        total: int | None = None,
+        updated_after: str | None = None,
+        only: Sequence[int] | None = None,
+        seen: set[int] | None = None,
+    ) -> str | None:
+        """Note the tasks' answers and predictions; returns the newest ``updated_at``."""
+        newest: str | None = None
+        done = 0
+        known_raters = set(self._refresh()["raters"])
+        pages = self.client.task_pages(
+            self.number, page_size=self.settings.page_size, updated_after=updated_after, only=only
+        )
+        for page in pages:
+            self._check()
+            rows = [pulled_row(task, self._controls, self._effective.values, generation=generation) for task in page]
+            self._changed += self.store.put_pulled(self.project, rows)
+            dates = [row["updated_at"] for row in rows if row["updated_at"]]
+            newest = max([newest, *dates] if newest else dates, default=None)
+            done += len(rows)
+            if seen is not None:
+                seen.update(row["number"] for row in rows)
+            self._report("reading", done, total, self._pairs)
+            new = {r for row in rows for entry in row["answers"].values() for r in entry["answers"]} - known_raters
+            if any(rater.isdigit() for rater in new):
+                self._update_raters()
+            known_raters |= new
+        return newest
+
+    def _update_raters(self) -> None:
+        names = self.client.users()
+        row = self._refresh()
+        if {**row["raters"], **names} != row["raters"]:
+            self.store.update_project(self.project, raters={**row["raters"], **names})
+
+    def _compare_counts(self) -> None:
+        """Deletions of tasks and of annotations change no ``updated_at`` that could be asked for: compare the numbers."""
+        for attempt in range(2):
+            remote = self.client.project(self.number)
+            totals = self.store.totals(self.project)
+            expected = remote.get("task_number"), remote.get("total_annotations_number")
+            if expected == (totals["tasks"], totals["annotations"]):
+                return
+            if attempt == 0:
+                self._pull_changes()
+        pulled_at = self._refresh()["pulled_at"] or 0
+        # Annotators at work make the numbers differ for a moment; that alone must not read everything again and again.
+        if time.time() - pulled_at > self._mismatch_pause(expected, totals):
+            log.info("project %d: numbers of tasks or annotations differ, reading everything", self.number)
+            self._pull_all()
+
+    @staticmethod
+    def _mismatch_pause(expected: tuple[Any, Any], totals: dict[str, int]) -> float:
+        # Small projects are read in a moment, so there is no reason to wait.
+        return 0.0 if totals["tasks"] <= 2000 else FULL_ON_MISMATCH_EVERY
+
+    # --- scoring ------------------------------------------------------------------------------------------------------
+
+    def _score_and_write(self) -> None:
+        total = self.store.count_unscored(self.project)
+        done = 0
+        last_write = last_look = time.monotonic()
+        while True:
+            self._check()
+            if done and time.monotonic() - last_look > 2.0:
+                # Annotators go on while a big project is scored: what they do now is served before the rest.
+                if self.store.take_wanted(self.project)[0]:
+                    self._pull_changes()
+                last_look = time.monotonic()
+            rows = self.store.unscored(self.project, SCORE_BATCH)
+            if not rows:
+                break
+            self._report("scoring", done, max(total, done + len(rows)), self._pairs)
+            self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
+            done += len(rows)
+            if time.monotonic() - last_write > WRITE_EVERY:
+                self._write()
+                last_write = time.monotonic()
+        self._write()
+
+    def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
+        settings = self._effective.values
+        details = self.scorer.task_details({row["number"]: row["answers"] for row in rows}, settings, progress=progress)
+        scored = []
+        for row in rows:
+            found = details[row["number"]]
+            desired = None
+            if found["agreement"] is not None:
+                desired = shapes.prediction_hash(self._prediction(found))
+                self._pairs += sum(len(entry["pairs"]) for entry in found["controls"].values())
+            scored.append(
+                {
+                    "number": row["number"],
+                    "answers_hash": row["answers_hash"],
+                    "agreement": found["agreement"],
+                    "details": found,
+                    "desired": desired,
+                }
+            )
+        self.store.put_scored(self.project, scored)
+        self.store.count(tasks_scored=len(rows))
+
+    def _prediction(self, details: dict[str, Any]) -> dict[str, Any]:
+        return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        plans = {row["number"]: shapes.plan(row["desired"], row["actual"]) for row in self.store.to_write(self.project)}
+        plans = {number: plan for number, plan in plans.items() if number not in self._rejected}
+        settled = [number for number, plan in plans.items() if plan.action in ("unchanged", "nothing")]
+        self.store.settle(self.project, settled)
+        unknown = [number for number, plan in plans.items() if not plan.known]
+        if unknown:
+            self.store.set_in_flight(self.project, unknown)  # read again in the next round
+        creates = [number for number, plan in plans.items() if plan.action == "create"]
+        changes = {n: p for n, p in plans.items() if p.known and p.action in ("update", "delete")}
+        self._total_writes = len(creates) + len(changes)
+        self._done_writes = 0
+        existing = self.store.totals(self.project)["predictions"]
+        if len(changes) >= REWRITE_FROM and len(changes) >= REWRITE_SHARE * existing:
+            self._rewrite(changes)
+            return
+        try:
+            self._change(changes)
+            self._create(creates, count="created")
+        except NotFound:
+            log.info("project %d: a task or prediction vanished while it was written", self.number)
+        except WriteUnknown as error:
+            log.warning("project %d: %s", self.number, error)
+            self._check()
+        except LabelStudioError as error:
+            if error.status != 400:  # 400: a task of the batch is gone; the next round reads which
+                raise
+            log.warning("project %d: Label Studio refused a batch of predictions", self.number)
+
+    def _wrote(self, n: int) -> None:
+        self._done_writes += n
+        self._report("writing", self._done_writes, self._total_writes, self._pairs)
+
+    def _change(self, changes: dict[int, shapes.Plan]) -> None:
+        numbers = list(changes)
+        for start in range(0, len(numbers), 100):
+            part = numbers[start : start + 100]
+            rows = self.store.get_tasks(self.project, part)
+            for number in part:
+                self._check()
+                plan, row = changes[number], rows.get(number)
+                if row is None:
+                    continue
+                self.store.set_in_flight(self.project, [number])
+                for prediction in plan.remove:
+                    self.client.delete_prediction(prediction)
+                written: list[list[Any]] = []
+                if plan.action == "update" and plan.keep is not None:
+                    wanted = self._prediction(row["details"])
+                    if not self._is_sound(number, wanted):
+                        continue
+                    self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
+                    written = [[plan.keep, row["desired"]]]
+                elif plan.keep is not None:
+                    written = [[plan.keep, row["desired"]]]
+                self.store.put_written(self.project, {number: written})
+                self._counts["updated" if plan.action == "update" else "deleted"] += 1
+                self._wrote(1)
+
+    def _create(self, numbers: Sequence[int], *, count: str | None) -> None:
+        batch: list[tuple[int, dict[str, Any], str]] = []
+        size = 0
+        for start in range(0, len(numbers), SCORE_BATCH):
+            rows = self.store.get_tasks(self.project, numbers[start : start + SCORE_BATCH])
+            for number, row in sorted(rows.items()):
+                wanted = self._prediction(row["details"])
+                if not self._is_sound(number, wanted):
+                    continue
+                batch.append((number, wanted, row["desired"]))
+                size += len(json.dumps(wanted["result"]))
+                if len(batch) >= self.settings.bulk_size or size >= BULK_BYTES:
+                    self._send(batch, count)
+                    batch, size = [], 0
+        self._send(batch, count)
+
+    def _send(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
+        if not batch:
+            return
+        self._check()
+        numbers = [number for number, _, _ in batch]
+        self.store.set_in_flight(self.project, numbers)
+        if len(batch) <= FEW_CREATES:
+            for number, wanted, desired in batch:
+                made = self.client.create_prediction(shapes.with_task(wanted, number))
+                self.store.put_written(self.project, {number: [[made, desired]]})
+                self._note_created(1, count)
+            return
+        created = self.client.create_predictions(
+            self.number, [shapes.with_task(wanted, number) for number, wanted, _ in batch]
+        )
+        self._note_created(created, count)
+        if created == len(batch):
+            self.store.put_written(self.project, {number: [[None, desired]] for number, _, desired in batch})
+        else:
+            log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
+
+    def _note_created(self, n: int, count: str | None) -> None:
+        if count is not None:
+            self._counts[count] += n
+        self._wrote(n)
+
+    def _rewrite(self, changes: dict[int, shapes.Plan]) -> None:
+        """Many changes: remove the version and import it anew."""
+        for plan in changes.values():
+            self._counts["updated" if plan.action == "update" else "deleted"] += 1
+        creates = {row["number"] for row in self.store.to_write(self.project)} - set(changes) - self._rejected
+        self.store.all_in_flight(self.project)
+        self.client.delete_version(self.number, MODEL_VERSION)
+        self.store.forget_actual(self.project)
+        numbers = [row["number"] for row in self.store.to_write(self.project) if row["number"] not in self._rejected]
+        self._total_writes = len(numbers)
+        try:
+            self._create([number for number in numbers if number not in creates], count=None)
+            self._create([number for number in numbers if number in creates], count="created")
+        except WriteUnknown as error:
+            log.warning("project %d: %s", self.number, error)
+        finally:
+            # The server forgets which version was chosen when that version is removed.
+            self._remote = {**self._remote, "model_version": None}
+
+    def _is_sound(self, number: int, wanted: dict[str, Any]) -> bool:
+        if self._checker is None:
+            self._checker = PredictionChecker(self._label_config)
+        problem = self._checker.problem(wanted)
+        if problem is not None:
+            log.warning("project %d, task %d: prediction not written: %s", self.number, number, problem)
+            self._rejected.add(number)
+        return problem is None
+
+    def _all_there(self) -> bool:
+        if self.store.in_flight(self.project):
+            return False
+        totals = self.store.totals(self.project)
+        there = self.client.model_versions(self.number).get(MODEL_VERSION, 0)
+        return there == totals["predictions"] - len(self._rejected)
+
+    # --- afterwards ---------------------------------------------------------------------------------------------------
+
+    def _keep_fields(self) -> None:
+        """The score column fills only while ``model_version`` is ours; both fields go in one request, or one resets the other."""
+        current = self._remote.get("model_version")
+        if current == MODEL_VERSION and not self._remote.get("show_collab_predictions"):
+            return
+        connected = bool(self._refresh()["connection"])
+        if current not in (None, "", MODEL_VERSION) and not connected:
+            log.warning(
+                "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION
+            )
+            return
+        if current not in (None, "", MODEL_VERSION) or not self.store.totals(self.project)["predictions"]:
+            return
+        self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
+
+    def _summarise(self) -> None:
+        row = self._refresh()
+        if not (self._changed or row["summary_stale"] or row["summary"] is None):
+            return
+        took = (row["summary"] or {}).get("seconds", 0.0)
+        if not row["summary_stale"] and row["summary_at"] and time.time() - row["summary_at"] < 20 * took:
+            self.store.update_project(self.project, summary_stale=True)  # the timer does it when it is due
+            return
+        self._report("coefficients", 0, None, self._pairs)
+        self.store.update_project(self.project, summary_stale=True)
+        started = time.monotonic()
+        reports = {
+            control.name: self.scorer.summary(
+                self.store.answers(self.project),
+                control.name,
+                self._effective.values,
+                progress=lambda done, total: (
+                    self._check(),
+                    self._report("coefficients", done, total, self._pairs + done),
+                ),
+            )
+            for control in self._controls
+        }
+        summary = {
+            "controls": reports,
+            "seconds": time.monotonic() - started,
+            "settings": self._effective.to_dict(),
+            "provenance": self.scorer.provenance(self._effective.values.measure),
+        }
+        self.store.update_project(self.project, summary=summary, summary_at=time.time(), summary_stale=False)
+
+
+def _earlier(moment: str) -> str:
+    """The watermark less the overlap."""
+    return (datetime.fromisoformat(moment.replace("Z", "+00:00")) - OVERLAP).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,99 @@
+"""The scorer process: ``python -m ml_backend.worker``. It alone loads models; web workers never do."""
+
+import logging
+import os
+import threading
+import time
+
+from huey.consumer import Consumer
+
+from ml_backend.jobs import Runner, Wakeups, make_queue
+from ml_backend.logs import set_up_logging
+from ml_backend.services import Services
+from ml_backend.settings import Settings
+
+log = logging.getLogger(__name__)
+
+TICK = 2.0
+
+
+def main() -> None:
+    """Serve the queue until SIGTERM or SIGINT."""
+    settings = Settings.from_environment()
+    set_up_logging(settings.log_level)
+    services = Services(settings)
+    store = services.store
+    store.migrate()
+    stop = threading.Event()
+    runner = Runner(store, settings, services.scorer, services.client, stop=stop)
+    wakeups = Wakeups(store, make_queue(settings), runner.run)
+    consumer = Consumer(
+        wakeups.queue,
+        workers=settings.job_workers,
+        periodic=False,
+        initial_delay=0.05,
+        max_delay=0.2,
+        check_worker_health=True,
+    )
+    timer = threading.Thread(target=_tick, args=(wakeups, runner, settings, stop), name="timer", daemon=True)
+    timer.start()
+    watcher = threading.Thread(target=_follow, args=(consumer, stop), name="watcher", daemon=True)
+    watcher.start()
+    log.info("scorer process ready (%d workers)", settings.job_workers)
+    try:
+        consumer.run()
+    finally:
+        stop.set()
+        store.close()
+
+
+def _tick(wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event) -> None:
+    """Wake what is due: unserved wake-ups (a killed process, a lost message) and the regular look at each project."""
+    asked: dict[int, float] = {}
+    unfinished = set(wakeups.store.wanted())  # what the process before us left behind
+    while not stop.is_set():
+        try:
+            now = time.time()
+            for row in wakeups.store.projects():
+                project = row["id"]
+                if not runner.due(project):
+                    continue
+                served = row["lease_owner"] is not None and (row["lease_until"] or 0.0) > now
+                if served and not wakeups.store.lease_is_dead(row["lease_owner"]):
+                    continue
+                late = row["wanted_at"] is not None and row["wanted_at"] < now - 2 * TICK
+                unserved = late or project in unfinished
+                regular = _is_followed(row) and now - (row["checked_at"] or 0) > settings.reconcile_seconds
+                if (unserved or regular) and now - asked.get(project, 0.0) > 4 * TICK:
+                    asked[project] = now
+                    unfinished.discard(project)
+                    if regular:
+                        wakeups.want(project, "regular check")
+                    if unserved:
+                        wakeups.again(project)
+        except Exception as error:  # noqa: BLE001 - the timer must outlive a database that is down for a moment
+            log.warning("the timer could not look at the projects (%s)", type(error).__name__)
+        stop.wait(TICK)
+
+
+def _is_followed(row: object) -> bool:
+    """Only connected projects are looked at regularly: ``sync`` alone brings up to date once."""
+    return bool(row["connection"])  # type: ignore[index]
+
+
+def _follow(consumer: Consumer, stop: threading.Event) -> None:
+    """Break jobs off when the consumer is told to stop, and stop when the parent process is gone."""
+    parent = os.getppid()
+    watch_parent = os.environ.get("SOFTIRR_WATCH_PARENT") == "1"
+    while not stop.is_set():
+        if consumer.stop_flag.is_set():
+            stop.set()
+        elif watch_parent and os.getppid() != parent:
+            log.warning("the parent process is gone, stopping")
+            stop.set()
+            consumer.stop_flag.set()
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()
