@@ -1,0 +1,372 @@
+"""``softirr-ls demo``: a Label Studio of its own with an example project, connected and scored.
+
+Everything that it makes stands in one folder; everything that it starts ends with it. Nothing is fetched from the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ml_backend.demo import data
+from ml_backend.demo.server import (
+    ADMIN_EMAIL,
+    ADMIN_PASSWORD,
+    Api,
+    LabelStudio,
+    Process,
+    ServerError,
+    find_label_studio,
+    free_port,
+)
+
+CONTROL = "findings"
+TITLE = "Adverse events (softirr demo)"
+LABEL_CONFIG = f"""<View>
+  <Header value="Case narrative"/>
+  <Text name="narrative" value="$narrative"/>
+  <Header value="Adverse events in this narrative, one per line"/>
+  <TextArea name="{CONTROL}" toName="narrative" editable="true" maxSubmissions="20" rows="1"
+            placeholder="Type one finding and press Enter"/>
+</View>
+"""
+DESCRIPTION = "68 invented narratives, each read by three of four annotators. Log in as one of them or as the lead."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of ``softirr-ls demo``."""
+    parser = argparse.ArgumentParser(
+        prog="softirr-ls demo", description="A Label Studio with an example project, scored."
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path(".demo"), help="where the demo keeps everything (default: .demo)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="throw the demo's folder away and start over")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="verify the result through Label Studio's API, then stop; status 1 if wrong",
+    )
+    parser.add_argument("--measure", help="measure to score with (default: the product's default)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo until Ctrl-C, or until it is checked; the exit status."""
+    return run(parser().parse_args(arguments))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """`main` with parsed arguments."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with contextlib.ExitStack() as stack:
+            demo = Demo(arguments.folder.absolute(), measure=arguments.measure, stack=stack)
+            demo.open(fresh=arguments.fresh)
+            demo.start()
+            if arguments.check:
+                return demo.check()
+            demo.print_addresses()
+            demo.stay()
+    except ServerError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        if arguments.check:
+            return 130
+        print("\nEverything that the demo started is stopped. `make demo` starts it again.", flush=True)
+        return 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return 1
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+class Demo:
+    """One demo folder and what runs in it.
+
+    Parameters
+    ----------
+    folder
+        Holds ``demo.json`` (what was made), ``label-studio/`` and ``softirr/``.
+    measure
+        Name of the measure; None leaves it to the backend.
+    stack
+        Receives what has to be stopped.
+    """
+
+    def __init__(self, folder: Path, *, measure: str | None, stack: contextlib.ExitStack):
+        self.folder = folder
+        self.measure = measure
+        self.stack = stack
+        self.links: Mapping[str, str] = {}
+        self._state: dict[str, Any] = {}
+
+    # --- the folder ---------------------------------------------------------------------------------------------------
+
+    def open(self, *, fresh: bool) -> None:
+        """Take the folder; what an interrupted first start left behind is thrown away."""
+        foreign = self.folder.exists() and not (self.folder / "lock").exists() and any(self.folder.iterdir())
+        if foreign:
+            raise ServerError(f"{self.folder} is not empty and not a demo's folder: name another one with --folder.")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)  # it holds an access token
+        self.stack.enter_context(self._lock())
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            self._state = json.loads((self.folder / "demo.json").read_text(encoding="utf-8"))
+        if fresh or not self._state:
+            self._state = {}
+            for name in ("label-studio", "softirr"):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+            (self.folder / "demo.json").unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        with (self.folder / "lock").open("a+") as lock:
+            try:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:
+                pass  # Windows: two demos in one folder are the user's to avoid
+            except OSError:
+                lock.seek(0)
+                raise ServerError(
+                    f"A demo runs in {self.folder} already (process {lock.read().strip()}): stop it with Ctrl-C first, "
+                    f"or name another folder with --folder."
+                ) from None
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+            yield
+
+    def _save(self) -> None:
+        path = self.folder / "demo.json"
+        path.write_text(json.dumps(self._state, indent=1), encoding="utf-8")
+        path.chmod(0o600)
+
+    # --- starting -----------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Label Studio with the project, the backend, the connection between them, the scores."""
+        executable = find_label_studio()
+        again = bool(self._state)
+        _say(f"1/4 Starting Label Studio{'' if again else ' (the first time it takes a minute or two)'} ...")
+        ports = self._state.get("ports", {})
+        self.server = LabelStudio(
+            self.folder / "label-studio",
+            port=free_port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
+            executable=executable,
+            waiting=lambda seconds: _say(f"      {seconds:.0f} s ..."),
+        )
+        self.stack.callback(self.server.stop)
+        if again:
+            _say("2/4 The example project is there from the last time.")
+        else:
+            _say("2/4 Making four annotators, a lead and a project with 68 narratives and their answers ...")
+            self._state = self._make_project()
+        self.api = Api(self.server.url, self._state["token"])
+        self.project = int(self._state["project"])
+
+        _say("3/4 Starting the softirr backend and connecting it ...")
+        port = free_port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
+        self._state["ports"] = {"label_studio": self.server.port, "backend": port}
+        self._save()
+        self.url = f"http://localhost:{port}"
+        self.backend = Process(
+            [*self._command(), "serve", "--port", str(port)],
+            environment=self._environment(),
+            log=self.folder / "softirr" / "backend.log",
+            name="The softirr backend",
+        )
+        self.stack.callback(self.backend.stop)
+        self.backend.wait_until(self._backend_healthy, timeout=300)
+        options = ["--measure", self.measure] if self.measure else []
+        self.links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
+
+        _say("4/4 Scoring and writing the predictions ...")
+        self.synced = self._json("sync", "--project", str(self.project))
+
+    def _make_project(self) -> dict[str, Any]:
+        lead = self.server.login()
+        token = self.server.new_token(lead)
+        api = Api(self.server.url, token)
+        me = api.get("/api/current-user/whoami")["id"]
+        api.patch(f"/api/users/{me}/", {"first_name": "Lena", "last_name": "Vogel"})
+        users: dict[str, int] = {}
+        for name in data.annotators():
+            first, last = name.split(" ")
+            users[name], _ = self.server.sign_up(email_of(name), ADMIN_PASSWORD, first_name=first, last_name=last)
+        body = {
+            "title": TITLE,
+            "description": DESCRIPTION,
+            "label_config": LABEL_CONFIG,
+            "maximum_annotations": 3,
+            "show_collab_predictions": False,
+        }
+        project = api.post("/api/projects/", body)["id"]
+        tasks = [_task(narrative, users) for narrative in data.narratives()]
+        reply = api.post(f"/api/projects/{project}/import", tasks)
+        if reply["task_count"] != len(tasks):
+            raise ServerError(f"Label Studio imported {reply['task_count']} of {len(tasks)} tasks.")
+        return {"project": project, "token": token, "users": users}
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "ml_backend"]
+
+    def _environment(self) -> dict[str, str]:
+        # What belongs to another installation of the backend must not reach this one.
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("LABEL_STUDIO_", "BASIC_AUTH_"))
+            and name not in ("HOST", "PORT", "REDIS_URL", "SOFTIRR_DATABASE_URL")
+        }
+        return {
+            **kept,
+            "LABEL_STUDIO_URL": self.server.url,
+            "LABEL_STUDIO_API_KEY": self._state["token"],
+            "SOFTIRR_DATA": str(self.folder / "softirr"),
+            # The package may be run from a checkout without being installed, from any folder.
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]),
+        }
+
+    def _backend_healthy(self) -> bool:
+        import requests
+
+        with contextlib.suppress(requests.RequestException):
+            return requests.get(f"{self.url}/health", timeout=5).ok
+        return False
+
+    def _json(self, *arguments: str) -> dict[str, Any]:
+        """Run a ``softirr-ls`` command with --json; its object."""
+        return self._run([*self._command(), *arguments, "--json"], f"softirr-ls {arguments[0]}")
+
+    def _run(self, command: list[str], name: str) -> dict[str, Any]:
+        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ServerError(f"{name} ended with status {done.returncode}: {done.stderr.strip()[-800:]}")
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def coefficient(self) -> dict[str, Any]:
+        """The project's Cohen's kappa as the backend has it."""
+        from ml_backend.settings import Settings
+        from ml_backend.store import Store
+
+        environment = self._environment()
+        store = Store(Settings.from_environment(environment).database_url)
+        try:
+            row = store.project(self.server.url, self.project)
+            if row is None or not row["summary"]:
+                raise ServerError("The backend has no coefficients for the demo's project; its log says why.")
+            summary: dict[str, Any] = row["summary"]["controls"][CONTROL]
+            return summary
+        finally:
+            store.close()
+
+    def print_addresses(self) -> None:
+        summary = self.coefficient()
+        kappa = summary["coefficients"]["cohen_kappa"]
+        low, high = kappa["ci95"]
+        truth = true_kappa()
+        _say(
+            f"\nCohen's kappa of the project: {kappa['value']:.2f}, 95% interval {low:.2f} to {high:.2f} "
+            f"({summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']})."
+            f"\nThe key to the example, which knows what each text means, says {truth:.2f}.\n"
+        )
+        names = {"project": "Project", "triage": "Triage, lowest agreement first", "report": "Report"}
+        for name, address in self.links.items():
+            _say(f"  {names.get(name, name):31} {address}")
+        _say(f"\n  Log in as {ADMIN_EMAIL} with the password {ADMIN_PASSWORD}")
+        _say(f"  (annotators: {', '.join(email_of(name) for name in data.annotators())}; same password)")
+        _say("\nOpen a task from the triage tab: the agreement panel is under the narrative. Ctrl-C stops everything.")
+
+    def stay(self) -> None:
+        """Wait for Ctrl-C."""
+        while True:
+            for process in (self.server.process, self.backend):
+                if not process.running():
+                    raise ServerError(f"{process.name} ended by itself. Its last words:\n{process.last_words()}")
+            time.sleep(0.5)
+
+    # --- checking -----------------------------------------------------------------------------------------------------
+
+    def check(self) -> int:
+        """Compare what stands in Label Studio with what ``softirr score`` says of its export; print what is wrong."""
+        from ml_backend.demo.check import problems
+
+        path = self.folder / "export.json"
+        path.write_text(json.dumps(self.api.export(self.project)), encoding="utf-8")
+        measure = ["--measure", self.measure] if self.measure else []
+        command = [sys.executable, "-m", "softirr", "score", str(path), "--control", CONTROL, "--json", *measure]
+        score = self._run(command, "softirr score")
+        again = self._json("sync", "--project", str(self.project))
+        found = problems(self.api, self.project, score, self.links)
+        if any(again[name] for name in ("created", "updated", "deleted")):
+            found.append(f"A second sync wrote something although nothing had changed: {again}.")
+        for problem in found:
+            print(f"WRONG: {problem}", file=sys.stderr)
+        if not found:
+            scored = sum(item["n_raters"] >= 2 for item in score["items"])
+            _say(
+                f"Checked: {scored} tasks with two answers or more carry one prediction each, with the score that softirr score "
+                f"gives; the score column is filled and sorts; the triage tab is ordered by it."
+            )
+        return 1 if found else 0
+
+
+def _task(narrative: data.Narrative, users: Mapping[str, int]) -> dict[str, Any]:
+    annotations = []
+    for rater, texts in narrative.answers.items():
+        region = {
+            "from_name": CONTROL,
+            "to_name": "narrative",
+            "type": "textarea",
+            "origin": "manual",
+            "value": {"text": list(texts or ())},
+        }
+        annotations.append(
+            {
+                "completed_by": users[rater],
+                "was_cancelled": texts is None,
+                "ground_truth": False,
+                "lead_time": 12.0 + len(narrative.text) / 20,
+                "result": [region] if texts else [],
+            }
+        )
+    return {"data": {"id": narrative.id, "narrative": narrative.text}, "annotations": annotations}
+
+
+def email_of(name: str) -> str:
+    """The address with which a demo's annotator logs in."""
+    return name.lower().replace(" ", ".") + "@example.org"
+
+
+def true_kappa() -> float:
+    """Cohen's kappa of the example when each text is replaced by what it means."""
+    import softirr
+
+    value = softirr.agreement(data.table(concepts=True), measure="exact").coefficients["cohen_kappa"].value
+    if value is None:
+        raise ServerError("The example's key gives no kappa.")
+    return float(value)

@@ -1,0 +1,95 @@
+"""What has to be true in Label Studio after a sync, read through its own API."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import requests
+
+from ml_backend.demo.server import Api
+
+VERSION = "agreement"
+TOLERANCE = 1e-9
+
+
+def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[str, str]) -> list[str]:
+    """Sentences about what is wrong; none if all is right.
+
+    Parameters
+    ----------
+    score
+        What ``softirr score --json`` printed for the project's export.
+    links
+        Addresses that ``softirr-ls connect`` printed.
+    """
+    wanted = {int(item["id"]): item["agreement"] for item in score["items"] if item["n_raters"] >= 2}
+    found = _predictions(api, project, wanted)
+    found += _column(api, project, wanted)
+    found += _triage(api, project, wanted)
+    settings = api.get(f"/api/projects/{project}/")
+    if settings["model_version"] != VERSION:
+        found.append(
+            f"The project's model_version is {settings['model_version']!r}, so the score column shows something else."
+        )
+    if settings["show_collab_predictions"]:
+        found.append("Annotators are shown the suggestions before they answer (show_collab_predictions).")
+    for name, address in links.items():
+        status = requests.get(address, timeout=60).status_code
+        if status != 200:
+            found.append(f"The address of the {name} is answered with status {status}.")
+    return found
+
+
+def _predictions(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+    """Exactly one prediction for each task that two or more answered, none for others, with the right score."""
+    present: dict[int, list[float | None]] = defaultdict(list)
+    for prediction in api.get("/api/predictions/", project=project):
+        if prediction["model_version"] == VERSION:
+            present[int(prediction["task"])].append(prediction["score"])
+    found = []
+    if not wanted:
+        found.append("No task has two answers.")
+    for task in sorted(wanted.keys() | present.keys()):
+        scores = present.get(task, [])
+        if len(scores) != (task in wanted):
+            found.append(
+                f"Task {task} has {len(scores)} predictions of version {VERSION} where {int(task in wanted)} is right."
+            )
+        elif task in wanted and (scores[0] is None or abs(scores[0] - wanted[task]) > TOLERANCE):
+            found.append(f"Task {task} has the score {scores[0]}; softirr score says {wanted[task]}.")
+    return found
+
+
+def _column(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+    """The Data Manager's score column: filled for the same tasks, and it sorts both ways."""
+    found = []
+    for ordering, descending in (("tasks:predictions_score", False), ("-tasks:predictions_score", True)):
+        rows = api.tasks(project, query=json.dumps({"ordering": [ordering]}))
+        shown = {int(row["id"]): row["predictions_score"] for row in rows if row["predictions_score"] is not None}
+        different = [
+            task
+            for task in wanted.keys() | shown.keys()
+            if abs(shown.get(task, -1.0) - wanted.get(task, -1.0)) > TOLERANCE
+        ]
+        if different:
+            found.append(f"The score column differs from softirr score in tasks {sorted(different)}.")
+        if list(shown.values()) != sorted(shown.values(), reverse=descending):
+            found.append(f"The score column does not sort by {ordering}.")
+    return found
+
+
+def _triage(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
+    """A tab of the Data Manager that begins with the lowest agreement."""
+    views = [
+        view for view in api.get("/api/dm/views/", project=project) if "triage" in view["data"].get("title", "").lower()
+    ]
+    if len(views) != 1:
+        return [f"The Data Manager has {len(views)} triage tabs."]
+    shown = [row["predictions_score"] for row in api.tasks(project, view=views[0]["id"])]
+    scores = [score for score in shown if score is not None]
+    if scores != sorted(scores) or (wanted and (not scores or abs(scores[0] - min(wanted.values())) > TOLERANCE)):
+        return ["The triage tab does not begin with the lowest agreement."]
+    return []

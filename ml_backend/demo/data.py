@@ -1,0 +1,78 @@
+"""The demo's example: short adverse-event narratives, answered by three of four annotators each, and the key to them.
+
+Everything in it was invented for this demo; no patient, no report and no product experience stands behind a line. The key
+says what concept each text means, so that for once the true agreement is known.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from softirr.annotations import AnnotationTable, Answer, Excluded
+
+SKIPPED = "(skipped)"
+EMPTY = "(nothing)"
+
+
+@dataclass(frozen=True)
+class Narrative:
+    """A task: its text, and by annotator's name the findings, or None where the task was skipped."""
+
+    id: str
+    text: str
+    answers: Mapping[str, tuple[str, ...] | None]
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _split(cell: str) -> tuple[str, ...]:
+    return tuple(cell.split(" | ")) if cell else ()
+
+
+def narratives() -> tuple[Narrative, ...]:
+    """The tasks in order; an annotator who was not asked is not in `answers`."""
+    tasks = []
+    for row in _rows("narratives.tsv"):
+        name, text = row.pop("id"), row.pop("narrative")
+        given = {
+            rater: None if cell == SKIPPED else () if cell == EMPTY else _split(cell)
+            for rater, cell in row.items()
+            if cell
+        }
+        tasks.append(Narrative(name, text, given))
+    return tuple(tasks)
+
+
+def annotators() -> tuple[str, ...]:
+    """Names, in the order of the file."""
+    return tuple(list(_rows("narratives.tsv")[0])[2:])
+
+
+def key() -> dict[str, str]:
+    """The concept that each text means."""
+    return {text: row["concept"] for row in _rows("key.tsv") for text in _split(row["texts"])}
+
+
+def broader() -> dict[str, str]:
+    """For a concept, the next more general one, where the key has one."""
+    return {row["concept"]: row["broader"] for row in _rows("key.tsv") if row["broader"]}
+
+
+def table(*, concepts: bool = False) -> AnnotationTable:
+    """The answers as a table; with `concepts` each text is replaced by what it means, which makes agreement exact."""
+    meaning = key()
+    answers: list[Answer] = []
+    excluded: list[Excluded] = []
+    for task in narratives():
+        for rater, texts in task.answers.items():
+            if texts is None:
+                excluded.append(Excluded(task.id, rater, "skipped"))
+            else:
+                answers.append(Answer(task.id, rater, tuple(meaning[text] for text in texts) if concepts else texts))
+    return AnnotationTable.from_answers(answers, items=[task.id for task in narratives()], excluded=excluded)

@@ -1,0 +1,272 @@
+"""The demo: its example is what the README says, `--check` finds what it should, and everything that it starts stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from ml_backend.demo import data, true_kappa
+from ml_backend.demo.check import problems
+from ml_backend.demo.server import free_port
+from softirr.text import normalise
+
+
+class TestExample:
+    """The claims made about the narratives and their key."""
+
+    def test_at_least_sixty_distinct_narratives(self) -> None:
+        tasks = data.narratives()
+        assert len(tasks) >= 60
+        assert len({task.text for task in tasks}) == len({task.id for task in tasks}) == len(tasks)
+        assert all(task.text == normalise(task.text) for task in tasks)
+
+    def test_three_of_four_annotators_each_and_all_equally_often(self) -> None:
+        assert len(data.annotators()) == 4
+        assert all(len(task.answers) == 3 for task in data.narratives())
+        asked = [sum(name in task.answers for task in data.narratives()) for name in data.annotators()]
+        assert len(set(asked)) == 1
+
+    def test_some_are_skipped_and_some_answered_with_nothing(self) -> None:
+        given = [texts for task in data.narratives() for texts in task.answers.values()]
+        assert given.count(None) >= 3
+        assert given.count(()) >= 5
+
+    def test_the_key_knows_every_text_once_and_nothing_else(self) -> None:
+        used = {text for task in data.narratives() for texts in task.answers.values() for text in texts or ()}
+        assert used == set(data.key())
+        assert all(text == normalise(text) for text in used)
+        assert set(data.broader()) | set(data.broader().values()) <= set(data.key().values()) | set(
+            data.broader().values()
+        )
+
+    def test_no_answer_says_the_same_text_twice(self) -> None:
+        assert all(
+            len(set(texts)) == len(texts) for task in data.narratives() for texts in task.answers.values() if texts
+        )
+
+    def test_wording_differs_much_more_than_meaning(self) -> None:
+        texts, concepts = data.key(), set(data.key().values())
+        assert len(texts) > 1.5 * len(concepts)
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("pyrexia", "high temperature"),  # synonym, lay wording
+            ("DVT left", "blood clot in the left leg"),  # abbreviation
+            ("numb feet", "numb feet"),
+        ],
+    )
+    def test_same_meaning(self, one: str, other: str) -> None:
+        assert data.key()[one] == data.key()[other]
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("hypertension", "hypotension"),  # look-alikes
+            ("left hip fracture", "right hip fracture"),  # laterality
+            ("no suicidal ideation", "suicidal ideation"),  # negation
+            ("hyperkalaemia", "hypokalaemia"),
+        ],
+    )
+    def test_other_meaning(self, one: str, other: str) -> None:
+        assert data.key()[one] != data.key()[other]
+
+    def test_some_answers_are_more_general_than_others_on_the_same_task(self) -> None:
+        broader, meaning = data.broader(), data.key()
+        seen = 0
+        for task in data.narratives():
+            concepts = {meaning[text] for texts in task.answers.values() for text in texts or ()}
+            seen += any(broader.get(concept) in concepts for concept in concepts)
+        assert seen >= 10
+
+    def test_one_annotator_is_clearly_worse_by_the_key(self) -> None:
+        report = softirr.agreement(data.table(concepts=True), measure="exact")
+        agreement = {rater["id"]: rater["agreement"] for rater in report.to_dict()["raters"]}
+        worst, second = sorted(agreement, key=agreement.__getitem__)[:2]
+        assert worst == "Devon Hale"
+        assert agreement[worst] < 0.6 * agreement[second]
+
+    def test_true_agreement_is_known_and_spelling_alone_does_not_find_it(self) -> None:
+        spelled = softirr.agreement(data.table(), measure="exact").coefficients["cohen_kappa"].value
+        assert true_kappa() == pytest.approx(0.465, abs=0.001)
+        assert spelled is not None
+        assert spelled < 0.1
+
+
+class _Answers:
+    """Stands for Label Studio's API in `problems`: what a right server would say, with one thing changed."""
+
+    def __init__(self, scores: Mapping[int, float]):
+        self.predictions = [
+            {"task": task, "score": score, "model_version": "agreement"} for task, score in scores.items()
+        ]
+        self.column = dict(scores)
+        self.project = {"model_version": "agreement", "show_collab_predictions": False}
+        self.views = [{"id": 7, "data": {"title": "Triage: low agreement"}}]
+        self.sorts = True
+
+    def get(self, path: str, **_: Any) -> Any:
+        if path == "/api/predictions/":
+            return self.predictions
+        return self.views if path == "/api/dm/views/" else self.project
+
+    def tasks(self, project: int, **params: Any) -> list[dict[str, Any]]:
+        descending = json.loads(params.get("query", '{"ordering": ["x"]}'))["ordering"][0].startswith("-")
+        rows = [{"id": task, "predictions_score": score} for task, score in self.column.items()]
+        return sorted(rows, key=lambda row: row["predictions_score"], reverse=descending) if self.sorts else rows
+
+
+class TestWhatCheckFinds:
+    """A check that can't fail proves nothing: each fault that it is for is put in."""
+
+    SCORE: Mapping[str, Any] = {
+        "items": [
+            {"id": "1", "agreement": 0.75, "n_raters": 3},
+            {"id": "2", "agreement": 0.25, "n_raters": 2},
+            {"id": "3", "agreement": None, "n_raters": 1},
+        ]
+    }
+
+    def _problems(self, change: Callable[[_Answers], Any]) -> list[str]:
+        api = _Answers({1: 0.75, 2: 0.25})
+        change(api)
+        return problems(api, 1, self.SCORE, {})  # type: ignore[arg-type]
+
+    def test_nothing_where_all_is_right(self) -> None:
+        assert self._problems(lambda api: None) == []
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            (lambda api: api.predictions.pop(), "Task 2 has 0 predictions"),
+            (lambda api: api.predictions.append(api.predictions[0]), "Task 1 has 2 predictions"),
+            (
+                lambda api: api.predictions.append({"task": 3, "score": 1, "model_version": "agreement"}),
+                "Task 3 has 1 predictions",
+            ),
+            (lambda api: api.predictions[0].update(score=0.7501), "Task 1 has the score 0.7501"),
+            (lambda api: api.predictions[0].update(score=None), "Task 1 has the score None"),
+            (lambda api: api.predictions[0].update(model_version="other"), "Task 1 has 0 predictions"),
+            (lambda api: api.column.pop(2), r"column differs from softirr score in tasks \[2\]"),
+            (lambda api: setattr(api, "sorts", False), "does not sort"),
+            (lambda api: api.project.update(model_version=""), "model_version is ''"),
+            (lambda api: api.project.update(show_collab_predictions=True), "before they answer"),
+            (lambda api: api.views.clear(), "0 triage tabs"),
+        ],
+    )
+    def test_each_fault_is_found(self, change: Callable[[_Answers], Any], says: str) -> None:
+        found = self._problems(change)
+        assert found
+        assert any(re.search(says, problem) for problem in found), found
+
+
+def _children(pid: int) -> set[int]:
+    """Processes whose parent, or parent's parent, is `pid`."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name_and_rest = stat.read_text()
+        except OSError:
+            continue
+        fields = name_and_rest.rpartition(")")[2].split()
+        parents[int(stat.parent.name)] = int(fields[1])
+    found: set[int] = {pid}
+    while True:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        if not more:
+            return found - {pid}
+        found |= more
+
+
+@pytest.fixture(scope="class")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "demo"
+
+
+def _command(folder: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "ml_backend", "demo", "--folder", str(folder), *options]
+
+
+@pytest.mark.usefixtures("start_label_studio")
+class TestDemo:
+    """`make demo` as a user runs it, less make."""
+
+    def test_check_passes_on_a_fresh_folder_and_again(self, demo_folder: Path) -> None:
+        for run in ("first", "second"):
+            done = subprocess.run(
+                _command(demo_folder, "--check"), capture_output=True, text=True, timeout=900, check=False
+            )
+            assert done.returncode == 0, f"{run} run:\n{done.stdout}\n{done.stderr}"
+            assert "Checked: 67 tasks" in done.stdout
+        assert (demo_folder / "demo.json").stat().st_mode & 0o077 == 0, "it holds an access token"
+        token = json.loads((demo_folder / "demo.json").read_text())["token"]
+        assert token not in (demo_folder / "softirr" / "backend.log").read_text()
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+    def test_ctrl_c_stops_what_it_started_and_nothing_else(self, demo_folder: Path) -> None:
+        bystander = subprocess.Popen(["sleep", "600"])
+        output = demo_folder.parent / "output"
+        with output.open("w") as out:
+            demo = subprocess.Popen(_command(demo_folder), stdout=out, stderr=subprocess.STDOUT)
+        try:
+            while "Ctrl-C stops everything" not in output.read_text():
+                assert demo.poll() is None, output.read_text()
+                time.sleep(0.5)
+            started = _children(demo.pid)
+            assert len(started) >= 2
+            demo.send_signal(signal.SIGINT)
+            assert demo.wait(60) == 0
+            assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+            assert bystander.poll() is None
+        finally:
+            bystander.kill()
+            bystander.wait()
+            demo.kill()
+            demo.wait()
+        said = output.read_text()
+        assert "Cohen's kappa of the project" in said
+        assert "/data?tab=" in said
+        assert "lead@example.org" in said
+
+
+class TestDemoRefuses:
+    """What can't be done is said in a sentence, and harms nothing."""
+
+    def test_a_folder_that_is_not_a_demos_is_left_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "thesis.doc").write_text("precious")
+        done = subprocess.run(
+            _command(tmp_path, "--fresh", "--check"), capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 1
+        assert "not a demo's folder" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["thesis.doc"]
+
+    def test_a_missing_label_studio_is_said_in_one_sentence(self, tmp_path: Path) -> None:
+        environment = {**os.environ, "SOFTIRR_LABEL_STUDIO": str(tmp_path / "nowhere")}
+        command = _command(tmp_path / "demo", "--check")
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert "which is not a program that can be run" in done.stderr
+
+
+def test_a_preferred_port_is_taken_only_if_free() -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) != port
