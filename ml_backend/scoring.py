@@ -45,6 +45,14 @@ class Scorer:
                 self._measures[name] = softirr.measure(name)
             return self._measures[name]
 
+    def judged_measure(self, settings: ProjectSettings, decisions: Sequence[Mapping[str, Any]] = ()) -> Any:
+        """The project's measure with what its reviewers decided over it."""
+        from ml_backend.judged import judged, verdicts
+
+        made = self.measure(settings.measure)
+        decided = verdicts(decisions, casefold=settings.casefold)
+        return judged(made, decided, cache=self.cache()) if decided else made
+
     def provenance(self, name: str) -> dict[str, Any]:
         """Name and model behind a measure."""
         found = self.measure(name).provenance()
@@ -59,6 +67,7 @@ class Scorer:
         answers: Mapping[int, Mapping[str, Any]],
         settings: ProjectSettings,
         *,
+        decisions: Sequence[Mapping[str, Any]] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[int, dict[str, Any]]:
         """Agreement, matches and suggestion of tasks, per control.
@@ -67,6 +76,8 @@ class Scorer:
         ----------
         answers : mapping
             Task number -> the store's answers (`extraction.task_answers`).
+        decisions : sequence
+            What reviewers decided (`Store.decisions`).
 
         Returns
         -------
@@ -78,7 +89,7 @@ class Scorer:
         names = dict.fromkeys(name for entry in answers.values() for name in entry)
         for name in names:
             given = {number: entry[name]["answers"] for number, entry in answers.items() if name in entry}
-            for item in self._items(given, settings, progress):
+            for item in self._items(given, settings, decisions, progress):
                 details[int(item.id)]["controls"][name] = {
                     "agreement": item.agreement,
                     "n_raters": item.n_raters,
@@ -93,7 +104,11 @@ class Scorer:
         return details
 
     def _items(
-        self, given: Mapping[int, Mapping[str, Sequence[str]]], settings: ProjectSettings, progress: Any
+        self,
+        given: Mapping[int, Mapping[str, Sequence[str]]],
+        settings: ProjectSettings,
+        decisions: Sequence[Mapping[str, Any]],
+        progress: Any,
     ) -> Iterable[Any]:
         from softirr.agreement import item_agreement
 
@@ -105,7 +120,7 @@ class Scorer:
         # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
         rows.sort(key=lambda row: _rater_key(row.rater))
         table = AnnotationTable.from_answers(rows, items=map(str, given), casefold=settings.casefold)
-        return item_agreement(table, self.measure(settings.measure), cache=self.cache(), progress=progress)
+        return item_agreement(table, self.judged_measure(settings, decisions), cache=self.cache(), progress=progress)
 
     def summary(
         self,
@@ -113,6 +128,7 @@ class Scorer:
         control: str,
         settings: ProjectSettings,
         *,
+        decisions: Sequence[Mapping[str, Any]] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
@@ -132,7 +148,7 @@ class Scorer:
         table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
         report = softirr.agreement(
             table,
-            self.measure(settings.measure),
+            self.judged_measure(settings, decisions),
             chance=settings.chance,
             permutations=settings.permutations,
             interval=settings.interval,

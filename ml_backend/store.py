@@ -336,6 +336,10 @@ class Store:
                 ],
             )
 
+    def forget_scores_of(self, project: int, numbers: Sequence[int]) -> None:
+        """These tasks are to be scored again."""
+        self._for_numbers(project, numbers, scored_hash=None)
+
     def forget_scores(self, project: int) -> None:
         """Every task is to be scored again."""
         with self._write() as connection:

@@ -126,16 +126,14 @@ class ProjectSync:
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
         self.project: int = row["id"]
         controls = text_controls(label_config)
-        if label_config != row["label_config"] or self._remote.get("title") != row["title"]:
-            self.store.update_project(
-                self.project,
-                label_config=label_config,
-                title=self._remote.get("title") or "",
-                controls=[control.to_dict() for control in controls],
-            )
-        required = self._remote.get("maximum_annotations") or 1
-        if required != row["required"]:
-            self.store.update_project(self.project, required=required)
+        seen = {
+            "label_config": label_config,
+            "title": self._remote.get("title") or "",
+            "required": self._remote.get("maximum_annotations") or 1,
+            "controls": [control.to_dict() for control in controls],
+        }
+        if any(row[name] != value for name, value in seen.items()):
+            self.store.update_project(self.project, **seen)
         self._effective: EffectiveSettings = effective(
             self.settings, connection=row["extra_params"], chosen=row["chosen"]
         )
@@ -290,7 +288,10 @@ class ProjectSync:
 
     def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
         settings = self._effective.values
-        details = self.scorer.task_details({row["number"]: row["answers"] for row in rows}, settings, progress=progress)
+        decisions = self.store.decisions(self.project)
+        details = self.scorer.task_details(
+            {row["number"]: row["answers"] for row in rows}, settings, decisions=decisions, progress=progress
+        )
         scored = []
         for row in rows:
             found = details[row["number"]]
@@ -308,6 +309,8 @@ class ProjectSync:
                 }
             )
         self.store.put_scored(self.project, scored)
+        if self.store.decisions(self.project) != decisions:  # decided meanwhile: these scores may be older than that
+            self.store.forget_scores_of(self.project, [row["number"] for row in rows])
         self.store.count(tasks_scored=len(rows))
 
     def _prediction(self, details: dict[str, Any]) -> dict[str, Any]:
@@ -484,6 +487,7 @@ class ProjectSync:
                 self.store.answers(self.project),
                 control.name,
                 self._effective.values,
+                decisions=self.store.decisions(self.project),
                 progress=lambda done, total: (
                     self._check(),
                     self._report("coefficients", done, total, self._pairs + done),

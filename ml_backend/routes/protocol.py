@@ -253,12 +253,14 @@ def _results(
             missing[place] = answers
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
     if not needs_model(chosen.measure):
+        decisions = services().store.decisions(row["id"]) if places else []
         for start in range(0, len(places), PREDICT_BATCH):
             if time.monotonic() > deadline:
                 break
             part = places[start : start + PREDICT_BATCH]
             # Keyed by place: a request may name a task twice.
-            details = services().scorer.task_details({place: missing[place] for place in part}, chosen)
+            answers_of = {place: missing[place] for place in part}
+            details = services().scorer.task_details(answers_of, chosen, decisions=decisions)
             results.update({place: _result(details[place], controls, chosen) for place in part})
     unknown = len(tasks) - len(results)
     return [results.get(place) or _result(None, controls, chosen) for place in range(len(tasks))], unknown
