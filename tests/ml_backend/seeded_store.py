@@ -1,0 +1,123 @@
+"""A store with a scored project in it, without a Label Studio: what the pages are tested on."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from ml_backend.access import Keys
+from ml_backend.app import create_app
+from ml_backend.labelstudio.extraction import answers_hash, count_answers
+from ml_backend.services import Services
+from ml_backend.settings import ProjectSettings, Settings
+from ml_backend.store import Row
+
+LABEL_STUDIO = "http://labels.example:8080"
+NUMBER = 12
+RATERS = {"2": "Ann Example", "3": "Ben Sample", "4": "Chloé Martin"}
+Answers = Mapping[str, Sequence[str]]
+
+TASKS: dict[int, Answers] = {
+    101: {"2": ["fever", "cough"], "3": ["Fever.", "a cough"], "4": ["fever"]},
+    102: {"2": ["heart attack"], "3": ["myocardial infarction"], "4": ["heart attack"]},
+    103: {"2": ["broken arm"], "3": ["broken arm"], "4": ["broken arm"]},
+    104: {"2": ["migraine"], "3": [], "4": ["headache", "nausea"]},
+    105: {"2": ["asthma"], "3": ["bronchial asthma"]},
+    106: {"2": ["anaemia"]},
+    107: {},
+}
+
+
+class Seeded:
+    """An app over a seeded store; `client` sends requests as a browser on our own page would."""
+
+    def __init__(self, folder: Path, **settings: Any):
+        self.settings = Settings.from_environment(
+            {},
+            data=folder,
+            label_studio_url=LABEL_STUDIO,
+            database_url=f"sqlite:///{folder / 'store.sqlite3'}",
+            **settings,
+        )
+        self.services = Services(self.settings)
+        self.services.store.migrate()
+        self.app: Flask = create_app(services=self.services)
+        self.app.testing = True
+        self.client: FlaskClient = self.app.test_client()
+        self.project = self.services.store.ensure_project(LABEL_STUDIO, NUMBER)["id"]
+        self.services.store.update_project(
+            self.project, title="Findings", raters=RATERS, required=3, pulled_at=1.0, controls=[{"name": "findings"}]
+        )
+
+    @property
+    def row(self) -> Row:
+        row = self.services.store.project_by_id(self.project)
+        assert row is not None
+        return row
+
+    def key(self, door: Any = "panel", number: int = NUMBER) -> str:
+        return Keys(self.services.store.secret()).key(number, door, generation=self.row["key_round"])
+
+    def put(
+        self,
+        tasks: Mapping[int, Answers] = TASKS,
+        *,
+        control: str = "findings",
+        excluded: Mapping[int, Sequence[tuple[str, str]]] | None = None,
+        updated_at: Mapping[int, str] | None = None,
+    ) -> None:
+        """Tasks as a pull would note them."""
+        rows = []
+        for number, given in tasks.items():
+            answers = {
+                control: {
+                    "answers": {rater: list(texts) for rater, texts in given.items()},
+                    "excluded": [list(entry) for entry in (excluded or {}).get(number, ())],
+                }
+            }
+            rows.append(
+                {
+                    "number": number,
+                    "updated_at": (updated_at or {}).get(number, "2026-11-20T12:00:00Z"),
+                    "generation": 1,
+                    "n_annotations": len(given),
+                    "n_answers": count_answers(answers),
+                    "answers": answers,
+                    "answers_hash": answers_hash(answers),
+                    "actual": [],
+                }
+            )
+        self.services.store.put_pulled(self.project, rows)
+
+    def score(self, **settings: Any) -> None:
+        """Score what is not scored, and the project, as a job would."""
+        chosen = ProjectSettings(**settings)
+        store, scorer = self.services.store, self.services.scorer
+        waiting = store.unscored(self.project, 100_000)
+        said = store.decisions(self.project)
+        details = scorer.task_details({row["number"]: row["answers"] for row in waiting}, chosen, decisions=said)
+        store.put_scored(
+            self.project,
+            [
+                {
+                    "number": row["number"],
+                    "answers_hash": row["answers_hash"],
+                    "agreement": details[row["number"]]["agreement"],
+                    "details": details[row["number"]],
+                    "desired": None,
+                }
+                for row in waiting
+            ],
+        )
+        controls = dict.fromkeys(name for _, answers in store.answers(self.project) for name in answers)
+        summary = {
+            "controls": {
+                name: scorer.summary(store.answers(self.project), name, chosen, decisions=said) for name in controls
+            },
+            "seconds": 0.0,
+            "settings": {},
+            "provenance": scorer.provenance(chosen.measure),
+        }
+        store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, wanted_at=None)

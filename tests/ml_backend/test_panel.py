@@ -1,0 +1,283 @@
+"""The panel's page and data: who gets what, when it stays neutral, and what it says."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
+
+FRAME = {"Referer": f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(excluded={101: [("3", "older answer of the same rater")]})
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+def ask(seeded: Seeded, task: int | None, key: str | None = None, **parameters: Any) -> Any:
+    query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
+    return seeded.client.get("/api/panel", query_string=query | ({"task": task} if task else {}))
+
+
+class TestPage:
+    def test_page_holds_no_data_and_no_inline_script(self, seeded: Seeded) -> None:
+        reply = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME)
+        text = reply.get_data(as_text=True)
+        assert reply.status_code == 200
+        assert "fever" not in text and "Ann" not in text
+        assert "<script>" not in text and "<style>" not in text and "onload" not in text
+
+    def test_only_label_studio_may_frame_it(self, seeded: Seeded) -> None:
+        policy = seeded.client.get("/panel", headers=FRAME).headers["Content-Security-Policy"]
+        assert f"frame-ancestors 'self' {LABEL_STUDIO}" in policy
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+
+    def test_foreign_page_is_refused(self, seeded: Seeded) -> None:
+        reply = seeded.client.get(
+            "/panel", query_string={"k": seeded.key()}, headers={"Referer": "http://evil.example/projects/12/"}
+        )
+        assert reply.status_code == 403
+
+    def test_not_kept_by_shared_caches(self, seeded: Seeded) -> None:
+        for reply in (seeded.client.get("/panel", headers=FRAME), ask(seeded, 101)):
+            assert "private" in reply.headers["Cache-Control"]
+
+    def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
+        text = seeded.client.get("/panel", headers=FRAME).get_data(as_text=True)
+        places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
+        assert len(places) == 5
+        for place in places:
+            reply = seeded.client.get(f"/panel/static/{place}")
+            assert reply.status_code == 200
+            assert "max-age=31536000" in reply.headers["Cache-Control"]
+        assert seeded.client.get("/panel/static/x/../../../pyproject.toml").status_code == 404
+
+
+class TestAccess:
+    def test_key_is_needed(self, seeded: Seeded) -> None:
+        for key in ("", "x" * 32, seeded.key("panel", 13), seeded.key()[:-1], "é"):
+            reply = ask(seeded, 101, key)
+            assert reply.status_code == 403
+            assert "fever" not in reply.get_data(as_text=True)
+
+    def test_unknown_project_answers_like_a_wrong_key(self, seeded: Seeded) -> None:
+        unknown = seeded.client.get("/api/panel", query_string={"project": 99, "task": 1, "k": seeded.key("panel", 99)})
+        wrong = ask(seeded, 101, "x" * 32)
+        assert (unknown.status_code, unknown.json) == (wrong.status_code, wrong.json)
+
+    def test_reports_key_opens_the_panel_but_not_the_other_way(self, seeded: Seeded) -> None:
+        assert ask(seeded, 101, seeded.key("report")).status_code == 200
+        assert (
+            seeded.client.get("/api/decisions", query_string={"project": NUMBER, "k": seeded.key("panel")}).status_code
+            == 403
+        )
+        assert (
+            seeded.client.get("/api/decisions", query_string={"project": NUMBER, "k": seeded.key("report")}).status_code
+            == 200
+        )
+
+    def test_rotation_ends_old_keys(self, seeded: Seeded) -> None:
+        old = seeded.key()
+        seeded.services.store.update_project(seeded.project, key_round=1)
+        assert ask(seeded, 101, old).status_code == 403
+        assert ask(seeded, 101, seeded.key()).status_code == 200
+
+    @pytest.mark.parametrize("header", ["Referer", "Origin"])
+    def test_other_sites_get_nothing_even_with_the_key(self, seeded: Seeded, header: str) -> None:
+        query = {"project": NUMBER, "task": 101, "k": seeded.key()}
+        for place in ("http://evil.example", "null", f"{LABEL_STUDIO}.evil.example", "http://labels.example:8081"):
+            assert seeded.client.get("/api/panel", query_string=query, headers={header: place}).status_code == 403
+        reply = seeded.client.get("/api/panel", query_string=query, headers={header: LABEL_STUDIO})
+        assert reply.status_code == 200
+
+    def test_scripts_on_label_studios_pages_may_read_it_and_no_others(self, seeded: Seeded) -> None:
+        query = {"project": NUMBER, "task": 101, "k": seeded.key()}
+        reply = seeded.client.get("/api/panel", query_string=query, headers={"Origin": LABEL_STUDIO})
+        assert reply.headers["Access-Control-Allow-Origin"] == LABEL_STUDIO
+        reply = seeded.client.options("/api/panel", query_string=query, headers={"Origin": "http://evil.example"})
+        assert "Access-Control-Allow-Origin" not in reply.headers
+
+    @pytest.mark.parametrize("query", [{}, {"project": "x"}, {"project": "-1"}, {"project": "9" * 30}])
+    def test_nonsense_is_answered_in_one_sentence(self, seeded: Seeded, query: dict[str, str]) -> None:
+        reply = seeded.client.get("/api/panel", query_string=query)
+        assert reply.status_code == 400
+        assert reply.json["message"].endswith(".")
+
+
+class TestBlind:
+    def test_label_stream_shows_nothing(self, seeded: Seeded) -> None:
+        for task in (101, None):
+            body = ask(seeded, task, labeling=1).json
+            assert body["status"] == "blind"
+            assert not set(body) & {"matches", "matrix", "suggestion"}
+            assert "fever" not in json.dumps(body)
+
+    def test_incomplete_task_shows_nothing(self, seeded: Seeded) -> None:
+        body = ask(seeded, 105).json
+        assert body["status"] == "blind"
+        assert body["message"] == "Agreement is shown once all 3 annotators have answered; 2 annotators have so far."
+
+    def test_project_can_show_it_from_the_second_answer_on(self, seeded: Seeded) -> None:
+        seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
+        assert ask(seeded, 105).json["status"] == "ready"
+        assert ask(seeded, 105, labeling=1).json["status"] == "blind"
+
+
+class TestStates:
+    def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
+        from softirr.agreement import item_agreement
+        from softirr.annotations import AnnotationTable, Answer
+
+        answers = [Answer("101", rater, tuple(texts)) for rater, texts in TASKS[101].items()]
+        (item,) = item_agreement(AnnotationTable.from_answers(answers), "indel")
+        body = ask(seeded, 101).json
+        assert body["status"] == "ready"
+        assert body["task"]["agreement"] == pytest.approx(item.agreement, abs=1e-12)
+        places = {rater["id"]: place for place, rater in enumerate(body["raters"])}
+        for a, b, value in item.pairs:
+            assert body["matrix"][places[a]][places[b]] == pytest.approx(value, abs=1e-12)
+        assert [m["texts"] for m in body["matches"]] == [m.texts for m in item.matches]
+        assert [rater["name"] for rater in body["raters"]] == ["Ann Example", "Ben Sample", "Chloé Martin"]
+        assert body["excluded"] == [{"rater": "3", "reason": "older answer of the same rater", "name": "Ben Sample"}]
+        assert body["project"]["coefficient"]["name"] == "krippendorff_alpha"
+
+    def test_rank_counts_from_the_lowest(self, seeded: Seeded) -> None:
+        best = ask(seeded, 103).json["task"]
+        assert (best["rank"], best["n_ranked"], best["word"]) == (5, 5, "very high")
+
+    def test_nothing_to_compare(self, seeded: Seeded) -> None:
+        seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
+        assert ask(seeded, 106).json["status"] == "none"
+        assert "Nobody" in ask(seeded, 107).json["message"]
+        assert ask(seeded, None).json["message"].startswith("Open a task")
+        assert ask(seeded, 999).json["status"] == "none"
+
+    def test_changed_answers_are_pending_until_scored(self, seeded: Seeded) -> None:
+        before = ask(seeded, 102).json["task"]["agreement"]
+        seeded.put({102: {"2": ["heart attack"], "3": ["heart attack"], "4": ["heart attack"]}})
+        assert ask(seeded, 102).json["status"] == "pending"
+        seeded.score()
+        assert ask(seeded, 102).json["task"]["agreement"] == 1.0 > before
+
+    def test_progress_of_the_running_job(self, seeded: Seeded) -> None:
+        seeded.put({102: {"2": ["a"], "3": ["b"], "4": ["c"]}})
+        job = seeded.services.store.open_job(seeded.project, "test")
+        seeded.services.store.update_job(job, state="running", phase="scoring", done=3, total=10)
+        assert ask(seeded, 102).json["job"] == {"phase": "scoring", "done": 3, "total": 10}
+
+    def test_unchanged_answer_costs_no_body(self, seeded: Seeded) -> None:
+        first = ask(seeded, 101)
+        again = seeded.client.get(
+            "/api/panel",
+            query_string={"project": NUMBER, "task": 101, "k": seeded.key()},
+            headers={"If-None-Match": first.headers["ETag"]},
+        )
+        assert again.status_code == 304 and not again.data
+
+    def test_several_controls(self, seeded: Seeded) -> None:
+        rows = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        answers = {**rows["answers"], "notes": {"answers": {"2": ["a"], "3": ["b"], "4": ["a"]}, "excluded": []}}
+        details = seeded.services.scorer.task_details(
+            {101: answers}, __import__("ml_backend.settings", fromlist=["x"]).ProjectSettings()
+        )[101]
+        seeded.services.store.put_pulled(
+            seeded.project,
+            [
+                {
+                    **{
+                        k: rows[k]
+                        for k in ("number", "updated_at", "generation", "n_annotations", "n_answers", "actual")
+                    },
+                    "answers": answers,
+                    "answers_hash": "two",
+                }
+            ],
+        )
+        seeded.services.store.put_scored(
+            seeded.project,
+            [
+                {
+                    "number": 101,
+                    "answers_hash": "two",
+                    "agreement": details["agreement"],
+                    "details": details,
+                    "desired": None,
+                }
+            ],
+        )
+        body = ask(seeded, 101).json
+        assert [control["name"] for control in body["controls"]] == ["findings", "notes"]
+
+
+class TestDecisions:
+    def send(self, seeded: Seeded, pairs: Any, verdict: str = "same", **more: Any) -> Any:
+        body = {"project": NUMBER, "task": 102, "pairs": pairs, "verdict": verdict, "who": "Rae  Viewer", **more}
+        return seeded.client.post(
+            "/api/decisions", json=body, headers={"X-Softirr-Key": seeded.key(), "Origin": "http://localhost"}
+        )
+
+    def test_decision_wins_over_the_measure_and_can_be_undone(self, seeded: Seeded) -> None:
+        before = ask(seeded, 102).json["task"]["agreement"]
+        assert self.send(seeded, [["heart attack", "myocardial infarction"]]).status_code == 201
+        waiting = ask(seeded, 102).json
+        assert waiting["status"] == "ready" and waiting["message"].startswith("Being computed")
+        assert seeded.row["wanted_at"] is not None and seeded.row["summary_stale"]
+        seeded.score()
+        after = ask(seeded, 102).json
+        assert after["task"]["agreement"] == 1.0 > before
+        (decision,) = after["decisions"]
+        assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["when"]
+        assert all(match["decision"] for match in after["matches"] if len(set(match["texts"].values())) > 1)
+        reply = seeded.client.delete(
+            f"/api/decisions/{decision['id']}",
+            query_string={"project": NUMBER},
+            headers={"X-Softirr-Key": seeded.key()},
+        )
+        assert reply.status_code == 200
+        seeded.score()
+        assert ask(seeded, 102).json["task"]["agreement"] == before
+        assert ask(seeded, 102).json["decisions"] == []
+
+    def test_only_tasks_with_both_texts_are_scored_again(self, seeded: Seeded) -> None:
+        self.send(seeded, [["heart attack", "myocardial infarction"]])
+        assert [row["number"] for row in seeded.services.store.unscored(seeded.project, 100)] == [102]
+
+    def test_texts_with_quotes_and_wildcards_are_found(self, seeded: Seeded) -> None:
+        odd = {"2": ['100% "sure"_\\'], "3": ["çok iyi 😀"], "4": ["100"]}
+        seeded.put({108: odd, 109: {"2": ["1000 sure"], "3": ["çok"], "4": ["x"]}})
+        seeded.score()
+        self.send(seeded, [['100% "sure"_\\', "çok iyi 😀"]], "different")
+        assert [row["number"] for row in seeded.services.store.unscored(seeded.project, 100)] == [108]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"pairs": []},
+            {"pairs": [["a"]]},
+            {"pairs": "a"},
+            {"pairs": [["a", 1]]},
+            {"verdict": "maybe"},
+            {"task": "x"},
+            {"pairs": [["a", "b"]] * 100},
+        ],
+    )
+    def test_nonsense_is_refused(self, seeded: Seeded, change: dict[str, Any]) -> None:
+        reply = self.send(seeded, **{"pairs": [["a", "b"]], **change})
+        assert reply.status_code == 400 and reply.json["error"].endswith(".")
+        assert seeded.services.store.decisions(seeded.project) == []
+
+    def test_needs_the_key_and_our_own_page(self, seeded: Seeded) -> None:
+        body = {"project": NUMBER, "pairs": [["a", "b"]], "verdict": "same"}
+        assert seeded.client.post("/api/decisions", json=body).status_code == 403
+        headers = {"X-Softirr-Key": seeded.key(), "Origin": "http://evil.example"}
+        assert seeded.client.post("/api/decisions", json=body, headers=headers).status_code == 403
+        assert seeded.services.store.decisions(seeded.project) == []

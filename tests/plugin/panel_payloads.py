@@ -1,0 +1,214 @@
+"""Panel payloads for every state the panel can be in."""
+
+from typing import Any
+
+HOSTILE = (
+    "<img src=x onerror=\"window.__pwned='img'\">",
+    "<script>window.__pwned='script'</script>",
+    '"><svg onload="window.__pwned=\'svg\'">',
+    "javascript:window.__pwned='url'",
+    "</td></table><iframe srcdoc=\"<script>parent.__pwned='frame'</script>\">",
+    "{{constructor.constructor('window.__pwned=1')()}}",
+    "' onfocus='window.__pwned=2' autofocus='",
+    "<style>*{display:none}</style>",
+    "\u202egnitirw desrever\u202c",
+)
+NAMES = (
+    "Ann Example",
+    "Ben Sample",
+    "Chloé Martin",
+    "dora@example.com",
+    "Emre Yılmaz",
+    "Fatima Zahra",
+    "Gus",
+    "Hana Sato",
+    "Ivo",
+    "Jo Lee",
+)
+
+
+def pairs(n: int) -> list[list[float | None]]:
+    """A symmetric matrix with every shade in it."""
+    return [[1.0 if i == j else round(abs(((i * 7 + j * 7) % 11) / 10), 2) for j in range(n)] for i in range(n)]
+
+
+def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
+    """A task with n annotators who wrote sets."""
+    raters = [{"id": str(2 + i), "name": NAMES[i]} for i in range(n)]
+    ids = [rater["id"] for rater in raters]
+    every = [
+        "fever",
+        "pyrexia",
+        "high temperature",
+        "febrile",
+        "fever of 39 °C",
+        "temperature raised",
+        "hot",
+        "fevers",
+        "pyrexial",
+        "feverish",
+    ]
+    payload = {
+        "status": "ready",
+        "message": "",
+        "project": {
+            "id": 12,
+            "title": "Findings",
+            "coefficient": {"name": "krippendorff_alpha", "value": 0.61, "ci95": [0.55, 0.67]},
+            "n_items": 60,
+        },
+        "task": {"id": 5271, "agreement": 0.42, "word": "moderate", "rank": 12, "n_ranked": 60, "n_raters": n},
+        "raters": raters,
+        "matrix": pairs(n),
+        "matches": [
+            {"texts": dict(zip(ids, every, strict=False)), "equivalence": 0.86, "relation": "equivalent", "support": n},
+            {
+                "texts": {ids[0]: "chest infection", ids[1]: "pneumonia of the left lower lobe"},
+                "equivalence": 0.58,
+                "relation": "first is more general",
+                "support": 2,
+            },
+            {"texts": {ids[0]: "cough", ids[1]: "cough"}, "equivalence": 1.0, "relation": "equivalent", "support": 2},
+        ],
+        "unmatched": {ids[0]: ["no known allergies"], ids[-1]: ["penicillin allergy", "allergic to nothing"]},
+        "suggestion": ["fever", "pneumonia of the left lower lobe", "cough"],
+        "excluded": [{"rater": ids[1], "reason": "older answer of the same rater"}],
+        "provenance": {"measure": "nli", "model": "bundled", "computed_at": "2026-11-20T13:11:29Z"},
+        "viewer": {"can_decide": True, "name": None, "asks_name": True},
+        "links": {"report": "http://localhost:9090/report/12"},
+        "how_to_accept": "To take it over, open the tab “agreement” above and choose “Duplicate Annotation” in its menu.",
+        "decisions": [],
+    }
+    return payload | changes
+
+
+def single() -> dict[str, Any]:
+    """Two annotators with one text each."""
+    return ready(
+        2,
+        matches=[
+            {
+                "texts": {"2": "myocardial infarction", "3": "heart attack"},
+                "equivalence": 0.94,
+                "relation": "equivalent",
+                "support": 2,
+            }
+        ],
+        unmatched={},
+        suggestion=["myocardial infarction"],
+        excluded=[],
+        matrix=[[1, 0.94], [0.94, 1]],
+        task={"id": 7, "agreement": 0.94, "word": "very high", "rank": 58, "n_ranked": 60, "n_raters": 2},
+    )
+
+
+def single_unmatched() -> dict[str, Any]:
+    """Two annotators with one text each that mean different things."""
+    return single() | {
+        "matches": [],
+        "unmatched": {"2": ["no fever"], "3": ["fever"]},
+        "suggestion": [],
+        "task": {"id": 8, "agreement": 0.03, "word": "very low", "rank": 1, "n_ranked": 60, "n_raters": 2},
+    }
+
+
+def decided() -> dict[str, Any]:
+    """A task on which reviewers have decided."""
+    payload = ready(3)
+    one = {
+        "id": 4,
+        "texts": ["chest infection", "pneumonia of the left lower lobe"],
+        "verdict": "same",
+        "who": "Rae Viewer",
+        "when": "2026-11-20T14:00:00Z",
+    }
+    two = {
+        "id": 5,
+        "texts": ["no known allergies", "penicillin allergy"],
+        "verdict": "different",
+        "who": "Rae Viewer",
+        "when": "2026-11-20T14:01:00Z",
+    }
+    payload["matches"][1] |= {"decision": one, "equivalence": 1.0, "relation": "equivalent"}
+    payload["decisions"] = [one, two]
+    payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "asks_name": False}
+    payload["provenance"]["calibrated"] = 73
+    return payload
+
+
+def long() -> dict[str, Any]:
+    """Long texts, and a word without a break."""
+    text = (
+        "The patient, a retired teacher, reports that the pain began three weeks ago after a fall and has since moved to the left shoulder. "
+        * 6
+    )
+    payload = ready(2)
+    payload["matches"][0]["texts"] = {"2": text, "3": "Pain after a fall " + "x" * 300}
+    payload["unmatched"] = {"2": [text], "3": ["y" * 400]}
+    payload["suggestion"] = [text]
+    return payload
+
+
+def right_to_left() -> dict[str, Any]:
+    """Arabic and Hebrew beside Latin text."""
+    payload = ready(3)
+    payload["raters"][1]["name"] = "ليلى حداد"
+    payload["matches"][0]["texts"] = {"2": "ارتفاع في درجة الحرارة (39 °C)", "3": "حمى", "4": "חום גבוה"}
+    payload["unmatched"] = {"2": ["لا يوجد حساسية معروفة."], "4": ["אלרגיה לפניצילין"]}
+    payload["suggestion"] = ["حمى"]
+    return payload
+
+
+def hostile() -> dict[str, Any]:
+    """Every text that people could have written is markup."""
+    payload = ready(3)
+    payload["raters"] = [{"id": str(2 + i), "name": HOSTILE[i]} for i in range(3)]
+    payload["matches"] = [
+        {
+            "texts": {"2": text, "3": text + "!", "4": text + "?"},
+            "equivalence": 0.5,
+            "relation": HOSTILE[0],
+            "support": 3,
+        }
+        for text in HOSTILE
+    ]
+    payload["unmatched"] = {"2": list(HOSTILE), "3": list(HOSTILE)}
+    payload["suggestion"] = list(HOSTILE)
+    payload["excluded"] = [{"rater": HOSTILE[1], "reason": HOSTILE[0]}]
+    payload["links"] = {"report": "javascript:window.__pwned='link'"}
+    payload["project"] |= {"title": HOSTILE[1], "coefficient": {"name": HOSTILE[0], "value": 0.5, "ci95": None}}
+    payload["task"]["word"] = HOSTILE[0]
+    payload["provenance"] = {"measure": HOSTILE[0], "model": HOSTILE[1], "computed_at": HOSTILE[2]}
+    payload["decisions"] = [
+        {"id": 1, "texts": [HOSTILE[0], HOSTILE[1]], "verdict": "same", "who": HOSTILE[1], "when": HOSTILE[0]}
+    ]
+    payload["message"] = HOSTILE[0]
+    return payload
+
+
+def not_ready(status: str, message: str = "", **more: Any) -> dict[str, Any]:
+    """A state in which there is nothing to show."""
+    return {
+        "status": status,
+        "message": message,
+        "project": {"id": 12, "title": "Findings"},
+        "task": {"id": 5271},
+        "raters": [],
+    } | more
+
+
+STATES: dict[str, dict[str, Any]] = {
+    "ready-3": ready(3),
+    "ready-2-single": single(),
+    "ready-2-unmatched": single_unmatched(),
+    "ready-10": ready(10),
+    "decided": decided(),
+    "long": long(),
+    "right-to-left": right_to_left(),
+    "hostile": hostile(),
+    "pending": not_ready("pending", job={"done": 1200, "total": 5000}),
+    "pending-unknown": not_ready("pending"),
+    "blind": not_ready("blind"),
+    "none": not_ready("none", "Only one annotator has answered so far."),
+    "unavailable": not_ready("unavailable"),
+}
