@@ -1,0 +1,178 @@
+"""Concepts with their names and parents, and the builder that every reader fills."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from softirr.errors import InputError
+from softirr.text import normalise
+
+SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
+"""Scopes of synonyms that count as names of the concept, unless told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terminology:
+    """A vocabulary: concepts, each with a preferred name, synonyms and parents.
+
+    Attributes
+    ----------
+    name : str
+    ids : tuple of str
+        Identifiers, in the order of the file.
+    names : tuple of tuple of str
+        Names of each concept, the preferred one first; names that differ in case only are one name.
+    parents : tuple of tuple of int
+        Parents of each concept, as indices.
+    notes : tuple of str
+        What was left out on reading, and why.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of each concept."""
+        found: list[list[int]] = [[] for _ in self.ids]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                found[parent].append(child)
+        return tuple(tuple(children) for children in found)
+
+    @cached_property
+    def folded(self) -> tuple[frozenset[str], ...]:
+        """Case-folded names of each concept."""
+        return tuple(frozenset(name.casefold() for name in names) for names in self.names)
+
+    def siblings(self, concept: int) -> tuple[int, ...]:
+        """Concepts that share a parent with this one and are neither its parent nor its child, in order."""
+        kin = {concept, *self.parents[concept], *self.children[concept]}
+        found = {child for parent in self.parents[concept] for child in self.children[parent]}
+        return tuple(sorted(found - kin))
+
+    def ancestors(self, concept: int) -> tuple[int, ...]:
+        """Parents and grandparents, in order."""
+        parents = self.parents[concept]
+        return tuple(sorted({*parents, *(g for parent in parents for g in self.parents[parent])} - {concept}))
+
+
+class Builder:
+    """Collects what a reader finds; ids may be used before they are defined."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.place = place
+        self._preferred: dict[str, str] = {}
+        self._synonyms: list[tuple[str, str, str]] = []
+        self._parents: list[tuple[str, str]] = []
+        self._replaced = 0
+
+    def concept(self, id: str, name: str, line: int, *, replace: bool = False) -> None:
+        """A concept; ``line`` is where it stands, for the message when it cannot be used. With ``replace`` a later name replaces an earlier."""
+        folded = normalise(name)
+        if not id or not folded:
+            raise InputError(f"{self.place}, line {line}: a concept has no {'name' if id else 'id'}.")
+        if id in self._preferred and replace:
+            self._replaced += 1
+        elif id in self._preferred:
+            raise InputError(f"{self.place}, line {line}: the concept {id} stands there for the second time.")
+        self._preferred[id] = folded
+
+    def synonym(self, id: str, text: str, scope: str = "EXACT") -> None:
+        """Another name of a concept."""
+        if folded := normalise(text):
+            self._synonyms.append((id, folded, scope))
+
+    def parent(self, child: str, parent: str) -> None:
+        """``child`` is a kind of ``parent``."""
+        self._parents.append((child, parent))
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._preferred
+
+    def build(self, scopes: frozenset[str] = SAME_MEANING) -> Terminology:
+        """The terminology, with synonyms of these scopes as names."""
+        if not self._preferred:
+            raise InputError(f"{self.place} holds no concepts.")
+        numbers = {id: number for number, id in enumerate(self._preferred)}
+        names: list[dict[str, str]] = [{name.casefold(): name} for name in self._preferred.values()]
+        lost_synonyms = 0
+        for id, text, scope in self._synonyms:
+            if id not in numbers:
+                lost_synonyms += 1
+            elif scope in scopes:
+                names[numbers[id]].setdefault(text.casefold(), text)
+        parents: list[dict[int, None]] = [{} for _ in numbers]
+        lost_parents = 0
+        for child, parent in self._parents:
+            if child not in numbers or parent not in numbers:
+                lost_parents += 1
+            elif child != parent:
+                parents[numbers[child]][numbers[parent]] = None
+        notes = [
+            f"{count} {what} left out: they name a concept that {self.place} does not define."
+            for count, what in ((lost_synonyms, "synonyms"), (lost_parents, "links to parents"))
+            if count
+        ]
+        if self._replaced:
+            notes.append(f"{self._replaced} concepts stand twice in {self.place}: the later name counts.")
+        return Terminology(
+            name=self.name,
+            ids=tuple(numbers),
+            names=tuple(tuple(found.values()) for found in names),
+            parents=tuple(tuple(found) for found in parents),
+            notes=tuple(notes),
+        )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
+
+    Raises
+    ------
+    InputError
+        Also for errors that show up while the caller reads.
+    """
+    try:
+        with open(path, "rb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=raw) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield raw
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is a damaged gzip file.") from None
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+
+
+def lines(path: Path, *, encoding: str = "utf-8-sig") -> Iterator[tuple[int, str]]:
+    """Lines of a text file with their numbers, from 1, without line ends."""
+    number = 0
+    with opened(path) as file:
+        text = io.TextIOWrapper(file, encoding=encoding, newline=None)
+        try:
+            for number, line in enumerate(text, start=1):
+                if "\0" in line:
+                    raise InputError(f"{path}, line {number}: the file is not text, it holds a zero byte.")
+                yield number, line.rstrip("\n")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}, after line {number}: a byte that does not belong in {encoding} text.") from None
+        finally:
+            text.detach()

@@ -1,0 +1,86 @@
+"""Which reader fits a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from softirr.errors import InputError
+from softirr.experiments.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
+from softirr.experiments.terminology.base import SAME_MEANING, Builder, Terminology
+
+_READERS: dict[str, Callable[..., None]] = {
+    "tsv": tsv.read,
+    "obo": obo.read,
+    "mesh": mesh.read,
+    "icd10cm": icd10cm.read,
+    "icd11": icd11.read,
+    "meddra": meddra.read,
+}
+FORMATS = tuple(_READERS)
+"""Names of the formats."""
+
+
+def load(
+    source: str, *, format: str | None = None, scopes: frozenset[str] = SAME_MEANING, name: str | None = None
+) -> Terminology:
+    """Read a terminology.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with ``concepts.tsv`` is
+        TSV, one with ``pt.asc`` MedDRA; files are told apart by their name and outermost element. Files may be gzipped.
+    format : str, optional
+        One of ``FORMATS``, where it can't be told.
+    scopes : frozenset of str
+        Scopes of synonyms that count as names.
+    name : str, optional
+        What to call it; by default NAME, else the file's or folder's name.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the file, and the line where there is one.
+    """
+    label, equals, rest = source.partition("=")
+    if not equals or "/" in label or "\\" in label:
+        label, rest = "", source
+    first, comma, second = rest.partition(",")
+    path = Path(rest if not comma or Path(rest).exists() else first)
+    extra = Path(second) if comma and not Path(rest).exists() else None
+    if not path.exists():
+        raise InputError(f"{path} does not exist.")
+    chosen = format or _guess(path)
+    if chosen not in _READERS:
+        raise InputError(f"There is no terminology format {chosen!r}; the formats are {', '.join(FORMATS)}.")
+    if extra is not None and chosen != "icd11":
+        raise InputError(f"{source}: only ICD-11 takes a second file.")
+    stem = path.name.removesuffix(".gz")
+    builder = Builder(name or label or (stem if path.is_dir() else Path(stem).stem), str(path))
+    if chosen == "icd11":
+        icd11.read(path, builder, extra)
+    else:
+        _READERS[chosen](path, builder)
+    return builder.build(scopes)
+
+
+def _guess(path: Path) -> str:
+    if path.is_dir():
+        if tsv.find(path, "concepts"):
+            return "tsv"
+        if meddra.find(path, "pt"):
+            return "meddra"
+        raise InputError(f"{path} holds neither concepts.tsv nor pt.asc.")
+    suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
+    if suffix == ".obo":
+        return "obo"
+    if suffix == ".xml":
+        top = xml.outermost(path)
+        known = {mesh.ROOT: "mesh", icd10cm.ROOT: "icd10cm"}
+        if top not in known:
+            raise InputError(f"{path}: XML of an unknown kind, its outermost element is {top}.")
+        return known[top]
+    if suffix in (".txt", ".tsv", ".csv"):
+        return "icd11"
+    raise InputError(f"{path}: what kind of terminology this is can't be told from its name; say so with --format.")
