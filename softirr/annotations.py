@@ -57,7 +57,7 @@ class AnnotationTable:
     items, raters : tuple of str
         Ids in order of first appearance; items without an answer are kept.
     texts : tuple of str
-        Distinct normalised texts.
+        Distinct normalised texts, sorted: an item's result does not depend on what else is in the table.
     answers : tuple of tuple of int
         Distinct answers, each a sorted tuple of indices into `texts`; ``()`` is the empty answer.
     item, rater, answer : ndarray of int64, shape (n,)
@@ -101,22 +101,24 @@ class AnnotationTable:
         """
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
         rater_ids: dict[str, int] = {}
-        text_ids: dict[str, int] = {}
-        answer_ids: dict[tuple[int, ...], int] = {}
+        texts: set[str] = set()
+        answer_ids: dict[tuple[str, ...], int] = {}
         rows: dict[tuple[int, int], int] = {}
         for given in answers:
             folded = (normalise(text, casefold=casefold) for text in given.texts)
-            key = tuple(sorted({text_ids.setdefault(text, len(text_ids)) for text in folded if text}))
+            key = tuple(sorted({text for text in folded if text}))
+            texts.update(key)
             place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
             if place in rows:
                 raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
             rows[place] = answer_ids.setdefault(key, len(answer_ids))
         order = sorted(rows)
+        text_ids = {text: index for index, text in enumerate(sorted(texts))}
         return cls(
             items=tuple(item_ids),
             raters=tuple(rater_ids),
             texts=tuple(text_ids),
-            answers=tuple(answer_ids),
+            answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
             item=np.array([item for item, _ in order], dtype=np.int64),
             rater=np.array([rater for _, rater in order], dtype=np.int64),
             answer=np.array([rows[place] for place in order], dtype=np.int64),

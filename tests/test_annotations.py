@@ -61,7 +61,7 @@ class TestTable:
         table = AnnotationTable.from_answers(
             [Answer("1", "a", ("fever", " fever ", "", "cough")), Answer("1", "b", ("cough", "fever"))]
         )
-        assert table.texts == ("fever", "cough")
+        assert table.texts == ("cough", "fever")
         assert len(table.answers) == 1
 
     def test_two_answers_of_one_rater_are_refused(self):
@@ -151,7 +151,7 @@ class TestCsv:
     def test_several_rows_are_a_set_and_an_empty_text_is_an_empty_answer(self, tmp_path):
         path = tmp_path / "answers.csv"
         path.write_bytes('\ufeffitem,rater,text\r\n1,a,fever\r\n1,a,"cough, dry"\r\n1,b,\r\n'.encode())
-        assert rows(read(path)) == {("1", "a", ("fever", "cough, dry")), ("1", "b", ())}
+        assert rows(read(path)) == {("1", "a", ("cough, dry", "fever")), ("1", "b", ())}
 
     @pytest.mark.parametrize("delimiter", [";", "\t"])
     def test_other_delimiters_and_column_orders(self, delimiter):
