@@ -291,15 +291,17 @@ def _clusters(
     within = equal[np.ix_(text, text)]
     # A pair that is just at the threshold counts as equivalent, so it must gain something.
     gain = within - threshold + 1e-9
-    label = _improve(_agglomerate(label, rater, gain), rater, gain)
+    across = rater[:, None] != rater[None, :]
+    if np.any(gain[across] > 0):
+        label = _improve(_agglomerate(label, rater, gain), rater, gain)
     if implied is not None:
         one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
         label = _agglomerate(label, rater, np.maximum(gain, one_way - direction_threshold + 1e-9), linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
     if len(single) > 1:
-        rest, r, g = np.arange(len(single)), rater[single], within[np.ix_(single, single)] + 1e-9
-        rest = _improve(_agglomerate(rest, r, g), r, g)
-        label[single] = single[rest]
+        # Side by side for the eye only: the best pairs first will do.
+        beside = within[np.ix_(single, single)] + 1e-9
+        label[single] = single[_agglomerate(np.arange(len(single)), rater[single], beside)]
     return [np.flatnonzero(label == c).tolist() for c in dict.fromkeys(label.tolist())]
 
 
@@ -379,20 +381,20 @@ def _match(
     direction_threshold: float,
 ) -> Match:
     members = sorted(members)
-    t = np.array([i for _, i in members])
-    words = [texts[i] for _, i in members]
+    t = [i for _, i in members]
+    words = [texts[i] for i in t]
     p = equal[np.ix_(t, t)]
-    off = ~np.eye(len(t), dtype=bool)
+    sums = p.sum(axis=1).tolist()
     # Ties (always, between two texts) go to the shorter wording, then by alphabet: no rater is preferred.
-    best = min(range(len(t)), key=lambda i: (-round(float(p[i].sum()), 9), len(words[i]), words[i]))
+    best = min(range(len(t)), key=lambda i: (-round(sums[i], 9), len(words[i]), words[i]))
     support = int((p[best] >= threshold).sum())
-    mean = float(p[off].mean())
+    mean = (sum(sums) - float(np.trace(p))) / (len(t) * (len(t) - 1))
     directed = None if implied is None else implied[np.ix_(t, t)]
     if len(t) > 2:
         kind: Relation = EQUIVALENT if support == len(t) else UNRELATED
         if kind != EQUIVALENT and directed is not None:
             # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more than it entails.
-            general = np.where(off, directed, 0.0).sum(axis=0) - np.where(off, directed, 0.0).sum(axis=1)
+            general = directed.sum(axis=0) - directed.sum(axis=1)
             order = sorted(range(len(t)), key=lambda i: (-round(float(general[i]), 9), i))
             first, last = order[0], order[-1]
             kind = relation(
