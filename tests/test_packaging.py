@@ -1,0 +1,169 @@
+"""The built wheel, installed where there is no checkout, computes and serves.
+
+The new environment takes the libraries of the one that runs the tests (a line in a .pth file), because installing PyTorch
+again would take minutes; the package itself comes from the wheel alone, and each test makes sure of that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from ml_backend.demo.server import Process, free_port
+
+CSV = "item,rater,text\n1,ann,fever\n1,ben,fever\n2,ann,rash\n2,ben,cough\n3,ann,nausea\n3,ben,\n"
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built without a network: the build tool is among the development dependencies."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = folder.glob("softirr-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of an environment that has the wheel."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    purelib = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(folder),
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+        str(wheel),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (purelib / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / ("Scripts" if os.name == "nt" else "bin")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Without what would lead to the checkout, and with state of its own."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SOFTIRR", "LABEL_STUDIO"))
+    }
+    return {
+        **kept,
+        "SOFTIRR_DATA": str(tmp_path / "state"),
+        "LABEL_STUDIO_URL": "http://127.0.0.1:9",
+        "HOME": str(tmp_path),
+    }
+
+
+def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"softirr/py.typed", "ml_backend/demo/narratives.tsv", "ml_backend/demo/key.tsv"} <= names
+    tracked = subprocess.run(
+        ["git", "ls-files", "softirr", "ml_backend", "plugin"], cwd=root, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode == 0 and tracked.stdout:
+        expected = {
+            re.sub("^plugin/", "ml_backend/plugin/", name)
+            for name in tracked.stdout.splitlines()
+            if (root / name).exists()
+        }
+        assert expected - names == set()
+    strangers = [name for name in names if not name.startswith(("softirr", "ml_backend")) or "__pycache__" in name]
+    assert strangers == []
+
+
+def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA")]
+    assert "License-Expression: Apache-2.0" in metadata
+    assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
+
+
+def test_it_is_the_installed_package_that_runs(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    code = "import softirr, ml_backend.assets as a; print(softirr.__file__); print(a.plugin_dir())"
+    done = subprocess.run(
+        [installed / "python", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    for path in done.stdout.split():
+        assert Path(path).is_relative_to(installed.parent)
+
+
+def test_softirr_score_on_a_csv(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text(CSV)
+    command = [installed / "softirr", "score", "answers.csv", "--measure", "exact", "--json"]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["n_items"], report["n_raters"]) == (3, 2)
+    assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(1 / 3)
+    assert report["coefficients"]["krippendorff_alpha"]["value"] is not None
+
+
+def test_bad_input_is_one_sentence_and_status_2(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text("a,b\n1,2\n")
+    done = subprocess.run(
+        [installed / "softirr", "score", "answers.csv"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+@contextlib.contextmanager
+def _serving(installed: Path, environment: dict[str, str], folder: Path) -> Iterator[str]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    command = [installed / "softirr-ls", "serve", "--port", str(port)]
+    server = Process(command, environment=environment, log=folder / "serve.log", name="softirr-ls serve")
+
+    def ready() -> bool:
+        with contextlib.suppress(requests.RequestException):
+            return requests.get(f"{url}/health", timeout=5).ok
+        return False
+
+    try:
+        server.wait_until(ready, timeout=180)
+        yield url
+    finally:
+        server.stop()
+
+
+def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    with _serving(installed, environment, tmp_path) as url:
+        assert requests.get(f"{url}/versions", timeout=30).json()["versions"] == ["agreement"]
+        page = requests.get(f"{url}/panel", timeout=30)
+        assert page.headers["Content-Type"].startswith("text/html")
+        files = re.findall(r'(?:src|href)="([^"]+\.(?:js|css)[^"]*)"', page.text)
+        assert files, page.text
+        for name in files:
+            reply = requests.get(requests.compat.urljoin(page.url, name), timeout=30)
+            assert reply.status_code == 200, name
+            assert len(reply.content) > 100
+    assert "Traceback" not in (tmp_path / "serve.log").read_text()
