@@ -1,0 +1,172 @@
+"""What a run has scored, in one SQLite file: a population scored once is never scored again, whatever stopped the run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.experiments.pools import Pool, pack, unpack
+from softirr.experiments.scoring import Scored
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS populations (
+    digest TEXT PRIMARY KEY, source TEXT NOT NULL, setting TEXT NOT NULL, negatives TEXT NOT NULL, number INTEGER NOT NULL,
+    target REAL, truth TEXT NOT NULL, about TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS scores (
+    digest TEXT NOT NULL REFERENCES populations (digest), measure TEXT NOT NULL, chance TEXT NOT NULL,
+    label TEXT NOT NULL, estimates TEXT NOT NULL, pools BLOB NOT NULL, pairs INTEGER NOT NULL, texts INTEGER NOT NULL,
+    seconds REAL NOT NULL, prompts INTEGER NOT NULL, PRIMARY KEY (digest, measure, chance)
+);
+"""
+
+
+@dataclass(frozen=True)
+class PopulationRow:
+    """A population or an annotated table, as the store knows it.
+
+    Attributes
+    ----------
+    source : str
+        Name of the terminology or table.
+    truth : dict
+        Coefficients by the codes.
+    about : dict
+        Counts worth telling.
+    """
+
+    digest: str
+    source: str
+    setting: str
+    negatives: str
+    number: int
+    target: float | None
+    truth: dict[str, float | None]
+    about: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One population under one measure."""
+
+    population: PopulationRow
+    measure: str
+    label: str
+    chance: str
+    estimates: dict[str, dict[str, float | None]]
+    pairs: int
+    texts: int
+    seconds: float
+    prompts: int
+
+    def error(self, coefficient: str = "cohen_kappa", assignment: str = "optimal") -> float | None:
+        """|estimate - truth|, or None where one of them is not defined."""
+        estimate, truth = self.estimates[assignment][coefficient], self.population.truth[coefficient]
+        return None if estimate is None or truth is None else abs(estimate - truth)
+
+
+class RunStore:
+    """The scores of a run folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is missing; holds ``scores.sqlite``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(folder / "scores.sqlite", timeout=60)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.executescript(_SCHEMA)
+        except OSError as error:
+            raise InputError(f"{folder} can't be written: {error.strerror or error}.") from None
+        except sqlite3.Error as error:
+            raise InputError(f"{folder / 'scores.sqlite'} can't be used: {error}.") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def has(self, digest: str, measure: str, chance: str) -> bool:
+        """Whether this was scored."""
+        query = "SELECT 1 FROM scores WHERE digest = ? AND measure = ? AND chance = ?"
+        return self._db.execute(query, (digest, measure, chance)).fetchone() is not None
+
+    def put_population(self, row: PopulationRow) -> None:
+        """Remember a population and its truth."""
+        with self._db:
+            self._db.execute(
+                "INSERT OR IGNORE INTO populations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    row.digest,
+                    row.source,
+                    row.setting,
+                    row.negatives,
+                    row.number,
+                    row.target,
+                    json.dumps(row.truth),
+                    json.dumps(row.about),
+                ),
+            )
+
+    def put(self, digest: str, measure: str, chance: str, label: str, scored: Scored, prompts: int) -> None:
+        """Remember what a measure made of a population."""
+        with self._db:
+            self._db.execute(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    digest,
+                    measure,
+                    chance,
+                    label,
+                    json.dumps(scored.estimates),
+                    pack(scored.same, scored.chance),
+                    scored.pairs,
+                    scored.texts,
+                    scored.seconds,
+                    prompts,
+                ),
+            )
+
+    def records(self, *, chance: str | None = None) -> list[Record]:
+        """Everything scored, ordered by population, then measure."""
+        query = (
+            "SELECT p.digest, source, setting, negatives, number, target, truth, about,"
+            " measure, label, chance, estimates, pairs, texts, seconds, prompts"
+            " FROM scores JOIN populations p USING (digest)"
+            " ORDER BY source, setting, negatives, number, label"
+        )
+        found = []
+        with closing(self._db.execute(query)) as rows:
+            for row in rows:
+                if chance is not None and row[10] != chance:
+                    continue
+                population = PopulationRow(*row[:6], json.loads(row[6]), json.loads(row[7]))
+                found.append(Record(population, row[8], row[9], row[10], json.loads(row[11]), *row[12:]))
+        return found
+
+    def pools(self, record: Record) -> tuple[Pool, Pool]:
+        """Same-item and chance pairs of a record."""
+        query = "SELECT pools FROM scores WHERE digest = ? AND measure = ? AND chance = ?"
+        key = (record.population.digest, record.measure, record.chance)
+        return unpack(self._db.execute(query, key).fetchone()[0])
+
+    def each(self, records: list[Record]) -> Iterator[tuple[Record, Pool, Pool]]:
+        """Records with their pools, one at a time."""
+        for record in records:
+            same, chance = self.pools(record)
+            yield record, same, chance
