@@ -22,6 +22,7 @@ from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
 from softirr.intervals import FEW_ITEMS, Coefficient, analytic
 from softirr.pairs import PairScorer
+from softirr.stratified import POPULATION, stratified
 
 DEFAULT_MEASURE = "indel"
 """The measure that scores when none is named."""
@@ -32,6 +33,11 @@ SET_PAIRS = 20_000_000
 """The same when answers are sets."""
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""
+
+STRATA_MEASURE = "indel"
+"""The cheap measure that sorts pairs into strata for ``chance="stratified"``."""
+SET_POPULATION = 400_000
+"""Pairs of answers that stand for all of them there when answers are sets."""
 
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
@@ -147,6 +153,26 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class Distributions:
+    """Shares of pairs of answers by equivalence, in equal bins of [0, 1]: the picture behind sigma and KS.
+
+    Attributes
+    ----------
+    same_item : tuple of float
+        Pairs of answers to the same item; sums to 1.
+    different_items : tuple of float
+        Pairs of answers to different items: agreement by chance.
+    """
+
+    same_item: tuple[float, ...]
+    different_items: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both, as lists."""
+        return {"same_item": list(self.same_item), "different_items": list(self.different_items)}
+
+
+@dataclass(frozen=True)
 class AgreementReport:
     """Everything that is known of a table's agreement under one measure; :meth:`to_dict` is the contract."""
 
@@ -161,6 +187,7 @@ class AgreementReport:
     excluded: tuple[Excluded, ...]
     provenance: Provenance
     warnings: tuple[str, ...] = ()
+    distributions: Distributions | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of design section 6, with ``warnings`` and the intervals of raters added."""
@@ -255,6 +282,7 @@ def agreement(
         excluded=table.excluded,
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
+        distributions=_binned(scores, known),
     )
 
 
@@ -362,11 +390,27 @@ class _ChancePlan:
             return None
         method = self.method
         if method == "auto":
-            method = "exact" if _exact_fits(ratings, answers) else "permutation"
+            method = "exact" if _exact_fits(ratings, answers) else "stratified"
         if method == "exact":
             return chances.exact(ratings, answers, scores, marginals=marginals)
+        if method == "stratified":
+            return self._stratified(ratings, answers, scores, marginals)
         return chances.permutation(
             ratings, answers, permutations=self.permutations, marginals=marginals, seed=self.seed
+        )
+
+    def _stratified(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance:
+        table = answers.table
+        cheap = AnswerScorer(table, PairScorer(measure_by_name(STRATA_MEASURE), table.texts), method=answers.method)
+        return stratified(
+            ratings,
+            answers.score,
+            scores,
+            cheap.score,
+            target_se=self.target_se,
+            marginals=marginals,
+            seed=self.seed,
+            population=POPULATION if table.is_single else SET_POPULATION,
         )
 
 
@@ -389,6 +433,16 @@ def _expected(summary: Summary, chance: Chance | None) -> Expected:
         standard_error=chance.standard_error if chance else 0.0,
         pairs_scored=chance.pairs_scored if chance else 0,
     )
+
+
+def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
+    if chance is None or chance.distribution is None:
+        return None
+    edges = np.rint(np.arange(bins) * co.GRID / bins).astype(np.int64)
+    tail = np.append(chance.distribution.tail[edges], 0.0)
+    place = np.searchsorted(edges, co.on_grid(scores), side="right") - 1
+    same = np.bincount(place, minlength=bins) / len(scores)
+    return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
 def _raters(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[RaterAgreement, ...]:

@@ -320,6 +320,8 @@ class Chance:
         Equivalences of answers to different items; None with one item.
     pairs_scored : int
         Unordered pairs of different answers scored for it.
+    cohen_loadings : shape (m, F), optional
+        What each of F independent errors, of standard deviation 1, adds to each of ``cohen``; without it their errors are independent.
     """
 
     method: str
@@ -338,12 +340,19 @@ class Chance:
     similarity_error: float
     distribution: ChanceDistribution | None
     pairs_scored: int
+    cohen_loadings: Floats | None = None
+
+    def cohen_sum_error(self, slopes: Floats) -> float:
+        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
+        if self.cohen_loadings is None:
+            return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
+        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2)))
 
     @property
     def standard_error(self) -> float:
         """Largest of the standard errors: of the mean over rater pairs, and of the pooled expectation."""
-        mean = float(np.sqrt(np.sum(self.cohen_error**2))) / max(len(self.cohen), 1)
-        return max(mean, self.pooled_error)
+        m = max(len(self.cohen), 1)
+        return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)
 
 
 def item_means(ratings: Ratings, scores: Floats) -> Floats:
@@ -468,7 +477,7 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     influence = sums(place, share * one[used], len(items))
     # the noise of one influence: rater pairs draw their chance pairs independently of each other
     noise = float(np.sum(slope[defined] ** 2 * chance.cohen_noise[defined] * len(items) / (k**2 * count[defined])))
-    error = float(np.sqrt(np.sum((slope[defined] * chance.cohen_error[defined]) ** 2))) / k
+    error = chance.cohen_sum_error(np.where(defined, slope, 0.0)) / k
     return Estimate(float(kappa[defined].mean()), influence, None, float(chance.cohen[defined].mean()), error, noise)
 
 
