@@ -1,0 +1,114 @@
+"""How annotators disagree: the paper's kinds, the texts behind each, and who writes more general texts than the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.assignment import optimal
+from softirr.consensus import KINDS, disagreement
+from softirr.pairs import PairScorer
+
+if TYPE_CHECKING:
+    from softirr.agreement import ItemAgreement
+    from softirr.equivalence import Measure
+
+MOST_PAIRS = 20  # text pairs shown of each kind
+MOST_TASKS = 40  # tasks named for each
+
+_Text = tuple[str, str]  # rater, text
+
+
+def disagreements(
+    items: Iterable[ItemAgreement], measure: Measure, *, threshold: float = 0.5, cache: Any = None
+) -> dict[str, Any]:
+    """Kinds of disagreement over the items of a project.
+
+    Compared are the texts of two raters that stand side by side in a match, and of those that found no match the ones that the
+    optimal assignment between two raters puts together. What is not equivalent there is a disagreement.
+
+    Parameters
+    ----------
+    items : iterable of ItemAgreement
+    measure : Measure
+        The one that the items were scored with.
+    threshold : float
+        Equivalence from which two texts match.
+
+    Returns
+    -------
+    dict
+        ``{"kinds": [{"kind", "n", "pairs": [{"texts": [a, b], "n", "tasks"}]}], "tendency": {rater: {"general", "specific"}},
+        "directional"}``; of a generalisation, the more general text stands first.
+    """
+    compared: list[tuple[str, _Text, _Text]] = []
+    left: list[tuple[str, list[_Text], list[_Text]]] = []
+    for item in items:
+        for match in item.matches:
+            compared += [(item.id, one, other) for one, other in combinations(match.texts.items(), 2)]
+        for a, b in combinations([rater for rater, texts in item.unmatched.items() if texts], 2):
+            left.append((item.id, [(a, t) for t in item.unmatched[a]], [(b, t) for t in item.unmatched[b]]))
+    named = [one[1] for _, *pair in compared for one in pair] + [
+        t for _, *sides in left for side in sides for _, t in side
+    ]
+    texts = sorted(set(named))
+    place = {text: number for number, text in enumerate(texts)}
+    scorer = PairScorer(measure, texts, cache=cache)
+    for id, first, second in left:
+        rows, cols = _places(first, place), _places(second, place)
+        weights = scorer.score(np.repeat(rows, len(cols)), np.tile(cols, len(rows))).reshape(len(rows), len(cols))
+        compared += [(id, first[i], second[j]) for i, j in zip(*optimal(weights), strict=True)]
+    rows, cols = _places([one for _, one, _ in compared], place), _places([other for *_, other in compared], place)
+    equivalence = scorer.score(rows, cols)
+    directions = scorer.entail(rows, cols)
+    found = _Found()
+    for n, (id, one, other) in enumerate(compared):
+        forward, backward = (None, None) if directions is None else directions[n].tolist()
+        kind = disagreement(one[1], other[1], float(equivalence[n]), forward, backward, threshold=threshold)
+        if kind == "generalisation" and forward is not None and backward is not None:
+            # what entails the other says more: it is the narrower one
+            found.generalisation(id, *((other, one) if forward >= backward else (one, other)))
+        elif kind is not None:
+            found.add(kind, id, one[1], other[1])
+    return found.to_dict(directional=scorer.directional)
+
+
+def _places(texts: Sequence[_Text], place: Mapping[str, int]) -> NDArray[np.int64]:
+    return np.array([place[text] for _, text in texts], dtype=np.int64)
+
+
+class _Found:
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.pairs: dict[str, Counter[tuple[str, str]]] = {kind: Counter() for kind in KINDS}
+        self.tasks: dict[tuple[str, tuple[str, str]], dict[str, None]] = {}
+        self.general: Counter[str] = Counter()
+        self.specific: Counter[str] = Counter()
+
+    def add(self, kind: str, item: str, a: str, b: str, *, ordered: bool = False) -> None:
+        pair = (a, b) if ordered or a <= b else (b, a)
+        self.counts[kind] += 1
+        self.pairs[kind][pair] += 1
+        tasks = self.tasks.setdefault((kind, pair), {})
+        if len(tasks) < MOST_TASKS:
+            tasks[item] = None
+
+    def generalisation(self, item: str, broad: tuple[str, str], narrow: tuple[str, str]) -> None:
+        self.add("generalisation", item, broad[1], narrow[1], ordered=True)
+        self.general[broad[0]] += 1
+        self.specific[narrow[0]] += 1
+
+    def to_dict(self, *, directional: bool) -> dict[str, Any]:
+        kinds = []
+        for kind in KINDS:
+            top = sorted(self.pairs[kind].items(), key=lambda entry: (-entry[1], entry[0]))[:MOST_PAIRS]
+            pairs = [{"texts": list(pair), "n": n, "tasks": list(self.tasks[kind, pair])} for pair, n in top]
+            kinds.append({"kind": kind, "n": self.counts[kind], "pairs": pairs})
+        raters = sorted({*self.general, *self.specific})
+        tendency = {rater: {"general": self.general[rater], "specific": self.specific[rater]} for rater in raters}
+        return {"kinds": kinds, "tendency": tendency, "directional": directional}

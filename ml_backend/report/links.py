@@ -1,0 +1,75 @@
+"""Addresses in Label Studio: every number of the report leads to its tasks.
+
+A tab that is not saved stands in the address itself: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual tab").
+"""
+
+import gzip
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MOST_IDS = 40
+SCORE = "filter:tasks:predictions_score"
+
+
+class Links:
+    """Makes addresses of one project.
+
+    Parameters
+    ----------
+    base : str
+        Where people open Label Studio.
+    number : int
+        The project's id there.
+    """
+
+    def __init__(self, base: str, number: int):
+        self._data = f"{base.rstrip('/')}/projects/{number}/data"
+
+    def project(self) -> str:
+        """The Data Manager."""
+        return self._data
+
+    def task(self, number: int | str) -> str:
+        """One task, opened."""
+        return f"{self._data}?task={number}"
+
+    def tasks(self, numbers: Sequence[int | str], title: str) -> str:
+        """These tasks, as a tab; only the first ones where they are many."""
+        if len(numbers) == 1:
+            return self.task(numbers[0])
+        wanted = [_filter("filter:tasks:id", "equal", "Number", int(number)) for number in numbers[:MOST_IDS]]
+        return self._tab(title, wanted, conjunction="or")
+
+    def annotated_by(self, raters: Iterable[str], title: str) -> str | None:
+        """Tasks that all of these annotators answered; None for models, which are no annotators there."""
+        names = list(raters)
+        if not all(name.isdigit() for name in names):
+            return None
+        return self._tab(title, [_filter("filter:tasks:annotators", "contains", "List", int(name)) for name in names])
+
+    def agreement(self, low: float, high: float, title: str) -> str:
+        """Tasks whose agreement is between two values."""
+        return self._tab(title, [_filter(SCORE, "in", "Number", {"min": low, "max": high})])
+
+    def scored(self, title: str) -> str:
+        """Tasks that have an agreement, lowest first."""
+        return self._tab(title, [_filter(SCORE, "empty", "Number", False)])
+
+    def range(self, first: int, last: int, title: str) -> str:
+        """Tasks by number."""
+        return self._tab(title, [_filter("filter:tasks:id", "in", "Number", {"min": first, "max": last})])
+
+    def _tab(self, title: str, filters: list[dict[str, Any]], *, conjunction: str = "and") -> str:
+        tab = {
+            "title": title[:80],
+            "filters": {"conjunction": conjunction, "items": filters},
+            "ordering": ["tasks:predictions_score"],
+        }
+        packed = gzip.compress(json.dumps(tab, separators=(",", ":")).encode(), mtime=0)
+        return f"{self._data}?tab={urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+def _filter(name: str, operator: str, kind: str, value: Any) -> dict[str, Any]:
+    return {"filter": name, "operator": operator, "type": kind, "value": value}
