@@ -133,20 +133,8 @@ def torch_options(folder):
     """
     if not sys.platform.startswith("linux") or shutil.which("nvidia-smi"):
         return []
-    command = [
-        str(bin_of(folder, "python")),
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--no-deps",
-        "--ignore-installed",
-        "--quiet",
-        "--no-input",
-        "--report",
-        "-",
-        TORCH,
-    ]
+    question = "install --dry-run --no-deps --ignore-installed --quiet --no-input --report - " + TORCH
+    command = [str(bin_of(folder, "python")), "-m", "pip"] + question.split()
     out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
     try:
         url = json.loads(out.decode())["install"][0]["download_info"]["url"]
@@ -155,6 +143,19 @@ def torch_options(folder):
     if url.startswith("file:") or "%2Bcpu" in url or "+cpu" in url:
         return []
     return ["--index-url", TORCH_CPU_INDEX]
+
+
+def install_torch(folder):
+    """PyTorch alone: what it needs comes with the package, in the versions of constraints.txt."""
+    say("  PyTorch")
+    options = torch_options(folder)
+    try:
+        pip(folder, "--no-deps", *options, TORCH)
+    except Missing:
+        if not options:
+            raise
+        say("  %s can't be reached: taking the larger build with CUDA from PyPI" % TORCH_CPU_INDEX)
+        pip(folder, "--no-deps", TORCH)
 
 
 def is_fresh(stamp, key):
@@ -172,8 +173,7 @@ def package(dev):
     say("Setting up .venv: the first time takes some minutes, then it is kept.")
     make_venv(folder)
     pip(folder, "--upgrade", "-c", "constraints.txt", "pip")
-    say("  PyTorch")
-    pip(folder, *torch_options(folder), TORCH)
+    install_torch(folder)
     say("  softirr and what it needs" + (", with the tools for tests and lint" if dev else ""))
     pip(folder, "-c", "constraints.txt", "-e", ".[dev]" if dev else ".")
     if dev:
@@ -211,6 +211,22 @@ def debian_program(name):
     return shutil.which(name) or (str(servers[-1]) if servers else None)
 
 
+def apt(*arguments):
+    """apt-get without questions; what it says is shown only when it fails, which leaves the package out."""
+    command = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3", *arguments]
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        check=False,
+    )
+    if done.returncode != 0:
+        say("    apt-get %s failed: %s" % (arguments[0], done.stdout.decode(errors="replace").strip()[-500:]))
+
+
 def system():
     """Programs outside Python. Installed where that is possible without asking, else named."""
     missing = {name: PROGRAMS[name] for name in PROGRAMS if not debian_program(name)}
@@ -218,11 +234,14 @@ def system():
         return
     packages = [package for package, _ in missing.values()]
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        say("Installing Debian packages for the tests: " + " ".join(packages))
-        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-        quiet = {"stdout": subprocess.DEVNULL, "env": environment}
-        subprocess.call(["apt-get", "update", "-qq"], **quiet)
-        subprocess.call(["apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages], **quiet)
+        start = time.monotonic()
+        say("Installing Debian packages for the tests, once: " + " ".join(packages))
+        apt("update")
+        # One by one: a package that can't be had must not keep the others away.
+        for package in packages:
+            say("    " + package)
+            apt("install", "--yes", "--no-install-recommends", package)
+        say("  done (%d s)" % (time.monotonic() - start))
         missing = {name: PROGRAMS[name] for name in PROGRAMS if not debian_program(name)}
     for name, (package, without) in missing.items():
         say(
