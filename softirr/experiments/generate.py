@@ -32,7 +32,7 @@ from typing import Literal
 from softirr.annotations import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.experiments.draw import Draw
-from softirr.experiments.terminology import Terminology
+from softirr.terminology import Terminology
 
 Setting = Literal["paper", "hard", "sets"]
 Negatives = Literal["random", "sibling", "ancestor", "lexical"]

@@ -9,11 +9,20 @@ from softirr.cache import PairCache
 from softirr.equivalence import DirectionalMeasure, Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
-from softirr.experiments.generate import NEGATIVES, PERMUTATIONS, POPULATIONS, SIZE, Generator, Negatives, Population, Setting
+from softirr.experiments.generate import (
+    NEGATIVES,
+    PERMUTATIONS,
+    POPULATIONS,
+    SIZE,
+    Generator,
+    Negatives,
+    Population,
+    Setting,
+)
 from softirr.experiments.gold import Overlap, gold_summary, values
 from softirr.experiments.scoring import Chance, ChanceMethod, Scored, SharedScorer, score_population
 from softirr.experiments.store import PopulationRow, RunStore
-from softirr.experiments.terminology import Terminology
+from softirr.terminology import Terminology
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many populations are done, and how many there are."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import Builder, lines, opened
+from softirr.terminology.base import Builder, lines, opened
 
 _DASHES = re.compile(r"^((?:-\s?)*)(.*)$")
 

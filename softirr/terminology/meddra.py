@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import Builder, lines
+from softirr.terminology.base import Builder, lines
 
 _CURRENCY = 9  # column of llt.asc that says whether a term is current
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import Builder, lines
+from softirr.terminology.base import Builder, lines
 
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")

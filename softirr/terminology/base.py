@@ -16,7 +16,10 @@ from softirr.errors import InputError
 from softirr.text import normalise
 
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
-"""Scopes of synonyms that count as names of the concept, unless told otherwise."""
+"""Scopes of synonyms that count as names of the concept, unless told otherwise. Inclusion terms (ICD) and entry terms (MeSH) count in
+measuring, although some are narrower than the concept."""
+SCOPES = SAME_MEANING | {"NARROW", "BROAD", "RELATED", "INCLUDES"}
+"""Every scope."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,8 @@ class Terminology:
         Names of each concept, the preferred one first; names that differ in case only are one name.
     parents : tuple of tuple of int
         Parents of each concept, as indices.
+    synonyms : tuple of (int, str, str)
+        Every synonym with its concept and its scope (one of ``SCOPES``), also those that are no names.
     notes : tuple of str
         What was left out on reading, and why.
     """
@@ -40,10 +45,16 @@ class Terminology:
     ids: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[int, ...], ...]
+    synonyms: tuple[tuple[int, str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def texts(self) -> Iterator[str]:
+        """Every preferred name, then every synonym of whatever scope."""
+        yield from (names[0] for names in self.names)
+        yield from (text for _, text, _ in self.synonyms)
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -111,12 +122,13 @@ class Builder:
             raise InputError(f"{self.place} holds no concepts.")
         numbers = {id: number for number, id in enumerate(self._preferred)}
         names: list[dict[str, str]] = [{name.casefold(): name} for name in self._preferred.values()]
-        lost_synonyms = 0
+        synonyms = []
         for id, text, scope in self._synonyms:
-            if id not in numbers:
-                lost_synonyms += 1
-            elif scope in scopes:
-                names[numbers[id]].setdefault(text.casefold(), text)
+            if id in numbers:
+                synonyms.append((numbers[id], text, scope))
+                if scope in scopes:
+                    names[numbers[id]].setdefault(text.casefold(), text)
+        lost_synonyms = len(self._synonyms) - len(synonyms)
         parents: list[dict[int, None]] = [{} for _ in numbers]
         lost_parents = 0
         for child, parent in self._parents:
@@ -136,6 +148,7 @@ class Builder:
             ids=tuple(numbers),
             names=tuple(tuple(found.values()) for found in names),
             parents=tuple(tuple(found) for found in parents),
+            synonyms=tuple(synonyms),
             notes=tuple(notes),
         )
 

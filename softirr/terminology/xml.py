@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import opened
+from softirr.terminology.base import opened
 
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import Builder
-from softirr.experiments.terminology.xml import elements, text
+from softirr.terminology.base import Builder
+from softirr.terminology.xml import elements, text
 
 ROOT = "ICD10CM.tabular"
 

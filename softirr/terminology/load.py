@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.experiments.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
-from softirr.experiments.terminology.base import SAME_MEANING, Builder, Terminology
+from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
+from softirr.terminology.base import SAME_MEANING, Builder, Terminology
 
 _READERS: dict[str, Callable[..., None]] = {
     "tsv": tsv.read,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.experiments.terminology.base import Builder
-from softirr.experiments.terminology.xml import elements, text
+from softirr.terminology.base import Builder
+from softirr.terminology.xml import elements, text
 
 ROOT = "DescriptorRecordSet"
 

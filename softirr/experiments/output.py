@@ -1,0 +1,163 @@
+"""Tables, written as CSV, Markdown, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softirr.errors import InputError
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with the marks of the paper's tables.
+
+    Attributes
+    ----------
+    value : float, int, str or None
+        None where nothing is defined.
+    bold, star : bool
+    digits : int
+        Decimals.
+    sign : bool
+        Show a plus.
+    """
+
+    value: Value
+    bold: bool = False
+    star: bool = False
+    digits: int = 3
+    sign: bool = False
+
+    def text(self) -> str:
+        """The value as it is read."""
+        if self.value is None:
+            return "–"
+        if isinstance(self.value, float):
+            return f"{self.value:{'+' if self.sign else ''},.{self.digits}f}"
+        if isinstance(self.value, int):
+            return f"{self.value:,}"
+        return self.value
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with what it says above and below.
+
+    Attributes
+    ----------
+    name : str
+        Of its files.
+    title, note : str
+    columns : tuple of str
+    rows : tuple of tuple of Cell
+    lead : int
+        Columns on the left that are names.
+    """
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    lead: int = 1
+
+    def csv(self) -> str:
+        """Plain values, with columns that say which are bold or starred."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        marked = [any(row[i].bold or row[i].star for row in self.rows) for i in range(len(self.columns))]
+        header = []
+        for column, has in zip(self.columns, marked, strict=True):
+            header += [column, f"{column} mark"] if has else [column]
+        writer.writerow(header)
+        for row in self.rows:
+            cells: list[object] = []
+            for cell, has in zip(row, marked, strict=True):
+                cells.append(_plain(cell))
+                if has:
+                    cells.append(" ".join(["bold"] * cell.bold + ["star"] * cell.star))
+            writer.writerow(cells)
+        return out.getvalue()
+
+    def markdown(self) -> str:
+        """A Markdown table with its title and note."""
+        lines = [f"**{self.title}**", "", _bar(self.columns)]
+        lines.append(_bar(["---" if i < self.lead else "---:" for i in range(len(self.columns))]))
+        for row in self.rows:
+            lines.append(_bar([_marked(cell, "**{}**", "{}\\*", lambda s: s.replace("|", "\\|")) for cell in row]))
+        return "\n".join([*lines, "", self.note, ""])
+
+    def latex(self) -> str:
+        """A LaTeX table (booktabs)."""
+        spec = "l" * self.lead + "r" * (len(self.columns) - self.lead)
+        lines = ["\\begin{table}[t]", "\\centering", "\\small", f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
+        lines.append(" & ".join(f"\\textbf{{{_latex(column)}}}" for column in self.columns) + " \\\\")
+        lines.append("\\midrule")
+        for row in self.rows:
+            lines.append(" & ".join(_marked(cell, "\\textbf{{{}}}", "{}$^*$", _latex) for cell in row) + " \\\\")
+        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_latex(self.title)}. {_latex(self.note)}}}"]
+        return "\n".join([*lines, "\\end{table}", ""])
+
+    def html(self) -> str:
+        """An HTML table with its caption."""
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        body = []
+        for row in self.rows:
+            cells = []
+            for i, cell in enumerate(row):
+                tag = "th" if i < self.lead else "td"
+                cells.append(f"<{tag}>{_marked(cell, '<b>{}</b>', '{}<sup>*</sup>', html.escape)}</{tag}>")
+            body.append(f"<tr>{''.join(cells)}</tr>")
+        return (
+            f'<figure id="{html.escape(self.name)}"><table><caption>{html.escape(self.title)}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+            f"<figcaption>{html.escape(self.note)}</figcaption></figure>"
+        )
+
+
+def write(tables: Sequence[Table], folder: Path) -> None:
+    """Each table as CSV, Markdown and LaTeX in the folder."""
+    for table in tables:
+        for suffix, text in ((".csv", table.csv()), (".md", table.markdown()), (".tex", table.latex())):
+            write_text(folder / f"{table.name}{suffix}", text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, its folder too."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
+
+
+def _plain(cell: Cell) -> str:
+    if cell.value is None:
+        return ""
+    return f"{cell.value:.6g}" if isinstance(cell.value, float) else str(cell.value)
+
+
+def _marked(cell: Cell, bold: str, star: str, escape: object) -> str:
+    text = escape(cell.text())  # type: ignore[operator]
+    if cell.bold:
+        text = bold.format(text)
+    return star.format(text) if cell.star else text
+
+
+def _bar(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+_LATEX = {"\\": "\\textbackslash{}", "Δ": "$\\Delta$", "κ": "$\\kappa$", "–": "--", "±": "$\\pm$", "×": "$\\times$"}
+
+
+def _latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
+    return escaped.replace("~", "\\textasciitilde{}").replace("^", "\\textasciicircum{}")
