@@ -133,6 +133,7 @@ class Scorer:
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
         import softirr
+        from ml_backend.report.kinds import disagreements
 
         items: list[str] = []
         rows: list[Answer] = []
@@ -146,9 +147,10 @@ class Scorer:
             rows.extend(Answer(item, rater, tuple(texts)) for rater, texts in found["answers"].items())
             excluded.extend(Excluded(item, rater, reason) for rater, reason in found["excluded"])
         table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
+        measure = self.judged_measure(settings, decisions)
         report = softirr.agreement(
             table,
-            self.judged_measure(settings, decisions),
+            measure,
             chance=settings.chance,
             permutations=settings.permutations,
             interval=settings.interval,
@@ -157,6 +159,8 @@ class Scorer:
         )
         result = report.to_dict()
         result.pop("items", None)
+        result["disagreements"] = disagreements(report.items, measure, threshold=settings.threshold, cache=self.cache())
+        result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]
         return result

@@ -1,0 +1,187 @@
+"""Our own commands as a user runs them, against the Label Studio of these tests."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from ml_backend.demo.server import Process, free_port
+from ml_backend.settings import MODEL_VERSION
+from ml_backend.store import Store
+
+WITHIN = 90.0  # seconds after which a condition that was waited for counts as never coming true
+
+
+def eventually(condition: Callable[[], Any], *, what: str, within: float = WITHIN) -> Any:
+    """Wait until `condition` gives something true, and give that."""
+    end = time.monotonic() + within
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, f"never came true within {within:.0f} s: {what}"
+        time.sleep(0.1)
+
+
+class Commands:
+    """``softirr-ls`` with a state folder of its own.
+
+    Parameters
+    ----------
+    folder : Path
+        Store, queue and logs.
+    url, token : str
+        Label Studio as our processes are told to reach it.
+    """
+
+    def __init__(self, folder: Path, url: str, token: str, *, environment: Mapping[str, str] | None = None):
+        self.folder, self.url = folder, url
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTIRR_", "LABEL_STUDIO_"))}
+        for name in ("REDIS_URL", "PORT", "HOST", "BASIC_AUTH_USER", "BASIC_AUTH_PASS", "LOG_LEVEL"):
+            kept.pop(name, None)
+        self.environment = {
+            **kept,
+            "LABEL_STUDIO_URL": url,
+            "LABEL_STUDIO_API_KEY": token,
+            "SOFTIRR_DATA": str(folder),
+            "SOFTIRR_MEASURE": "indel",
+            "SOFTIRR_RECONCILE_SECONDS": "2",
+            "WORKERS": "1",
+            "OMP_NUM_THREADS": "1",
+            **(environment or {}),
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "ml_backend", *arguments]
+
+    def run(self, *arguments: str, timeout: float = 600, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            self.command(*arguments),
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> Any:
+        """What a command prints with ``--json``; it has to end well."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def sync(self, project: int, *options: str) -> dict[str, int]:
+        return self.json("sync", "--project", str(project), *options)
+
+    def doctor(self, project: int | None = None, *options: str) -> list[dict[str, Any]]:
+        named = () if project is None else ("--project", str(project))
+        done = self.run("doctor", *named, *options, "--json")
+        assert done.returncode in (0, 1), done.stderr
+        return json.loads(done.stdout)
+
+    @property
+    def database_url(self) -> str:
+        return self.environment.get("SOFTIRR_DATABASE_URL") or f"sqlite:///{self.folder / 'softirr.sqlite3'}"
+
+    def store(self) -> Store:
+        return Store(self.database_url)
+
+    @contextlib.contextmanager
+    def serve(self, *, wait: bool = True) -> Iterator[Serving]:
+        """``softirr-ls serve`` on a free port until the block ends."""
+        serving = Serving(self, free_port())
+        try:
+            if wait:
+                serving.wait_until_up()
+            yield serving
+        finally:
+            serving.stop()
+
+
+class Serving:
+    """A running backend."""
+
+    def __init__(self, commands: Commands, port: int):
+        self.commands, self.port = commands, port
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = commands.folder / "serve.log"
+        self.process = Process(
+            commands.command("serve", "--port", str(port)),
+            environment=commands.environment,
+            log=self.log,
+            name="softirr-ls serve",
+        )
+
+    def healthy(self) -> bool:
+        with contextlib.suppress(requests.RequestException):
+            return requests.get(f"{self.url}/health", timeout=5).ok
+        return False
+
+    def wait_until_up(self) -> None:
+        self.process.wait_until(self.healthy, timeout=120)
+
+    def stop(self) -> None:
+        self.process.stop(patience=30)
+
+    def kill(self) -> None:
+        """As the kernel does when memory runs out: no process of ours may say goodbye."""
+        for pid in (*descendants(self.process.pid), self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that `pid` started, directly or not."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = [child for child, parent in parents.items() if parent == waiting[0]]
+        waiting = waiting[1:] + children
+        found += children
+    return found
+
+
+def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
+    """Task -> agreement, as ``softirr score`` gives it for a JSON export."""
+    done = subprocess.run(
+        [sys.executable, "-m", "softirr", "score", str(export), "--measure", "indel", "--json", *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {item["id"]: item["agreement"] for item in json.loads(done.stdout)["items"]}
+
+
+def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float | None]) -> list[str]:
+    """What is wrong with a project's predictions, given the agreement that each task should carry."""
+    found: dict[str, list[Any]] = {}
+    for prediction in predictions:
+        if prediction["model_version"] == MODEL_VERSION:
+            found.setdefault(str(prediction["task"]), []).append(prediction["score"])
+    wrong = [f"task {task} carries {scores}" for task, scores in found.items() if len(scores) != 1]
+    for task in sorted({*found, *expected}, key=int):
+        wanted, have = expected.get(task), found.get(task, [])
+        if wanted is None and have:
+            wrong.append(f"task {task} carries {have}, and should carry none")
+        elif wanted is not None and (len(have) != 1 or have[0] is None or abs(have[0] - wanted) > 1e-9):
+            wrong.append(f"task {task} carries {have}, and should carry {wanted}")
+    return wrong

@@ -1,0 +1,375 @@
+"""How the backend stands up to big projects: ``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
+
+Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+from backend import Commands, Serving, descendants, differences, score_of_export
+from conftest import Harness, annotation, textarea
+
+from ml_backend.demo.server import label_studio
+from ml_backend.labelstudio.client import TASK_FIELDS, Client
+from ml_backend.settings import SECRET_HEADER
+
+ADJECTIVES = [
+    "acute",
+    "chronic",
+    "mild",
+    "severe",
+    "left",
+    "right",
+    "bilateral",
+    "recurrent",
+    "sudden",
+    "partial",
+    "total",
+    "early",
+    "late",
+    "slow",
+    "painful",
+]
+PARTS = [
+    "head",
+    "chest",
+    "knee",
+    "skin",
+    "liver",
+    "kidney",
+    "heart",
+    "stomach",
+    "eye",
+    "ear",
+    "hand",
+    "foot",
+    "back",
+    "neck",
+    "shoulder",
+    "hip",
+    "throat",
+    "lung",
+]
+NOUNS = [
+    "pain",
+    "swelling",
+    "rash",
+    "failure",
+    "bleeding",
+    "infection",
+    "weakness",
+    "numbness",
+    "spasm",
+    "burning",
+    "fracture",
+    "itching",
+]
+
+
+def texts(source: random.Random) -> list[str]:
+    """Some three short findings."""
+    return [
+        f"{source.choice(ADJECTIVES)} {source.choice(PARTS)} {source.choice(NOUNS)}"
+        for _ in range(source.choice((2, 3, 3, 4)))
+    ]
+
+
+def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
+    """Import `n` tasks with one answer of each rater; two raters of three mostly take over what the first wrote."""
+    source = random.Random(n)
+    for start in range(0, n, 1000):
+        tasks = []
+        for number in range(start, min(n, start + 1000)):
+            first = texts(source)
+            answers = [first] + [
+                [text if source.random() < 0.5 else texts(source)[0] for text in first] for _ in raters[1:]
+            ]
+            given = [annotation(rater, answer) for rater, answer in zip(raters, answers, strict=True)]
+            tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": given})
+        ls.import_tasks(project, tasks)
+
+
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = function()
+    return time.perf_counter() - start, found
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+class Table:
+    """Rows as they come."""
+
+    def __init__(self) -> None:
+        print("| what | measured | aim |\n|---|---|---|", flush=True)
+
+    def row(self, what: str, measured: str, aim: str = "") -> None:
+        print(f"| {what} | {measured} | {aim} |", flush=True)
+
+
+def bare(ls: Harness, project: int) -> tuple[float, float]:
+    """Seconds for reading every task with its annotations and for writing one prediction for each, and nothing else."""
+
+    def pull() -> list[int]:
+        found: list[int] = []
+        page = 1
+        while True:
+            reply = ls.api.get(
+                "/api/tasks", project=project, page=page, page_size=1000, fields="all", include=TASK_FIELDS
+            )
+            found += [task["id"] for task in reply["tasks"]]
+            if len(found) >= reply["total"]:
+                return found
+            page += 1
+
+    pulled, numbers = timed(pull)
+    region = {**textarea(["one finding", "another finding"])[0], "id": "bare"}
+    body = [{"task": n, "model_version": "bare", "score": 0.5, "result": [region]} for n in numbers]
+    wrote, reply = timed(lambda: ls.api.post(f"/api/projects/{project}/import/predictions", body))
+    assert reply["created"] == len(numbers)
+    ls.api.delete(f"/api/projects/{project}/model-versions/", {"model_version": "bare"})
+    return pulled, wrote
+
+
+@contextlib.contextmanager
+def peak_memory(pid: Callable[[], int | None]) -> Iterator[dict[str, float]]:
+    """Resident memory in MB of a process while the block runs: at the beginning and at most."""
+    seen: dict[str, float] = {}
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.05):
+            number = pid()
+            with contextlib.suppress(OSError, IndexError):
+                if number:
+                    pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
+                    megabytes = pages * os.sysconf("SC_PAGESIZE") / 1e6
+                    seen.setdefault("first", megabytes)
+                    seen["most"] = max(seen.get("most", 0.0), megabytes)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def first_sync(table: Table, ls: Harness, folder: Path, project: int, n: int) -> Commands:
+    before = bare(ls, project)
+    commands = Commands(folder, ls.url, ls.token)
+    took, result = timed(lambda: commands.sync(project))
+    after = bare(ls, project)
+    pull, write = (min(a, b) for a, b in zip(before, after, strict=True))
+    spread = f"{sum(before):.1f} and {sum(after):.1f} s"
+    table.row(f"{n} tasks x 3: bare pull, bare bulk write", f"{pull:.1f} s, {write:.1f} s (together {spread})")
+    table.row(
+        f"{n} tasks x 3: first sync, indel", f"{took:.1f} s: {took / (pull + write):.2f} times", "at most 2.5 times"
+    )
+    assert result["created"] == n, result
+    again, result = timed(lambda: commands.sync(project))
+    table.row(
+        "second sync, everything read again",
+        f"{again:.1f} s, {result['created'] + result['updated']} writes",
+        "0 writes",
+    )
+    changes, _ = timed(lambda: commands.sync(project, "--changes"))
+    table.row("sync --changes, nothing changed", f"{changes:.1f} s")
+    return commands
+
+
+def live(table: Table, ls: Harness, commands: Commands, serving: Serving, project: int, edits: int) -> None:
+    commands.json("connect", "--project", str(project), "--url", serving.url)
+    store = commands.store()
+    quiet(store)
+    tasks = ls.api.get("/api/tasks", project=project, page_size=edits, page=1, fields="all", include=TASK_FIELDS)
+    waits, scored = [], []
+    for number, task in enumerate(tasks["tasks"]):
+        before = store.counts().get("tasks_scored", 0.0)
+        had = [p["score"] for p in ls.api.get("/api/predictions/", task=task["id"])]
+        ls.api.patch(
+            f"/api/annotations/{task['annotations'][0]['id']}/", {"result": textarea([f"unheard of {number}"])}
+        )
+        start = time.perf_counter()
+        while [p["score"] for p in ls.api.get("/api/predictions/", task=task["id"])] == had:
+            time.sleep(0.02)
+            assert time.perf_counter() - start < 120, "the edit never showed"
+        waits.append(time.perf_counter() - start)
+        quiet(store)
+        scored.append(store.counts().get("tasks_scored", 0.0) - before)
+    table.row(
+        f"edited annotation to prediction ({edits} edits)",
+        f"median {statistics.median(waits):.2f} s, longest {max(waits):.2f} s",
+        "within 3 s",
+    )
+    table.row("tasks scored for one edit", f"{max(scored):.0f}", "1")
+    store.close()
+
+
+def quiet(store: Any) -> None:
+    """Wait until no job is waiting or running."""
+    still = 0
+    while still < 5:
+        busy = any(job["state"] in ("queued", "running") for job in store.jobs(limit=5)) or store.wanted()
+        still = 0 if busy else still + 1
+        time.sleep(0.1)
+
+
+def requests_in_a_row(serving: Serving, method: str, path: str, bodies: Sequence[Any], **options: Any) -> list[float]:
+    session = requests.Session()
+    took = []
+    for body in bodies:
+        seconds, reply = timed(
+            lambda body=body: session.request(method, serving.url + path, json=body, timeout=60, **options)
+        )
+        assert reply.status_code < 300, reply.text
+        took.append(seconds)
+    return took
+
+
+def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+    remote = ls.api.get(f"/api/projects/{project}/")
+    store = commands.store()
+    row = store.project(ls.url, project)
+    assert row is not None
+    tasks = ls.api.get("/api/tasks", project=project, page_size=400, page=1, fields="all", include=TASK_FIELDS)["tasks"]
+    session = {"project": f"{project}.1", "label_config": remote["label_config"], "params": {}}
+    single = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": [task]} for task in tasks])
+    table.row("/predict from the store, one task", f"p95 {1e3 * percentile(single, 0.95):.0f} ms", "under 300 ms")
+    batch = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": tasks[:250]}] * 20)
+    table.row("/predict from the store, 250 tasks", f"p95 {1e3 * percentile(batch, 0.95):.0f} ms")
+    quiet(store)
+
+    hook = {
+        "action": "ANNOTATION_UPDATED",
+        "project": remote,
+        "task": tasks[0],
+        "annotation": tasks[0]["annotations"][0],
+    }
+    over = threading.Event()
+    probes: dict[str, list[float]] = {"/health": [], "/setup": []}
+
+    def probe() -> None:
+        setup = {"project": f"{project}.1", "schema": remote["label_config"], "hostname": ls.url, "access_token": "x"}
+        while not over.wait(0.1):
+            probes["/health"] += requests_in_a_row(serving, "GET", "/health", [None])
+            probes["/setup"] += requests_in_a_row(serving, "POST", "/setup", [setup])
+
+    start = {"action": "START_TRAINING", "project": remote}
+    requests_in_a_row(serving, "POST", "/webhook", [start])
+    thread = threading.Thread(target=probe, daemon=True)
+    thread.start()
+    took: list[float] = []
+    begin = time.perf_counter()
+    headers = {SECRET_HEADER: row["webhook_secret"]}
+    for number in range(400):
+        time.sleep(max(0.0, begin + number / 20 - time.perf_counter()))
+        took += requests_in_a_row(serving, "POST", "/webhook", [hook], headers=headers)
+    over.set()
+    thread.join()
+    running = [job["state"] for job in store.jobs(row["id"], limit=3)]
+    table.row("/webhook, 20 a second while a job runs", f"p99 {1e3 * percentile(took, 0.99):.0f} ms", "under 50 ms")
+    for path, seen in probes.items():
+        table.row(
+            f"{path} while a job runs",
+            f"p99 {1e3 * percentile(seen, 0.99):.0f} ms, longest {1e3 * max(seen):.0f} ms ({len(seen)} calls)",
+            "under 100 ms",
+        )
+    assert running
+    store.close()
+
+
+def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: int) -> None:
+    small, large = ls.create_project(), ls.create_project()
+    fill(ls, small, raters, 200)
+    fill(ls, large, raters, n)
+    commands = Commands(folder, ls.url, ls.token)
+    most = {}
+    for name, project in (("small", small), ("large", large)):
+        process: list[subprocess.Popen[bytes]] = []
+        with peak_memory(lambda process=process: process[0].pid if process else None) as seen:
+            start = time.perf_counter()
+            process.append(
+                subprocess.Popen(
+                    commands.command("sync", "--project", str(project), "--json"),
+                    env=commands.environment,
+                    stdout=subprocess.DEVNULL,
+                )
+            )
+            assert process[0].wait() == 0
+            took = time.perf_counter() - start
+        most[name] = seen["most"]
+    table.row(f"{n} tasks x 3: first sync", f"{took:.0f} s")
+    grows = most["large"] - most["small"]
+    table.row(
+        f"resident memory, {n} tasks against 200",
+        f"{most['large']:.0f} against {most['small']:.0f} MB: +{grows:.0f} MB",
+        "under +300 MB",
+    )
+    client = Client(ls.url, ls.token)
+    there = client.model_versions(large)
+    table.row(f"predictions of {n} tasks", str(there.get("agreement", 0)))
+    client.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python tests/labelstudio/measure_scale.py", description=__doc__)
+    parser.add_argument("--tasks", type=int, default=5000)
+    parser.add_argument(
+        "--large", type=int, default=50_000, help="tasks for the measurement of memory; 0 leaves it out"
+    )
+    parser.add_argument("--edits", type=int, default=10)
+    parser.add_argument("--only-memory", action="store_true")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch, label_studio(Path(scratch) / "server") as server:
+        ls = Harness(server)
+        raters = [ls.create_user().id for _ in range(3)]
+        table = Table()
+        if not given.only_memory:
+            project = ls.create_project()
+            fill(ls, project, raters, given.tasks)
+            commands = first_sync(table, ls, Path(scratch) / "state", project, given.tasks)
+            with commands.serve() as serving:
+                live(table, ls, commands, serving, project, given.edits)
+                protocol(table, ls, commands, serving, project)
+                memory_of(table, serving)
+            check(ls, Path(scratch), project)
+        if given.large:
+            memory(table, ls, Path(scratch) / "large", raters, given.large)
+    return 0
+
+
+def memory_of(table: Table, serving: Serving) -> None:
+    for pid in descendants(serving.process.pid):
+        with contextlib.suppress(OSError):
+            name = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()[-40:].strip()
+            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            table.row(f"resident memory of …{name}", f"{pages * os.sysconf('SC_PAGESIZE') / 1e6:.0f} MB")
+
+
+def check(ls: Harness, folder: Path, project: int) -> None:
+    """All of it is worth nothing unless the predictions are right."""
+    wrong = differences(ls.predictions(project), score_of_export(ls.export_file(project, folder)))
+    assert not wrong, json.dumps(wrong[:5])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
