@@ -232,7 +232,8 @@ class Generator:
         words = [self._name(c, shared) for c in first]
         # drawn for every pair, kept or not, so that all kinds of negatives share the words of the kept pairs
         same = [self._name(c, shared) for c in first]
-        concepts, texts = [], []
+        concepts: list[tuple[list[int], list[int]]] = []
+        texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         for place, concept in enumerate(first):
             other: int | None = concept
             word = same[place]

@@ -59,7 +59,7 @@ def pack(same: Pool, chance: Pool) -> bytes:
     arrays = {f"{name}_{f.name}": getattr(pool, f.name) for name, pool in _named(same, chance) for f in fields(Pool)}
     small = {k: v.astype(np.int32 if v.dtype.kind == "i" else np.float64) for k, v in arrays.items()}
     out = io.BytesIO()
-    np.savez_compressed(out, **small)  # type: ignore[arg-type]
+    np.savez_compressed(out, **small)
     return out.getvalue()
 
 

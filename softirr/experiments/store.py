@@ -155,8 +155,13 @@ class RunStore:
             for row in rows:
                 if chance is not None and row[10] != chance:
                     continue
-                population = PopulationRow(*row[:6], json.loads(row[6]), json.loads(row[7]))
-                found.append(Record(population, row[8], row[9], row[10], json.loads(row[11]), *row[12:]))
+                digest, source, setting, negatives, number, target, truth, about, measure, label, name, estimates = row[
+                    :12
+                ]
+                population = PopulationRow(
+                    digest, source, setting, negatives, number, target, json.loads(truth), json.loads(about)
+                )
+                found.append(Record(population, measure, label, name, json.loads(estimates), *row[12:]))
         return found
 
     def pools(self, record: Record) -> tuple[Pool, Pool]:
