@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib import metadata
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,17 +11,40 @@ import numpy as np
 
 from softirr import chance as chances
 from softirr import coefficients as co
-from softirr.annotations import AnnotationTable, Excluded
+from softirr.annotations import AnnotationTable
 from softirr.assignment import AnswerScorer
 from softirr.cache import PairCache
-from softirr.coefficients import Chance, Floats, Marginals, Ratings, Undefined
-from softirr.consensus import Consensus, Match, consensus
-from softirr.equivalence import Measure, Provenance
+from softirr.coefficients import Chance, Floats, Marginals, Ratings
+from softirr.consensus import Consensus, consensus
+from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
-from softirr.intervals import FEW_ITEMS, Coefficient, analytic
+from softirr.intervals import FEW_ITEMS, analytic
 from softirr.pairs import PairScorer
+from softirr.report import (
+    AgreementReport,
+    Distributions,
+    Expected,
+    ItemAgreement,
+    RaterAgreement,
+    RaterPairAgreement,
+)
 from softirr.stratified import POPULATION, stratified
+from softirr.summary import Summary, summarise
+
+__all__ = [
+    "DEFAULT_MEASURE",
+    "AgreementReport",
+    "Distributions",
+    "Expected",
+    "ItemAgreement",
+    "RaterAgreement",
+    "RaterPairAgreement",
+    "Summary",
+    "agreement",
+    "item_agreement",
+    "summarise",
+]
 
 DEFAULT_MEASURE = "indel"
 """The measure that scores when none is named."""
@@ -42,169 +64,6 @@ SET_POPULATION = 400_000
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class RaterPairAgreement:
-    """Agreement of two raters over the items both answered."""
-
-    raters: tuple[str, str]
-    n_items: int
-    observed_agreement: Coefficient
-    expected_agreement: float
-    cohen_kappa: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``rater_pairs``."""
-        return {
-            "raters": list(self.raters),
-            "n_items": self.n_items,
-            "observed_agreement": self.observed_agreement.value,
-            "observed_agreement_ci95": _listed(self.observed_agreement.ci95),
-            "expected_agreement": self.expected_agreement,
-            "cohen_kappa": self.cohen_kappa.to_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class RaterAgreement:
-    """Agreement of one rater with all others."""
-
-    id: str
-    n_items: int
-    agreement: Coefficient
-    cohen_kappa: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``raters``."""
-        return {
-            "id": self.id,
-            "n_items": self.n_items,
-            "agreement": self.agreement.value,
-            "agreement_ci95": _listed(self.agreement.ci95),
-            "cohen_kappa": self.cohen_kappa.to_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class ItemAgreement:
-    """Agreement on one item.
-
-    Attributes
-    ----------
-    id : str
-    agreement : float or None
-        Mean equivalence of its pairs of answers; None with fewer than two answers.
-    n_raters : int
-        How many raters answered it.
-    pairs : tuple of (str, str, float)
-        Two raters and the equivalence of their answers.
-    matches, unmatched, suggestion
-        See :func:`softirr.consensus.consensus`.
-    kappa : float or None
-        Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is Fleiss' kappa. None where
-        it was not asked for or is not defined.
-    """
-
-    id: str
-    agreement: float | None
-    n_raters: int
-    pairs: tuple[tuple[str, str, float], ...]
-    matches: tuple[Match, ...]
-    unmatched: dict[str, tuple[str, ...]]
-    suggestion: tuple[str, ...]
-    kappa: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of ``items``."""
-        return {
-            "id": self.id,
-            "agreement": self.agreement,
-            "kappa": self.kappa,
-            "n_raters": self.n_raters,
-            "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
-            "matches": [match.to_dict() for match in self.matches],
-            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
-            "suggestion": list(self.suggestion),
-        }
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Agreement by chance; the values are None where the coefficient is not defined."""
-
-    cohen: float | None
-    fleiss: float | None
-    krippendorff: float | None
-    method: str
-    standard_error: float
-    pairs_scored: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object ``expected_agreement``."""
-        return {
-            "cohen": self.cohen,
-            "fleiss": self.fleiss,
-            "krippendorff": self.krippendorff,
-            "method": self.method,
-            "standard_error": self.standard_error,
-            "pairs_scored": self.pairs_scored,
-        }
-
-
-@dataclass(frozen=True)
-class Distributions:
-    """Shares of pairs of answers by equivalence, in equal bins of [0, 1]: the picture behind sigma and KS.
-
-    Attributes
-    ----------
-    same_item : tuple of float
-        Pairs of answers to the same item; sums to 1.
-    different_items : tuple of float
-        Pairs of answers to different items: agreement by chance.
-    """
-
-    same_item: tuple[float, ...]
-    different_items: tuple[float, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Both, as lists."""
-        return {"same_item": list(self.same_item), "different_items": list(self.different_items)}
-
-
-@dataclass(frozen=True)
-class AgreementReport:
-    """Everything that is known of a table's agreement under one measure; :meth:`to_dict` is the contract."""
-
-    measure: str
-    n_items: int
-    n_raters: int
-    coefficients: dict[str, Coefficient]
-    expected_agreement: Expected
-    raters: tuple[RaterAgreement, ...]
-    rater_pairs: tuple[RaterPairAgreement, ...]
-    items: tuple[ItemAgreement, ...]
-    excluded: tuple[Excluded, ...]
-    provenance: Provenance
-    warnings: tuple[str, ...] = ()
-    distributions: Distributions | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of design section 6, with ``warnings`` and the intervals of raters added."""
-        return {
-            "schema_version": 1,
-            "measure": self.measure,
-            "n_items": self.n_items,
-            "n_raters": self.n_raters,
-            "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
-            "expected_agreement": self.expected_agreement.to_dict(),
-            "raters": [rater.to_dict() for rater in self.raters],
-            "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
-            "items": [item.to_dict() for item in self.items],
-            "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
-            "warnings": list(self.warnings),
-            "provenance": _provenance(self.provenance),
-        }
 
 
 def agreement(
@@ -306,59 +165,6 @@ def item_agreement(
         ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     )
     return _items(table, scorer, ratings, scores, assignment, None)
-
-
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """Estimates of every coefficient of the project, its raters and its rater pairs."""
-
-    coefficients: dict[str, co.Estimate]
-    raters: tuple[tuple[co.Estimate, co.Estimate], ...]
-    rater_pairs: tuple[tuple[co.Estimate, co.Estimate], ...]
-
-
-def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
-    """Every coefficient, given the scores.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    scores : shape (P,)
-        Equivalence of each of ``ratings.comparisons``.
-    chance : Chance or None
-        None where nothing can be compared.
-    pooled : Chance, optional
-        Chance of other marginals, for Fleiss, Scott and Gwet.
-    """
-    observed = co.observed_agreement(ratings, scores)
-    if chance is None:
-        missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
-        names = ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
-        alone = co.undefined(Undefined.NO_OTHER_RATER)
-        return Summary(
-            {"observed_agreement": observed, **dict.fromkeys(names, missing)}, ((alone, alone),) * ratings.n_raters, ()
-        )
-    other = pooled or chance
-    return Summary(
-        coefficients={
-            "observed_agreement": observed,
-            "cohen_kappa": co.mean_cohen(ratings, scores, chance),
-            "scott_pi": co.scott(ratings, scores, other),
-            "fleiss_kappa": co.fleiss(ratings, scores, other),
-            "krippendorff_alpha": co.krippendorff(ratings, scores, chance),
-            "gwet_ac2": co.gwet(ratings, scores, other),
-            "sigma": co.sigma(ratings, scores, chance.distribution),
-            "ks": co.ks(ratings, scores, chance.distribution),
-        },
-        raters=tuple(
-            (co.rater_agreement(ratings, scores, rater), co.mean_cohen(ratings, scores, chance, rater=rater))
-            for rater in range(ratings.n_raters)
-        ),
-        rater_pairs=tuple(
-            (co.pair_agreement(ratings, scores, pair), co.cohen_pair(ratings, scores, chance, pair))
-            for pair in range(len(ratings.comparisons.rater_pairs))
-        ),
-    )
 
 
 def _check(*, chance: str, permutations: int, target_se: float, interval: str, marginals: str) -> None:
@@ -573,18 +379,3 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
             "they share one item only, or all their answers are equivalent."
         )
     return tuple(found)
-
-
-def _listed(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)
-
-
-def _provenance(provenance: Provenance) -> dict[str, Any]:
-    return {"softirr": _version(), **asdict(provenance)}
-
-
-def _version() -> str:
-    try:
-        return metadata.version("softirr")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -211,11 +211,14 @@ class Pooling:
         Sum to 1.
     items : shape (N,)
         Items that have one of these rows.
+    marginals : str
+        See :meth:`of`.
     """
 
     rows: Ints
     weights: Floats
     items: Ints
+    marginals: Marginals = "answers"
 
     @classmethod
     def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
@@ -226,7 +229,7 @@ class Pooling:
         if marginals == "gwet2014":
             items = np.flatnonzero(ratings.per_item)
             weights = 1 / (len(items) * ratings.per_item[ratings.item])
-            return cls(np.arange(len(ratings.item)), weights, items)
+            return cls(np.arange(len(ratings.item)), weights, items, marginals)
         rows = ratings.comparable
         return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
 
@@ -241,11 +244,15 @@ class Pooling:
         squares = sums(ratings.item[self.rows], self.weights**2, ratings.n_items)
         return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
 
-    def spread(self, ratings: Ratings, means: Floats) -> Floats:
-        """Influence on the mean over comparable items of ``means``, at all N items (0 where an item has one answer)."""
+    def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
+        """Influence on the mean over comparable items of ``means``, at all N items; those with one answer differ with the marginals.
+
+        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
+        """
+        centre = expected if self.marginals == "gwet2014" else float(means.mean())
         influence = np.zeros(ratings.n_items)
-        influence[ratings.comparable_items] = (means - means.mean()) * len(self.items) / len(means)
-        return influence[self.items]
+        influence[ratings.comparable_items] = (means - centre) * len(self.items) / len(means)
+        return np.asarray(influence[self.items] - influence[self.items].mean())
 
 
 def on_grid(equivalence: Any) -> Ints:
@@ -500,7 +507,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     slope = (1 - value) / (1 - expected)
     pooling = chance.pooling
     by_chance = pooling.influence(ratings, chance.pooled_at)
-    influence = pooling.spread(ratings, means) / (1 - expected) - 2 * slope * by_chance
+    influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * pooling.noise(ratings, chance.pooled_noise)
     return Estimate(value, influence, None, expected, slope * chance.pooled_error, noise)
 
@@ -558,7 +565,7 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         return undefined(Undefined.NO_VARIATION, expected)
     slope = (1 - value) / (1 - expected)
     by_chance = -scale * pooling.influence(ratings, frequency[answers])
-    influence = pooling.spread(ratings, means) / (1 - expected) - 2 * slope * by_chance
+    influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     error = slope * expected / chance.similarity * chance.similarity_error
     return Estimate(value, influence, None, expected, error)
 

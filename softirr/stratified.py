@@ -183,7 +183,7 @@ class StratifiedSample:
             for start, have, want in zip(self._starts.tolist(), self.drawn.tolist(), wanted.tolist(), strict=True)
         ]
         self.drawn = np.maximum(self.drawn, wanted)
-        new = np.concatenate([np.zeros(0, dtype=np.int64), *fresh])
+        new: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *fresh])
         self.members = np.concatenate([self.members, new])
         return new
 
@@ -286,7 +286,7 @@ def stratified(
     pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
     sample = StratifiedSample(pairs, rng)
     totals = _totals(pairs)
-    wanted = np.full(pairs.n_strata, _PILOT, dtype=np.int64)
+    wanted: Ints = np.full(pairs.n_strata, _PILOT, dtype=np.int64)
     while True:
         new = sample.extend(wanted)
         sample.record(score(ratings.answer[pairs.first[new]], ratings.answer[pairs.second[new]]))

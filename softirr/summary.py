@@ -1,0 +1,61 @@
+"""Every coefficient at once: of the project, its raters and its rater pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from softirr import coefficients as co
+from softirr.coefficients import Chance, Floats, Ratings, Undefined
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Estimates of every coefficient of the project, its raters and its rater pairs."""
+
+    coefficients: dict[str, co.Estimate]
+    raters: tuple[tuple[co.Estimate, co.Estimate], ...]
+    rater_pairs: tuple[tuple[co.Estimate, co.Estimate], ...]
+
+
+def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
+    """Every coefficient, given the scores.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance or None
+        None where nothing can be compared.
+    pooled : Chance, optional
+        Chance of other marginals, for Fleiss, Scott and Gwet.
+    """
+    observed = co.observed_agreement(ratings, scores)
+    if chance is None:
+        missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
+        names = ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
+        alone = co.undefined(Undefined.NO_OTHER_RATER)
+        return Summary(
+            {"observed_agreement": observed, **dict.fromkeys(names, missing)}, ((alone, alone),) * ratings.n_raters, ()
+        )
+    other = pooled or chance
+    return Summary(
+        coefficients={
+            "observed_agreement": observed,
+            "cohen_kappa": co.mean_cohen(ratings, scores, chance),
+            "scott_pi": co.scott(ratings, scores, other),
+            "fleiss_kappa": co.fleiss(ratings, scores, other),
+            "krippendorff_alpha": co.krippendorff(ratings, scores, chance),
+            "gwet_ac2": co.gwet(ratings, scores, other),
+            "sigma": co.sigma(ratings, scores, chance.distribution),
+            "ks": co.ks(ratings, scores, chance.distribution),
+        },
+        raters=tuple(
+            (co.rater_agreement(ratings, scores, rater), co.mean_cohen(ratings, scores, chance, rater=rater))
+            for rater in range(ratings.n_raters)
+        ),
+        rater_pairs=tuple(
+            (co.pair_agreement(ratings, scores, pair), co.cohen_pair(ratings, scores, chance, pair))
+            for pair in range(len(ratings.comparisons.rater_pairs))
+        ),
+    )
