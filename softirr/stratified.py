@@ -177,12 +177,12 @@ class StratifiedSample:
 
     def extend(self, wanted: Ints) -> Ints:
         """Draws until each stratum has as many as wanted (or all); returns the new pairs of the population."""
-        wanted = np.minimum(wanted, self.sizes)
+        most = np.minimum(wanted, self.sizes)
         fresh = [
             self._order[start + have : start + want]
-            for start, have, want in zip(self._starts.tolist(), self.drawn.tolist(), wanted.tolist(), strict=True)
+            for start, have, want in zip(self._starts.tolist(), self.drawn.tolist(), most.tolist(), strict=True)
         ]
-        self.drawn = np.maximum(self.drawn, wanted)
+        self.drawn = np.asarray(np.maximum(self.drawn, most))
         new: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *fresh])
         self.members = np.concatenate([self.members, new])
         return new
