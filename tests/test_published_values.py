@@ -81,8 +81,8 @@ class TestPaperFigure:
 class TestCohen1960:
     """Cohen (1960), A coefficient of agreement for nominal scales, p. 37 and p. 45."""
 
-    PAGE_37 = [[25, 12, 3], [13, 2, 15], [12, 16, 2]]
-    PAGE_45 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+    PAGE_37 = ((25, 12, 3), (13, 2, 15), (12, 16, 2))
+    PAGE_45 = ((88, 14, 18), (10, 40, 10), (2, 6, 12))
 
     def test_first_example(self):
         found = of(from_counts(self.PAGE_37))
@@ -108,12 +108,12 @@ class TestFleiss1971:
     ROWS = (
         "444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445 "
         "333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"
-    ).split()
+    )
     ITEMS = "1 .4 .4 1 .4 .467 .467 .267 .467 1 .667 .4 .4 .667 .267 .667 .267 .667 .467 .267 1 .667 .267 .467 .4 .667 .467 .467 .667 1"
 
     @pytest.fixture
     def matrix(self):
-        return np.array([[int(digit) - 1 for digit in row] for row in self.ROWS])
+        return np.array([[int(digit) - 1 for digit in row] for row in self.ROWS.split()])
 
     def test_kappa(self, matrix):
         found = of(matrix)
@@ -135,19 +135,19 @@ class TestFleiss1971:
 class TestFleissWikipedia:
     """Wikipedia, Fleiss' kappa, worked example: 10 items, 14 raters, 5 categories (statsmodels, table1)."""
 
-    TABLE = [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-    ITEMS = [1.000, 0.253, 0.308, 0.440, 0.330, 0.462, 0.242, 0.176, 0.286, 0.286]
+    TABLE = (
+        (0, 0, 0, 0, 14),
+        (0, 2, 6, 4, 2),
+        (0, 0, 3, 5, 6),
+        (0, 3, 9, 2, 0),
+        (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0),
+        (3, 2, 6, 3, 0),
+        (2, 5, 3, 2, 2),
+        (6, 5, 2, 1, 0),
+        (0, 2, 2, 3, 7),
+    )
+    ITEMS = (1.000, 0.253, 0.308, 0.440, 0.330, 0.462, 0.242, 0.176, 0.286, 0.286)
 
     def test_kappa(self):
         found = matrix_agreement(from_distribution(self.TABLE))
@@ -380,10 +380,10 @@ class TestHayesKrippendorff2007:
     ROWS = (
         "112.2 1101. 2333. .00.0 000.0 000.0 102.1 1.20. 222.2 2111. .100. 0000. 1222. 33223 111.1 111.1 212.2 1233. 1101. "
         "000.0 0011. 00.00 2333. 0000. 12.22 0111. 00010 1212. 1122. 112.2 110.0 2121. 22.22 3222. 222.2 223.2 222.2 22.12 2222. 111.1"
-    ).split()
+    )
 
     def test_ordinal(self):
-        coded = np.array([[-1 if c == "." else int(c) for c in row] for row in self.ROWS])
+        coded = np.array([[-1 if c == "." else int(c) for c in row] for row in self.ROWS.split()])
         frequency = np.bincount(coded[coded >= 0])
         weights = similarity(range(4), ordinal(range(4), frequency))
         assert of(coded, weights)["krippendorff_alpha"].value == pytest.approx(0.7598, abs=5e-5)
@@ -495,7 +495,7 @@ class TestGwet2014:
 class TestSetAnnotations:
     """DKPro Statistics, SetAnnotationsTest: two raters, nine items, sets of A, B, C."""
 
-    PAIRS = [("", ""), ("A", ""), ("A", "A"), ("A", "B"), ("AB", "A"), ("AB", "AC"), ("ABC", "ABC"), ("C", "AC"), ("C", "AC")]  # fmt: skip
+    PAIRS = (("", ""), ("A", ""), ("A", "A"), ("A", "B"), ("AB", "A"), ("AB", "AC"), ("ABC", "ABC"), ("C", "AC"), ("C", "AC"))  # fmt: skip
 
     def alpha(self, distance):
         sets = sorted({s for pair in self.PAIRS for s in pair})
@@ -546,7 +546,7 @@ class TestSetAnnotations:
 class TestKnownValuesFile:
     """The file of known values that stands beside the project: nothing in it is left out above."""
 
-    COVERED = {
+    COVERED = (
         "fleiss_wikipedia",
         "fleiss_1971_diagnoses",
         "cohen_sas",
@@ -561,7 +561,7 @@ class TestKnownValuesFile:
         "nltk_easy",
         "krippendorff_strings",
         "custom_absolute_distance",
-    }
+    )
 
     def test_all_are_covered(self, shared_data):
-        assert set(json.loads((shared_data / "known_irr_values.json").read_text())) == self.COVERED
+        assert set(json.loads((shared_data / "known_irr_values.json").read_text())) == set(self.COVERED)
