@@ -33,10 +33,13 @@ audits = sa.Table(
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
     sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
-    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from
+    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: [[task, rater, texts]]
+    sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
     sa.Column("answers_hash", sa.String(64), nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("created_by", sa.String(256), nullable=False, default=""),
+    sa.Column("asked_at", sa.Float),  # to be drawn, or to be worked out, and not done yet
+    sa.Column("problem", sa.Text),  # why it can't be
     sa.Column("result", sa.JSON),  # the audited report, without items
     sa.Column("result_at", sa.Float),
     sa.Index("ix_audits_project_id", "project", "id"),
@@ -50,6 +53,18 @@ audit_judgements = sa.Table(
     sa.Column("judge", sa.String(256), primary_key=True),
     sa.Column("verdict", sa.String(16), nullable=False),
     sa.Column("at", sa.Float, nullable=False),
+)
+
+comparisons = sa.Table(
+    "comparisons",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("measures", sa.JSON, nullable=False),  # names that are asked for
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
+    sa.Column("result_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
 )
 
 
@@ -89,35 +104,47 @@ class ReviewStore:
 
     # --- audits -----------------------------------------------------------------------------------------------------
 
-    def add_audit(self, project: int, **values: Any) -> int:
-        """Keep a drawn sample; its number."""
-        insert = sa.insert(audits).values(project=project, created_at=time.time(), **values)
+    def ask_for_audit(self, project: int, **values: Any) -> int:
+        """Note that a sample is wanted (control, measure, seed, wanted, created_by); its number."""
+        now = time.time()
+        empty = {"sheet": [], "answers": [], "answers_hash": "", "created_at": now, "asked_at": now}
+        insert = sa.insert(audits).values(project=project, **empty, **values)
         return int(self._run(insert).inserted_primary_key[0])
+
+    def update_audit(self, number: int, **values: Any) -> None:
+        """Set columns of an audit."""
+        self._run(sa.update(audits).where(audits.c.id == number).values(**values))
+
+    def drop_audit(self, number: int) -> None:
+        """Remove an audit with its judgements."""
+        self._run(sa.delete(audit_judgements).where(audit_judgements.c.audit == number))
+        self._run(sa.delete(audits).where(audits.c.id == number))
 
     def audit(self, number: int) -> Row | None:
         """One audit."""
         return next(iter(self._rows(sa.select(audits).where(audits.c.id == number))), None)
 
     def audits(self, project: int) -> list[Row]:
-        """All audits of a project without what they were drawn from, newest first."""
-        kept = [column for column in audits.c if column.name != "answers"]
+        """All audits of a project, newest first, without the sheets and what they were drawn from."""
+        kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
         return self._rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
+
+    def asked_audits(self, project: int) -> list[int]:
+        """Audits that wait to be drawn or worked out."""
+        query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))
+        return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
 
     def judge(self, audit: int, place: int, judge: str, verdict: str) -> None:
         """Note one judgement; a judge's later word replaces the earlier one."""
         values = {"verdict": verdict, "at": time.time()}
         insert = self._insert(audit_judgements).values(audit=audit, place=place, judge=judge[:256], **values)
         self._run(insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values))
-        self._run(sa.update(audits).where(audits.c.id == audit).values(result=None, result_at=None))
 
     def unjudge(self, audit: int, place: int, judge: str) -> bool:
         """Take a judgement back; False if there was none."""
         table = audit_judgements
         gone = sa.delete(table).where(table.c.audit == audit, table.c.place == place, table.c.judge == judge)
-        found = self._run(gone).rowcount > 0
-        if found:
-            self._run(sa.update(audits).where(audits.c.id == audit).values(result=None, result_at=None))
-        return found
+        return self._run(gone).rowcount > 0
 
     def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
         """Judgements of an audit, of one judge or of all, in the order in which they were given."""
@@ -126,20 +153,46 @@ class ReviewStore:
             query = query.where(audit_judgements.c.judge == judge)
         return self._rows(query.order_by(audit_judgements.c.at))
 
-    def put_result(self, audit: int, result: Mapping[str, Any]) -> None:
-        """Keep the audited report."""
-        self._run(sa.update(audits).where(audits.c.id == audit).values(result=dict(result), result_at=time.time()))
+    def judges(self, audit: int) -> dict[str, int]:
+        """How many pairs each judge has judged."""
+        table = audit_judgements
+        query = (
+            sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
+        )
+        return {row["judge"]: int(row["n"]) for row in self._rows(query.order_by(table.c.judge))}
 
+    # --- comparisons of measures ------------------------------------------------------------------------------------
 
-def majority(rows: Sequence[Row]) -> dict[int, str]:
-    """One verdict for each place: what most judges said; a tie is ``unsure``."""
-    votes: dict[int, dict[str, int]] = {}
-    for row in rows:
-        place = votes.setdefault(row["place"], {})
-        place[row["verdict"]] = place.get(row["verdict"], 0) + 1
-    decided = {}
-    for place, counts in votes.items():
-        best = max(counts.values())
-        winners = [verdict for verdict, n in counts.items() if n == best]
-        decided[place] = winners[0] if len(winners) == 1 else "unsure"
-    return decided
+    def want_comparison(self, project: int, control: str, measures: Sequence[str]) -> None:
+        """Ask for the project's answers under these measures; a later wish replaces an earlier one."""
+        values = {"measures": list(measures), "wanted_at": time.time()}
+        insert = self._insert(comparisons).values(project=project, control=control, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
+
+    def wanted_comparisons(self, project: int) -> list[Row]:
+        """Comparisons that are asked for."""
+        table = comparisons
+        return self._rows(sa.select(table).where(table.c.project == project, table.c.wanted_at.is_not(None)))
+
+    def comparison(self, project: int, control: str) -> Row | None:
+        """The comparison of a control, asked for or done."""
+        table = comparisons
+        query = sa.select(table).where(table.c.project == project, table.c.control == control)
+        return next(iter(self._rows(query)), None)
+
+    def comparisons(self, project: int) -> list[tuple[str, float | None, float | None]]:
+        """(control, asked for at, computed at) of each."""
+        table = comparisons
+        query = sa.select(table.c.control, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
+        return [
+            (row["control"], row["wanted_at"], row["result_at"]) for row in self._rows(query.order_by(table.c.control))
+        ]
+
+    def put_comparison(self, wish: Row, result: Sequence[Mapping[str, Any]], based_on: str) -> None:
+        """Keep what was computed; a wish that came meanwhile stays."""
+        table = comparisons
+        here = (table.c.project == wish["project"]) & (table.c.control == wish["control"])
+        values = {"result": [dict(row) for row in result], "result_at": time.time(), "based_on": based_on}
+        self._run(sa.update(table).where(here).values(**values))
+        served = sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"])
+        self._run(served.values(wanted_at=None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.panel_payload import headline, moment, name_of, word
+from ml_backend.report.compare import KEPT, state
 from ml_backend.report.links import Links
 from ml_backend.review_store import ReviewStore
 from ml_backend.schema import tasks
@@ -22,6 +24,7 @@ SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue that the report carries; the API has all
 EXCLUDED = 200
 BATCHES = 20
+CALIBRATES_FROM = 50  # decisions
 NAMES = {
     "observed_agreement": "Observed agreement",
     "cohen_kappa": "Cohen’s kappa",
@@ -84,24 +87,24 @@ class Reports:
                 self._cache.popitem(last=False)
         return built
 
+    def version(self, project: Row) -> str:
+        """Name of the present results: changes when a report would read differently, marks on tasks apart."""
+        return hashlib.sha256(repr(self._results(project)).encode()).hexdigest()[:16]
+
     def _state(self, project: Row) -> tuple[Any, ...]:
         """What a report depends on; cheap to ask."""
+        marks = self._reviews.done(project["id"])
+        return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0))
+
+    def _results(self, project: Row) -> tuple[Any, ...]:
         with self._store.engine.connect() as connection:
             scored = connection.execute(
                 sa.select(sa.func.count(), sa.func.max(tasks.c.scored_at)).where(tasks.c.project == project["id"])
             ).one()
-        marks = self._reviews.done(project["id"])
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
-        latest = max((row["at"] for row in marks.values()), default=0)
-        return (
-            project["summary_at"],
-            project["title"],
-            *scored,
-            len(marks),
-            latest,
-            *audits,
-            len(self._store.decisions(project["id"])),
-        )
+        said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
+        compared = self._reviews.comparisons(project["id"])
+        return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared)
 
 
 def build(store: Store, reviews: ReviewStore, project: Row, control: str, links: Links) -> dict[str, Any]:
@@ -111,6 +114,7 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
     done = reviews.done(project["id"])
     found = headline(summary)
+    looks = queue(rows, names, done, links)
     audit = next((row for row in reviews.audits(project["id"]) if row["control"] == control and row["result"]), None)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -126,7 +130,8 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
         "n_compared": sum(row["agreement"] is not None for row in rows),
         "n_raters": summary["n_raters"],
         "headline": _headline(summary, found, rows, audit),
-        "audit": _audit(audit, project, store),
+        "audit": _audit(reviews, audit, rows),
+        "scored_link": links.scored("All tasks with an agreement"),
         "coefficients": _coefficients(summary, links),
         "expected_agreement": summary["expected_agreement"],
         "raters": _rater_rows(summary, rows, names, links),
@@ -137,10 +142,12 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
         "batches": _batches(rows, links),
         "histogram": _histogram(rows, links),
         "disagreements": _kinds(summary, links),
-        "queue": queue(rows, names, done, links)[:QUEUE],
-        "n_queue": sum(row["agreement"] is not None for row in rows),
+        "queue": looks[:QUEUE],
+        "n_queue_open": sum(not entry["done"] for entry in looks),
+        "n_queue_done": sum(bool(entry["done"]) for entry in looks),
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, project),
+        "comparison": _comparison(store, reviews, project, control, summary),
         "warnings": list(summary.get("warnings", ())),
         "settings": project["summary"].get("settings"),
         "provenance": {
@@ -304,7 +311,10 @@ def _coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, An
 def _rater_rows(
     summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links
 ) -> list[dict[str, Any]]:
-    left_out = Counter(rater for row in rows for rater, _ in row["excluded"])
+    left_out: dict[str, list[int]] = {}
+    for row in rows:
+        for rater, _ in row["excluded"]:
+            left_out.setdefault(rater, []).append(row["number"])
     disagreements = summary.get("disagreements") or {}
     tendency = disagreements.get("tendency", {})
     known = {rater["id"]: rater for rater in summary["raters"]}
@@ -320,7 +330,10 @@ def _rater_rows(
                 "agreement": entry["agreement"],
                 "ci95": entry.get("agreement_ci95"),
                 "cohen_kappa": (entry.get("cohen_kappa") or {}).get("value"),
-                "left_out": left_out[rater],
+                "left_out": len(left_out.get(rater, ())),
+                "left_out_link": links.tasks(list(dict.fromkeys(left_out[rater])), f"Answers of {name} left out")
+                if rater in left_out
+                else None,
                 "general": leaning["general"],
                 "specific": leaning["specific"],
                 "tendency": tendency_words(**leaning) if disagreements.get("directional") else None,
@@ -466,6 +479,10 @@ def _batches(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, 
 def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links) -> dict[str, Any]:
     every = [(row["number"], rater, reason) for row in rows for rater, reason in row["excluded"]]
     reasons = Counter(reason for _, _, reason in every)
+    shown = [
+        {"task": task, "rater": rater, "name": names.get(rater, rater), "reason": reason}
+        for task, rater, reason in every
+    ]
     return {
         "n": len(every),
         "reasons": [
@@ -478,31 +495,64 @@ def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links
             }
             for reason, n in reasons.most_common()
         ],
-        "answers": [
-            {"task": task, "rater": rater, "name": names.get(rater, rater), "reason": reason, "link": links.task(task)}
-            for task, rater, reason in every[:EXCLUDED]
-        ],
+        "answers": [{**row, "link": links.task(row["task"])} for row in shown[:EXCLUDED]],
+        "all": shown,
     }
 
 
 def _decisions(store: Store, project: Row) -> dict[str, Any]:
     rows = store.decisions(project["id"])
     calibration = (project["summary"] or {}).get("calibration")
-    return {"n": len(rows), "same": sum(bool(row["same"]) for row in rows), "calibration": calibration}
+    same = sum(bool(row["same"]) for row in rows)
+    return {"n": len(rows), "same": same, "needed": CALIBRATES_FROM, "calibration": calibration}
 
 
-def _audit(row: Row | None, project: Row, store: Store) -> dict[str, Any] | None:
+def _audit(reviews: ReviewStore, row: Row | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if row is None:
         return None
     result = row["result"]
+    plain = result.get("audit", {}).get("plain", {})
+    now = {str(one["number"]): one["answers_hash"][:16] for one in rows}
+    whole = reviews.audit(row["id"])
+    then = (whole["drawn_from"] if whole else None) or {}
     return {
         "id": row["id"],
+        "measure": row["measure"],
         "coefficients": {
-            key: {"name": NAMES.get(key, key), **value}
+            key: {"name": NAMES.get(key, key), "plain": plain.get(key), **value}
             for key, value in result["coefficients"].items()
             if value.get("value") is not None
         },
         **result.get("audit", {}),
+        "n_changed": sum(now.get(task) != then.get(task) for task in {*now, *then}),
         "finished_at": moment(row["result_at"]),
         "drawn_at": moment(row["created_at"]),
+    }
+
+
+def _comparison(
+    store: Store, reviews: ReviewStore, project: Row, control: str, summary: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """What was compared on demand, beside the measure in use."""
+    kept = reviews.comparison(project["id"], control)
+    if kept is None:
+        return None
+    current = {"measure": summary["measure"], "coefficients": summary["coefficients"], "current": True}
+    others = [row for row in kept["result"] or () if row["measure"] != summary["measure"]]
+    rows = [
+        {
+            "measure": row["measure"],
+            "current": row.get("current", False),
+            "error": row.get("error"),
+            "values": [(row.get("coefficients") or {}).get(key) or {"value": None, "ci95": None} for key in KEPT],
+        }
+        for row in (current, *others)
+    ]
+    return {
+        "names": [NAMES[key] for key in KEPT],
+        "keys": list(KEPT),
+        "rows": rows if kept["result"] else [],
+        "at": moment(kept["result_at"]),
+        "waiting": kept["wanted_at"] is not None,
+        "stale": bool(kept["result"]) and kept["based_on"] != state(store, project),
     }

@@ -4,6 +4,7 @@ import hashlib
 import json
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -86,6 +87,15 @@ def label_studio_places(row: Row | None) -> list[str]:
     return sorted(places - {""} | _loopback_twins(places))
 
 
+def label_studio_home() -> str:
+    """Where links into Label Studio lead: what the operator names for browsers, else the address that we use ourselves.
+
+    What `/setup` says is not taken for links: anybody may send it.
+    """
+    settings = services().settings
+    return (settings.label_studio_origins or (settings.label_studio_url,))[0].rstrip("/")
+
+
 def given_key(number: int) -> str | None:
     """The key of the request: in the address, in a header, or in the cookie that an earlier visit left."""
     return request.args.get("k") or request.headers.get(KEY_HEADER) or request.cookies.get(f"{COOKIE}-{number}")
@@ -96,8 +106,11 @@ def own_origin() -> str:
     return origin(request.host_url)
 
 
-def remember_key(response: Response, number: int, key: str) -> None:
-    """Leave the key with the browser, so that it need not stand in addresses."""
+def remember_given_key(response: Response, project: Row, door: Door) -> None:
+    """Leave the address's key with the browser, so that it need not stand in addresses."""
+    key, number = request.args.get("k"), project["number"]
+    if key is None or not keys().opens(key, number, door, generation=project["key_round"]):
+        return
     path = urlsplit(request.script_root).path or "/"
     response.set_cookie(
         f"{COOKIE}-{number}",
@@ -134,6 +147,25 @@ def data(body: Any, *, status: int = 200, etag: bool = False) -> Response:
     response.headers["Cache-Control"] = "private, no-cache"
     response.set_etag(hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:24])
     return response.make_conditional(request)
+
+
+def refusal(error: Refused) -> Response:
+    """Why not: a page for people, JSON for programs."""
+    if request.path.startswith("/api/") or request.path.rpartition(".")[2] in ("csv", "json"):
+        return data({"error": error.sentence}, status=error.status)
+    from ml_backend.report.page import message
+
+    up = "../" * max(1, request.path.strip("/").count("/"))
+    response = page(message("Not shown", error.sentence, asks_key=error.status == 403, up=up))
+    response.status_code = error.status
+    return response
+
+
+def person(project: Row, body: Mapping[str, Any]) -> str:
+    """Who does something: by Label Studio's session where there is one, else the name as typed."""
+    known = people().name(project["number"])
+    typed = body.get("who")
+    return known or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")
 
 
 def whole_number(value: Any, name: str) -> int:

@@ -1,6 +1,5 @@
 """The agreement panel: its page, its data, and the decisions that reviewers take in it."""
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
@@ -122,7 +121,7 @@ def decide() -> Response:
         project,
         [(a, b) for a, b in pairs],
         same=body["verdict"] == "same",
-        who=_who(project, body),
+        who=doors.person(project, body),
         task=task,
     )
     return allow_label_studio(doors.data({"decided": n}, status=201))
@@ -184,10 +183,3 @@ def project_of_address(address: str | None) -> int | None:
         if one == "projects" and other.isascii() and other.isdigit():
             return int(other[:9])
     return None
-
-
-def _who(project: Row, body: Mapping[str, Any]) -> str:
-    """The person's name: from Label Studio's session where there is one, else as typed."""
-    known = doors.people().name(project["number"])
-    typed = body.get("who")
-    return known or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")

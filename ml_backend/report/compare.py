@@ -1,0 +1,69 @@
+"""The same answers under several measures: computed when someone asks, by the scorer process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.review_store import ReviewStore
+from ml_backend.schema import tasks
+from ml_backend.scoring import Scorer
+from ml_backend.settings import ProjectSettings
+from ml_backend.store import Row, Store
+from softirr.errors import InputError
+
+KEPT = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "sigma", "ks")
+MOST = 8
+Report = Callable[[str, int, int | None, int], None]
+
+
+def run_wanted(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    settings: ProjectSettings,
+    *,
+    report: Report = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Compute the comparisons that are asked for, each measure as the project itself would be scored under it; how many there were.
+
+    A measure that can't be had (its model is missing) gets its sentence, and the others their numbers.
+    """
+    reviews = ReviewStore(store)
+    wishes = reviews.wanted_comparisons(project["id"])
+    for wish in wishes:
+        based_on = state(store, project)
+        found: list[dict[str, Any]] = []
+        for name in wish["measures"]:
+            check()
+            report("comparing", len(found), len(wish["measures"]), 0)
+            try:
+                summary = scorer.summary(
+                    store.answers(project["id"]),
+                    wish["control"],
+                    replace(settings, measure=name),
+                    decisions=store.decisions(project["id"]),
+                    progress=lambda *_: check(),
+                )
+            except InputError as error:
+                found.append({"measure": name, "error": str(error)})
+                continue
+            coefficients = {key: summary["coefficients"][key] for key in KEPT if key in summary["coefficients"]}
+            expected = summary["expected_agreement"]
+            found.append({"measure": name, "coefficients": coefficients, "expected_agreement": expected})
+        reviews.put_comparison(wish, found, based_on)
+    return len(wishes)
+
+
+def state(store: Store, project: Row) -> str:
+    """Name of the answers and decisions that a comparison is based on."""
+    with store.engine.connect() as connection:
+        query = sa.select(tasks.c.number, tasks.c.answers_hash).where(tasks.c.project == project["id"])
+        rows = connection.execute(query.order_by(tasks.c.number)).all()
+    said = [(row["pair"], row["same"]) for row in store.decisions(project["id"])]
+    return hashlib.sha256(repr((list(map(tuple, rows)), sorted(said))).encode()).hexdigest()

@@ -1,0 +1,135 @@
+"""The report as a page: served with its files beside it, or as one file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from flask import render_template
+from markupsafe import Markup
+
+from ml_backend.assets import static_dir, version_of
+
+STYLES = ("pages.css", "report.css")
+SCRIPTS = ("vendor/echarts.min.js", "charts.js")
+LIVE = "report.js"  # what talks to the server; not in the file
+CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "disagreements", "calibration", "audit")
+
+
+def served(report: Mapping[str, Any], **more: Any) -> str:
+    """The report as a page of this server."""
+    folder = f"report/static/{version_of(static_dir())}"
+    return _rendered(report, files=folder, styles=STYLES, scripts=(*SCRIPTS, LIVE), live=True, **more)
+
+
+def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
+    """What stands in the report's place while there is none."""
+    return render_template("message.html", title="Agreement report", **_files(), **_why_waiting(project, job))
+
+
+def message(title: str, sentence: str, **more: Any) -> str:
+    """A page with one sentence."""
+    return render_template("message.html", **{**_files(), "title": title, "sentence": sentence, **more})
+
+
+def _files() -> dict[str, Any]:
+    return {"files": f"report/static/{version_of(static_dir())}", "up": "../", "styles": STYLES}
+
+
+def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> dict[str, Any]:
+    if job is not None and job["state"] == "failed":
+        return {"sentence": f"The project could not be scored: {job['message']}", "again": True}
+    if project["summary"] and not project["summary"].get("controls"):
+        return {"sentence": "The project has no field for free text, so there is nothing to compare."}
+    return {
+        "sentence": "The project is being read and scored. This page shows the report as soon as it is there.",
+        "again": True,
+        "job": job if job is not None and job["total"] else None,
+    }
+
+
+def one_file(report: Mapping[str, Any], **more: Any) -> str:
+    """The report as one HTML file: no network, and a policy that allows its own scripts and styles only."""
+    styles = [_read(name) for name in STYLES]
+    scripts = [_read(name) for name in SCRIPTS]
+    policy = f"default-src 'none'; img-src data:; style-src {_hashes(styles)}; script-src {_hashes(scripts)}; base-uri 'none'; form-action 'none'"
+    return _rendered(report, policy=policy, inline_styles=styles, inline_scripts=scripts, live=False, **more)
+
+
+def _rendered(report: Mapping[str, Any], **more: Any) -> str:
+    charts = {name: report[name] for name in CHARTS if report.get(name)}
+    return render_template("report.html", report=report, charts=charts, matrix=_matrix(report), **FORMATS, **more)
+
+
+def _read(name: str) -> Markup:
+    return Markup((static_dir() / name).read_text(encoding="utf-8"))
+
+
+def _hashes(texts: Sequence[str]) -> str:
+    digests = (hashlib.sha256(text.encode()).digest() for text in texts)
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+def _matrix(report: Mapping[str, Any]) -> list[list[Mapping[str, Any] | None]]:
+    """Cells of the table rater by rater, in the order of ``report["raters"]``."""
+    cells = {}
+    for pair in report["rater_pairs"]:
+        a, b = pair["raters"]
+        cells[a, b] = cells[b, a] = pair
+    ids = [rater["id"] for rater in report["raters"] if rater["n_items"]]
+    return [[cells.get((a, b)) for b in ids] for a in ids]
+
+
+# --- how values read ------------------------------------------------------------------------------------------------
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """0.42, with a real minus sign; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def count(value: int | None) -> str:
+    """12,345."""
+    return "–" if value is None else f"{value:,}"
+
+
+def interval(ci95: Sequence[float] | None) -> str:
+    """0.35 to 0.49."""
+    return "–" if not ci95 else f"{number(ci95[0])} to {number(ci95[1])}"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """1 task, 2 tasks."""
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def day(iso: str | None) -> str:
+    """20 November 2026, 14:05 UTC."""
+    if not iso:
+        return "–"
+    moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def shade(value: float | None) -> str:
+    """Class of a cell's shade, 0 to 10."""
+    return "" if value is None else f"shade-{min(10, max(0, round(value * 10)))}"
+
+
+def percent(part: float, whole: float) -> str:
+    """12 %."""
+    return "–" if not whole else f"{100 * part / whole:.0f} %"
+
+
+FORMATS = {
+    "number": number,
+    "count": count,
+    "interval": interval,
+    "plural": plural,
+    "day": day,
+    "shade": shade,
+    "percent": percent,
+}

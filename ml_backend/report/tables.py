@@ -1,0 +1,149 @@
+"""Parts of the report as tables: for CSV files, and the facts about how it was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ml_backend.report.page import count, day, number
+
+TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "left_out")
+_METHODS = {
+    "exact": "exactly, from every pair of answers",
+    "permutation": "by permutation",
+    "stratified": "from a stratified sample of pairs",
+}
+
+
+def table(
+    name: str, report: Mapping[str, Any], *, queue: Sequence[Mapping[str, Any]] | None = None
+) -> Iterator[list[Any]]:
+    """Rows of a table, the header first.
+
+    Parameters
+    ----------
+    name : str
+        One of `TABLES`.
+    queue : sequence, optional
+        The whole triage queue, where the report carries its beginning only.
+    """
+    match name:
+        case "tasks":
+            yield [
+                "task",
+                "agreement",
+                "annotators",
+                "priority",
+                "reasons",
+                "differs_from_the_others",
+                "reviewed_by",
+                "reviewed_at",
+                "link",
+            ]
+            for row in report["queue"] if queue is None else queue:
+                done = row["done"] or {}
+                differs = report["names"].get(row["dissenter"], row["dissenter"])
+                yield [
+                    *(
+                        row["task"],
+                        row["agreement"],
+                        row["n_raters"],
+                        round(row["priority"], 6),
+                        "; ".join(row["reasons"]),
+                    ),
+                    *(differs, done.get("who"), done.get("when"), row["link"]),
+                ]
+        case "annotators":
+            yield [
+                *(
+                    "id",
+                    "name",
+                    "tasks",
+                    "agreement",
+                    "ci95_low",
+                    "ci95_high",
+                    "cohen_kappa",
+                    "left_out",
+                    "more_general",
+                    "more_specific",
+                ),
+            ]
+            for row in report["raters"]:
+                low, high = row["ci95"] or (None, None)
+                yield [
+                    *(row["id"], row["name"], row["n_items"], row["agreement"], low, high),
+                    *(row["cohen_kappa"], row["left_out"], row["general"], row["specific"]),
+                ]
+        case "annotator_pairs":
+            yield [
+                "first",
+                "second",
+                "tasks",
+                "observed_agreement",
+                "ci95_low",
+                "ci95_high",
+                "expected_agreement",
+                "cohen_kappa",
+            ]
+            for row in report["rater_pairs"]:
+                low, high = row["ci95"] or (None, None)
+                yield [
+                    *row["names"],
+                    row["n_items"],
+                    row["observed_agreement"],
+                    low,
+                    high,
+                    row["expected_agreement"],
+                    row["cohen_kappa"],
+                ]
+        case "coefficients":
+            yield ["coefficient", "value", "standard_error", "ci95_low", "ci95_high", "expected_agreement", "undefined"]
+            for row in report["coefficients"]:
+                low, high = row.get("ci95") or (None, None)
+                yield [
+                    row["key"],
+                    row["value"],
+                    row.get("standard_error"),
+                    low,
+                    high,
+                    row["expected"],
+                    row.get("undefined"),
+                ]
+        case "disagreements":
+            yield ["kind", "first", "second", "times", "tasks"]
+            for kind in (report["disagreements"] or {"kinds": ()})["kinds"]:
+                for pair in kind["pairs"]:
+                    yield [kind["kind"], *pair["texts"], pair["n"], " ".join(map(str, pair["tasks"]))]
+        case _:
+            yield ["task", "annotator", "reason"]
+            for row in report["excluded"]["all"]:
+                yield [row["task"], row["name"], row["reason"]]
+
+
+def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How the report was computed, as terms and values."""
+    made, expected, settings = report["provenance"], report["expected_agreement"], report["settings"] or {}
+    chance = _METHODS.get(expected["method"], expected["method"])
+    if expected["method"] != "exact":
+        chance += f", standard error {number(expected['standard_error'], 4)}"
+    found: list[tuple[str, Any]] = [
+        ("Measure", made.get("measure")),
+        ("Model", made.get("model")),
+        ("SHA-256 of the model", made.get("model_sha256")),
+        ("Label order of the model", made.get("label_order")),
+        ("Device", " ".join(filter(None, (made.get("device"), made.get("precision"))))),
+        ("Texts cut to fit the model", count(made["truncated_texts"]) if made.get("truncated_texts") else None),
+        ("Agreement by chance", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
+        ("Field", report["control"]),
+        ("Computed", day(made.get("computed_at"))),
+        ("Took", f"{made['seconds']:.1f} s" if made.get("seconds") else None),
+        ("softirr", made.get("softirr")),
+    ]
+    for name, entry in settings.items():
+        if (
+            name not in ("measure", "panel", "suggestions")
+            and isinstance(entry, Mapping)
+            and entry.get("source") != "default"
+        ):
+            found.append((f"Setting {name}", f"{entry.get('value')} ({entry.get('source')})"))
+    return [(term, str(value)) for term, value in found if value]

@@ -1,0 +1,321 @@
+"""The report: who gets it, what stands in it, its files, the triage queue, comparisons of measures."""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
+
+from ml_backend.assets import static_dir
+from ml_backend.report.compare import run_wanted
+from ml_backend.report.tables import TABLES
+from ml_backend.review_store import ReviewStore
+from ml_backend.settings import ProjectSettings
+
+HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(excluded={101: [("3", "older answer of the same rater")], 107: [("2", "skipped")]})
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+def get(seeded: Seeded, path: str, key: str | None = None, **parameters: Any) -> Any:
+    seeded.client._cookies.clear() if hasattr(seeded.client, "_cookies") else None
+    query = {"k": seeded.key("report") if key is None else key, **parameters}
+    return seeded.client.get(path, query_string=query)
+
+
+def own(text: str) -> str:
+    """A page without the chart library that it may carry."""
+    return text.replace((static_dir() / "vendor" / "echarts.min.js").read_text(), "")
+
+
+def data(seeded: Seeded) -> dict[str, Any]:
+    found = get(seeded, "/api/report", project=NUMBER).json
+    assert isinstance(found, dict)
+    return found
+
+
+class TestAccess:
+    PATHS = (
+        f"/report/{NUMBER}",
+        f"/report/{NUMBER}/report.html",
+        f"/report/{NUMBER}/tasks.csv",
+        "/api/report",
+        "/api/queue",
+    )
+
+    @pytest.mark.parametrize("path", PATHS)
+    def test_needs_its_own_key(self, seeded: Seeded, path: str) -> None:
+        for key in ("", "x" * 32, seeded.key("panel"), seeded.key("report", 13)):
+            reply = get(seeded, path, key, project=NUMBER)
+            assert reply.status_code == 403
+            assert "fever" not in reply.get_data(as_text=True)
+        assert get(seeded, path, project=NUMBER).status_code == 200
+
+    def test_unknown_project_answers_like_a_wrong_key(self, seeded: Seeded) -> None:
+        assert get(seeded, "/report/99").status_code == 403
+
+    def test_rotated_key_is_worthless(self, seeded: Seeded) -> None:
+        old = seeded.key("report")
+        seeded.services.store.update_project(seeded.project, key_round=1)
+        assert get(seeded, f"/report/{NUMBER}", old).status_code == 403
+        assert get(seeded, f"/report/{NUMBER}").status_code == 200
+
+    def test_refusal_is_a_page_that_asks_for_the_key(self, seeded: Seeded) -> None:
+        reply = get(seeded, f"/report/{NUMBER}", "wrong")
+        assert reply.content_type.startswith("text/html") and 'name="k"' in reply.get_data(as_text=True)
+
+    def test_key_stays_with_the_browser_and_out_of_the_page(self, seeded: Seeded) -> None:
+        reply = get(seeded, f"/report/{NUMBER}")
+        assert "HttpOnly" in reply.headers["Set-Cookie"] and "SameSite=Lax" in reply.headers["Set-Cookie"]
+        assert seeded.key("report") not in reply.get_data(as_text=True)
+        assert seeded.client.get(f"/report/{NUMBER}").status_code == 200
+
+    def test_wrong_key_is_not_remembered(self, seeded: Seeded) -> None:
+        get(seeded, f"/report/{NUMBER}")
+        reply = seeded.client.get(f"/report/{NUMBER}", query_string={"k": "wrong"})
+        assert "Set-Cookie" not in reply.headers
+
+    def test_in_no_frame_and_kept_by_nobody(self, seeded: Seeded) -> None:
+        reply = get(seeded, f"/report/{NUMBER}")
+        policy = reply.headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
+        assert reply.headers["Cache-Control"] == "private, no-store"
+        for name in ("report.json", "tasks.csv"):
+            assert "no-store" in get(seeded, f"/report/{NUMBER}/{name}").headers["Cache-Control"]
+
+    def test_other_sites_can_change_nothing(self, seeded: Seeded) -> None:
+        body = {"project": NUMBER, "task": 101}
+        headers = {"X-Softirr-Key": seeded.key("report"), "Origin": "http://evil.example"}
+        assert seeded.client.post("/api/queue", json=body, headers=headers).status_code == 403
+
+
+class TestContent:
+    def test_says_what_the_science_says(self, seeded: Seeded) -> None:
+        summary = seeded.row["summary"]["controls"]["findings"]
+        found = data(seeded)
+        alpha = summary["coefficients"]["krippendorff_alpha"]
+        assert found["headline"]["value"] == alpha["value"] and found["headline"]["ci95"] == alpha["ci95"]
+        assert found["headline"]["n_tasks"] == 5 and found["n_tasks"] == 7
+        assert {row["key"]: row["value"] for row in found["coefficients"]} == {
+            key: value["value"] for key, value in summary["coefficients"].items()
+        }
+        assert found["distributions"] == summary["distributions"]
+
+    def test_page_shows_the_values(self, seeded: Seeded) -> None:
+        text = get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+        found = data(seeded)
+        assert f'data-value="{found["headline"]["value"]}"' in text
+        for rater in ("Ann Example", "Ben Sample", "Chloé Martin"):
+            assert rater in text
+        assert "older answer of the same rater" in text and "skipped" in text
+        assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", text.lower())
+
+    def test_sentence_is_plain_and_complete(self, seeded: Seeded) -> None:
+        sentence = data(seeded)["headline"]["sentence"]
+        assert "Krippendorff’s alpha is" in sentence and "over 5 tasks answered by 3 annotators" in sentence
+
+    def test_every_number_leads_to_label_studio(self, seeded: Seeded) -> None:
+        found = data(seeded)
+        links = [
+            row["link"]
+            for name in ("coefficients", "raters", "rater_pairs", "queue", "histogram")
+            for row in found[name]
+        ]
+        links += [row["link"] for row in found["excluded"]["reasons"]]
+        links += [pair["link"] for kind in found["disagreements"]["kinds"] for pair in kind["pairs"]]
+        assert len(links) > 20
+        assert all(link.startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data?") for link in links)
+
+    def test_links_lead_where_browsers_open_label_studio(self, tmp_path: Path) -> None:
+        made = Seeded(tmp_path, label_studio_origins=("https://labels.example",))
+        made.put()
+        made.score()
+        assert data(made)["project"]["link"] == f"https://labels.example/projects/{NUMBER}/data"
+        made.services.store.close()
+
+    def test_undefined_is_said_and_never_nan(self, tmp_path: Path) -> None:
+        made = Seeded(tmp_path)
+        made.put({1: {"2": ["fever"]}, 2: {"2": ["cough"]}})
+        made.score()
+        text = get(made, f"/report/{NUMBER}").get_data(as_text=True)
+        assert "There is no agreement to report yet" in text and "NaN" not in text
+        made.services.store.close()
+
+    def test_not_scored_yet(self, tmp_path: Path) -> None:
+        made = Seeded(tmp_path)
+        text = get(made, f"/report/{NUMBER}").get_data(as_text=True)
+        assert "is being read and scored" in text
+        assert get(made, "/api/report", project=NUMBER).status_code == 409
+        assert get(made, f"/report/{NUMBER}/report.json").status_code == 409
+        made.services.store.close()
+
+    def test_unchanged_report_costs_no_body(self, seeded: Seeded) -> None:
+        first = get(seeded, "/api/report", project=NUMBER)
+        again = seeded.client.get(
+            "/api/report",
+            query_string={"project": NUMBER, "k": seeded.key("report")},
+            headers={"If-None-Match": first.headers["ETag"]},
+        )
+        assert again.status_code == 304
+
+    def test_news_are_told(self, seeded: Seeded) -> None:
+        before = get(seeded, "/api/report/state", project=NUMBER).json
+        assert not before["working"]
+        seeded.put({102: {"2": ["a"], "3": ["a"], "4": ["a"]}})
+        seeded.score()
+        after = get(seeded, "/api/report/state", project=NUMBER).json
+        assert after["version"] != before["version"]
+        assert f'data-version="{after["version"]}"' in get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+
+
+class TestHostileTexts:
+    @pytest.fixture
+    def hostile(self, tmp_path: Path) -> Iterator[Seeded]:
+        made = Seeded(tmp_path)
+        made.services.store.update_project(made.project, title=HOSTILE, raters={"2": HOSTILE, "3": "=cmd()", "4": "@x"})
+        made.put(
+            {n: {"2": [HOSTILE], "3": ["=1+1"], "4": [HOSTILE + "?"]} for n in range(1, 12)},
+            excluded={1: [("3", HOSTILE)]},
+        )
+        made.score()
+        yield made
+        made.services.store.close()
+
+    @pytest.mark.parametrize("name", ["", "/report.html"])
+    def test_stay_texts(self, hostile: Seeded, name: str) -> None:
+        text = own(get(hostile, f"/report/{NUMBER}{name}").get_data(as_text=True))
+        assert "<script>window.__pwned" not in text and "<img" not in text
+        assert "&lt;/script&gt;" in text
+
+    def test_do_not_become_formulas(self, hostile: Seeded) -> None:
+        for name in TABLES:
+            text = get(hostile, f"/report/{NUMBER}/{name}.csv").get_data(as_text=True).removeprefix("\ufeff")
+            for row in csv.reader(io.StringIO(text)):
+                assert not any(cell[:1] in ("=", "@", "+") for cell in row)
+
+
+class TestFiles:
+    def test_one_file_needs_no_network(self, seeded: Seeded) -> None:
+        reply = get(seeded, f"/report/{NUMBER}/report.html")
+        text = own(reply.get_data(as_text=True))
+        assert "attachment" in reply.headers["Content-Disposition"]
+        assert "<script src" not in text and '<link rel="stylesheet"' not in text
+        assert "default-src 'none'" in unescape(text) and text.count("sha256-") == 4
+        assert 'id="viewer-name"' not in text and "<form" not in text
+
+    def test_json_is_the_api(self, seeded: Seeded) -> None:
+        found = json.loads(get(seeded, f"/report/{NUMBER}/report.json").get_data(as_text=True))
+        assert found["coefficients"] == data(seeded)["coefficients"]
+
+    @pytest.mark.parametrize(
+        "name, rows", [("tasks", 5), ("annotators", 3), ("annotator_pairs", 3), ("coefficients", 8), ("left_out", 2)]
+    )
+    def test_csv(self, seeded: Seeded, name: str, rows: int) -> None:
+        text = get(seeded, f"/report/{NUMBER}/{name}.csv").get_data(as_text=True)
+        table = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
+        assert len(table) == rows + 1 and len({len(row) for row in table}) == 1
+
+    def test_other_names_are_refused(self, seeded: Seeded) -> None:
+        for name in ("report.exe", "secrets.csv", "x", "report.csv"):
+            assert get(seeded, f"/report/{NUMBER}/{name}").status_code == 404
+
+
+class TestQueue:
+    def send(self, seeded: Seeded, task: Any = 102, **more: Any) -> Any:
+        body = {"project": NUMBER, "task": task, "who": " Rae   Viewer ", **more}
+        return seeded.client.post("/api/queue", json=body, headers={"X-Softirr-Key": seeded.key("report")})
+
+    def test_holds_every_task_with_an_agreement(self, seeded: Seeded) -> None:
+        found = get(seeded, "/api/queue", project=NUMBER).json
+        assert found["total"] == 5 and {row["task"] for row in found["tasks"]} == {101, 102, 103, 104, 105}
+        priorities = [row["priority"] for row in found["tasks"]]
+        assert priorities == sorted(priorities, reverse=True)
+        assert all(row["reasons"] and row["link"].endswith(f"task={row['task']}") for row in found["tasks"])
+
+    def test_pages(self, seeded: Seeded) -> None:
+        whole = [row["task"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]]
+        part = get(seeded, "/api/queue", project=NUMBER, limit=2, offset=1).json
+        assert [row["task"] for row in part["tasks"]] == whole[1:3]
+
+    def test_done_goes_to_the_end_and_comes_back(self, seeded: Seeded) -> None:
+        reply = self.send(seeded)
+        assert reply.status_code == 201 and reply.json["done"]["who"] == "Rae Viewer"
+        last = get(seeded, "/api/queue", project=NUMBER).json["tasks"][-1]
+        assert last["task"] == 102 and last["done"]["who"] == "Rae Viewer"
+        assert [row["task"] for row in get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"]] == [102]
+        assert data(seeded)["n_queue_done"] == 1
+        reply = seeded.client.delete("/api/queue/102", query_string={"project": NUMBER, "k": seeded.key("report")})
+        assert reply.status_code == 200
+        assert get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"] == []
+
+    def test_mark_lapses_when_the_answers_change(self, seeded: Seeded) -> None:
+        self.send(seeded)
+        seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
+        seeded.score()
+        assert get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"] == []
+
+    @pytest.mark.parametrize("task, status", [(999, 404), ("x", 400), (None, 400), (-1, 400)])
+    def test_nonsense_is_refused(self, seeded: Seeded, task: Any, status: int) -> None:
+        assert self.send(seeded, task).status_code == status
+
+
+class TestComparison:
+    def ask(self, seeded: Seeded, measures: Any, control: str = "findings") -> Any:
+        body = {"project": NUMBER, "control": control, "measures": measures}
+        return seeded.client.post("/api/comparisons", json=body, headers={"X-Softirr-Key": seeded.key("report")})
+
+    def test_each_measure_as_the_project_would_be_scored_under_it(self, seeded: Seeded) -> None:
+        assert self.ask(seeded, ["exact", "jaccard"]).status_code == 202
+        assert seeded.row["wanted_at"] is not None
+        assert data(seeded)["comparison"]["waiting"]
+        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings()) == 1
+        found = data(seeded)["comparison"]
+        assert [row["measure"] for row in found["rows"]] == ["indel", "exact", "jaccard"]
+        assert found["rows"][0]["current"] and not found["waiting"] and not found["stale"]
+        direct = seeded.services.scorer.summary(
+            seeded.services.store.answers(seeded.project), "findings", ProjectSettings(measure="jaccard")
+        )
+        place = found["keys"].index("krippendorff_alpha")
+        assert found["rows"][2]["values"][place]["value"] == direct["coefficients"]["krippendorff_alpha"]["value"]
+        assert "jaccard" in get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
+        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings()) == 0
+
+    def test_says_when_answers_changed_since(self, seeded: Seeded) -> None:
+        self.ask(seeded, ["exact"])
+        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings())
+        seeded.put({102: {"2": ["x"], "3": ["y"], "4": ["z"]}})
+        seeded.score()
+        assert data(seeded)["comparison"]["stale"]
+
+    def test_a_measure_that_can_not_be_had_says_so(self, seeded: Seeded) -> None:
+        ReviewStore(seeded.services.store).want_comparison(seeded.project, "findings", ["nli:/nowhere", "exact"])
+        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings())
+        rows = data(seeded)["comparison"]["rows"]
+        assert rows[1]["error"] and rows[2]["values"][0]["value"] is not None
+
+    @pytest.mark.parametrize("measures", [[], "exact", ["nonsense"], ["exact"] * 20, [["exact"]]])
+    def test_nonsense_is_refused(self, seeded: Seeded, measures: Any) -> None:
+        assert self.ask(seeded, measures).status_code == 400
+
+    def test_unknown_field(self, seeded: Seeded) -> None:
+        assert self.ask(seeded, ["exact"], "nothing").status_code == 404
+
+
+def test_tasks_of_the_seed_are_what_these_tests_count_on() -> None:
+    assert sum(len(given) > 1 for given in TASKS.values()) == 5
