@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr import chance as chances
-from softirr.agreement import summarise
+from softirr.agreement import Summary, summarise
 from softirr.annotations import AnnotationTable
 from softirr.assignment import METHODS, AnswerScorer, optimal
 from softirr.cache import PairCache
@@ -56,6 +56,8 @@ class Scored:
         Pairs of texts that the measure was asked for, and distinct texts.
     seconds : float
         Time it took.
+    contributions : dict
+        Each item's contribution to each coefficient, under the optimal assignment (see :func:`contributions`).
     """
 
     estimates: dict[str, dict[str, float | None]]
@@ -64,6 +66,7 @@ class Scored:
     pairs: int
     texts: int
     seconds: float
+    contributions: dict[str, Floats]
 
 
 class SharedScorer:
@@ -165,7 +168,7 @@ def score_table(
     before = shared.scorer.pairs_scored
     scorer = shared.of(table)
     ratings = Ratings.of(table)
-    estimates = {
+    summaries = {
         method: _coefficients(ratings, AnswerScorer(table, scorer, method=method), chance, key)
         for method in (METHODS if not table.is_single else METHODS[:1])
     }
@@ -173,10 +176,27 @@ def score_table(
     same = maker.pool(*_same_pairs(ratings))
     drawn = maker.pool(*_chance_pairs(ratings, chance.permutations, Draw(key, "chance")))
     seconds = time.perf_counter() - started
-    return Scored(estimates, same, drawn, shared.scorer.pairs_scored - before, len(table.texts), seconds)
+    return Scored(
+        {method: values(summary) for method, summary in summaries.items()},
+        same,
+        drawn,
+        shared.scorer.pairs_scored - before,
+        len(table.texts),
+        seconds,
+        contributions(summaries[METHODS[0]]),
+    )
 
 
-def _coefficients(ratings: Ratings, answers: AnswerScorer, chance: Chance, key: str) -> dict[str, float | None]:
+def contributions(summary: Summary) -> dict[str, Floats]:
+    """Each item's contribution to each coefficient: its value plus the item's influence, whose mean is the value (pseudo-values)."""
+    return {
+        name: estimate.value + estimate.influence
+        for name, estimate in summary.coefficients.items()
+        if estimate.value is not None
+    }
+
+
+def _coefficients(ratings: Ratings, answers: AnswerScorer, chance: Chance, key: str) -> Summary:
     comparisons = ratings.comparisons
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):
@@ -186,7 +206,7 @@ def _coefficients(ratings: Ratings, answers: AnswerScorer, chance: Chance, key: 
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
         known = chances.permutation(ratings, answers, permutations=chance.permutations, seed=seed)
-    return values(summarise(ratings, scores, known))
+    return summarise(ratings, scores, known)
 
 
 def _same_pairs(ratings: Ratings) -> tuple[Ints, Ints, Floats]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from softirr.coefficients import Floats
 from softirr.errors import InputError
 from softirr.experiments.pools import Pool, pack, unpack
 from softirr.experiments.scoring import Scored
@@ -24,6 +28,15 @@ CREATE TABLE IF NOT EXISTS scores (
     label TEXT NOT NULL, estimates TEXT NOT NULL, pools BLOB NOT NULL, pairs INTEGER NOT NULL, texts INTEGER NOT NULL,
     seconds REAL NOT NULL, prompts INTEGER NOT NULL, PRIMARY KEY (digest, measure, chance)
 );
+CREATE TABLE IF NOT EXISTS items (
+    digest TEXT NOT NULL, measure TEXT NOT NULL, chance TEXT NOT NULL, contributions BLOB NOT NULL,
+    PRIMARY KEY (digest, measure, chance)
+);
+CREATE TABLE IF NOT EXISTS audits (
+    digest TEXT NOT NULL, measure TEXT NOT NULL, judgements INTEGER NOT NULL, seed INTEGER NOT NULL,
+    value REAL, low REAL, high REAL, plain REAL, PRIMARY KEY (digest, measure, judgements, seed)
+);
+CREATE TABLE IF NOT EXISTS made_with (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
@@ -49,6 +62,28 @@ class PopulationRow:
     target: float | None
     truth: dict[str, float | None]
     about: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """Cohen's kappa of one population under one measure, corrected by simulated judgements.
+
+    Attributes
+    ----------
+    value, low, high : float or None
+        The audited coefficient and its 95% interval.
+    plain : float or None
+        The coefficient before.
+    """
+
+    digest: str
+    measure: str
+    judgements: int
+    seed: int
+    value: float | None
+    low: float | None
+    high: float | None
+    plain: float | None
 
 
 @dataclass(frozen=True)
@@ -100,6 +135,25 @@ class RunStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def settle(self, **options: object) -> None:
+        """Remember what the folder's results depend on; refuse to mix them with others.
+
+        Raises
+        ------
+        InputError
+            If the folder was made with another value of one of the options.
+        """
+        known = dict(self._db.execute("SELECT name, value FROM made_with"))
+        for name, value in options.items():
+            if known.get(name, str(value)) != str(value):
+                raise InputError(
+                    f"The run folder was made with {name} {known[name]}, not {value}: give another folder with --output."
+                )
+        with self._db:
+            self._db.executemany(
+                "INSERT OR IGNORE INTO made_with VALUES (?, ?)", [(n, str(v)) for n, v in options.items()]
+            )
 
     def has(self, digest: str, measure: str, chance: str) -> bool:
         """Whether this was scored."""
@@ -163,6 +217,34 @@ class RunStore:
                 )
                 found.append(Record(population, measure, label, name, json.loads(estimates), *row[12:]))
         return found
+
+    def put_items(self, digest: str, measure: str, chance: str, contributions: Mapping[str, Floats]) -> None:
+        """Remember each item's contribution to each coefficient (its value plus the item's influence)."""
+        out = io.BytesIO()
+        np.savez_compressed(out, **dict(contributions))  # type: ignore[arg-type]
+        with self._db:
+            self._db.execute(
+                "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", (digest, measure, chance, out.getvalue())
+            )
+
+    def items(self, digest: str, measure: str, chance: str) -> dict[str, Floats]:
+        """What :meth:`put_items` remembered; empty if nothing."""
+        query = "SELECT contributions FROM items WHERE digest = ? AND measure = ? AND chance = ?"
+        row = self._db.execute(query, (digest, measure, chance)).fetchone()
+        if row is None:
+            return {}
+        with np.load(io.BytesIO(row[0]), allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
+
+    def put_audit(self, row: AuditRow) -> None:
+        """Remember an audited coefficient."""
+        with self._db:
+            self._db.execute("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", astuple(row))
+
+    def audits(self) -> list[AuditRow]:
+        """Every audited coefficient."""
+        query = "SELECT * FROM audits ORDER BY digest, measure, judgements, seed"
+        return [AuditRow(*row) for row in self._db.execute(query)]
 
     def pools(self, record: Record) -> tuple[Pool, Pool]:
         """Same-item and chance pairs of a record."""

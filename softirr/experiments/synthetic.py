@@ -56,13 +56,11 @@ class NamedMeasure:
 
 
 def measure_key(measure: Measure) -> str:
-    """What scores depend on besides the texts: for a model its content, not where it lies."""
-    kept = getattr(measure, "cache_key", None)
-    if kept:
-        return str(kept)
-    known = measure.provenance()
+    """What scores depend on besides the texts: the family, and for a model its content, not where it lies."""
     family = measure.name.partition(":")[0]
-    return f"{family}:{known.model_sha256}" if known.model_sha256 else measure.name
+    kept = getattr(measure, "cache_key", None)
+    content = str(kept) if kept else measure.provenance().model_sha256
+    return f"{family}:{content}" if content else measure.name
 
 
 def _label(name: str) -> str:
@@ -135,9 +133,7 @@ def run(
         Keeps a model's scores of text pairs beyond this run.
     progress : callable, optional
     """
-    labels = [named.label for named in measures]
-    if len(set(labels)) < len(labels):
-        raise InputError("Two measures have the same label; give them labels with LABEL=NAME.")
+    check_labels(measures)
     for terminology in terminologies:
         for setting in plan.settings:
             generator = Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
@@ -158,6 +154,13 @@ def run(
                     done += 1
                     if progress is not None:
                         progress(what, done, len(populations))
+
+
+def check_labels(measures: Sequence[NamedMeasure]) -> None:
+    """Refuse two measures of one label: tables could not tell them apart."""
+    labels = [named.label for named in measures]
+    if len(set(labels)) < len(labels):
+        raise InputError("Two measures have the same label; give them labels with LABEL=NAME.")
 
 
 def _populations(generator: Generator, plan: Plan, setting: Setting, store: RunStore) -> list[Population]:
