@@ -11,7 +11,6 @@ from ml_backend.schema import metadata
 from ml_backend.store import Store
 
 Row = Mapping[str, Any]
-VERDICTS = ("same", "different", "unsure", "first", "second")
 
 reviewed = sa.Table(
     "reviewed",
@@ -114,11 +113,6 @@ class ReviewStore:
     def update_audit(self, number: int, **values: Any) -> None:
         """Set columns of an audit."""
         self._run(sa.update(audits).where(audits.c.id == number).values(**values))
-
-    def drop_audit(self, number: int) -> None:
-        """Remove an audit with its judgements."""
-        self._run(sa.delete(audit_judgements).where(audit_judgements.c.audit == number))
-        self._run(sa.delete(audits).where(audits.c.id == number))
 
     def audit(self, number: int) -> Row | None:
         """One audit."""

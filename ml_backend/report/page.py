@@ -21,22 +21,24 @@ CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", 
 
 def served(report: Mapping[str, Any], **more: Any) -> str:
     """The report as a page of this server."""
-    folder = f"report/static/{version_of(static_dir())}"
-    return _rendered(report, files=folder, styles=STYLES, scripts=(*SCRIPTS, LIVE), live=True, **more)
+    return _rendered(report, **page_files(*STYLES, scripts=(*SCRIPTS, LIVE)), live=True, **more)
 
 
 def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
     """What stands in the report's place while there is none."""
-    return render_template("message.html", title="Agreement report", **_files(), **_why_waiting(project, job))
+    return render_template(
+        "message.html", title="Agreement report", **page_files(*STYLES), **_why_waiting(project, job)
+    )
 
 
 def message(title: str, sentence: str, **more: Any) -> str:
     """A page with one sentence."""
-    return render_template("message.html", **{**_files(), "title": title, "sentence": sentence, **more})
+    return render_template("message.html", **{**page_files(*STYLES), "title": title, "sentence": sentence, **more})
 
 
-def _files() -> dict[str, Any]:
-    return {"files": f"report/static/{version_of(static_dir())}", "up": "../", "styles": STYLES}
+def page_files(*styles: str, scripts: Sequence[str] = ()) -> dict[str, Any]:
+    """What a template needs to name its files."""
+    return {"files": f"report/static/{version_of(static_dir())}", "up": "../", "styles": styles, "scripts": scripts}
 
 
 def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -42,7 +42,6 @@ def show(number: int) -> Response:
     text = pages.served(
         found,
         version=reports().version(project),
-        up="../",
         query=f"control={found['control']}",
         tables=TABLES,
         facts=facts(found),
@@ -72,7 +71,7 @@ def download(number: int, name: str) -> Response:
         response = doors.page(pages.one_file(found, facts=facts(found)))
     else:
         queue = full_queue(services().store, reviews(), project, links_of(project)) if stem == "tasks" else None
-        response = _csv(table(stem, found, queue=queue))
+        response = csv_response(table(stem, found, queue=queue))
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
@@ -197,11 +196,11 @@ def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, A
     return [{"name": name, "needs_model": needs, "checked": name in before} for name, needs in entries.items()]
 
 
-def _csv(rows: Iterable[Iterable[Any]]) -> Response:
+def csv_response(rows: Iterable[Iterable[Any]], *, for_people: bool = True) -> Response:
+    """Rows as a CSV file; for people's spreadsheets with a mark that says UTF-8, and with texts that can't become formulas."""
     text = io.StringIO()
-    csv.writer(text).writerows([_cell(value) for value in row] for row in rows)
-    # The mark at the beginning tells spreadsheets that it is UTF-8.
-    response = current_app.make_response("\ufeff" + text.getvalue())
+    csv.writer(text).writerows([_cell(value) if for_people else value for value in row] for row in rows)
+    response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
     response.headers["Content-Type"] = "text/csv; charset=utf-8"
     response.headers["Cache-Control"] = "private, no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"

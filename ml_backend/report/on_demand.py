@@ -1,0 +1,24 @@
+"""What people ask for on the pages and the scorer process computes once the project is up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ml_backend.report import audits, compare
+from ml_backend.scoring import Scorer
+from ml_backend.settings import ProjectSettings
+from ml_backend.store import Row, Store
+
+
+def run_wanted(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    settings: ProjectSettings,
+    *,
+    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Draw and work out audits, compare measures; how many wishes that were."""
+    done = audits.run_asked(store, scorer, project, settings, report=report, check=check)
+    return done + compare.run_wanted(store, scorer, project, settings, report=report, check=check)

@@ -1,0 +1,298 @@
+/* The audit page: one pair at a time, each judgement saved at once. */
+(() => {
+  const { project, control, who } = document.body.dataset;
+  const base = new URL("..", location.href).href;
+  const at = (id) => document.getElementById(id);
+  const KEYS = { 1: "same", s: "same", 2: "different", d: "different", 3: "first", f: "first", 4: "second", g: "second", 5: "unsure", u: "unsure", "?": "unsure" };
+  const WAIT = 1000;
+
+  const here = new URL(location.href);
+  if (here.searchParams.has("k")) {
+    here.searchParams.delete("k");
+    history.replaceState(null, "", here);
+  }
+
+  const kept = {
+    get: () => { try { return localStorage.getItem("softirr-name") ?? ""; } catch { return ""; } },
+    set: (name) => { try { localStorage.setItem("softirr-name", name); } catch { /* for this page only */ } },
+  };
+
+  async function call(path, options = {}) {
+    let response;
+    try {
+      response = await fetch(`${base}${path}`, {
+        cache: "no-store", credentials: "same-origin", headers: options.body ? { "Content-Type": "application/json" } : {}, ...options,
+      });
+    } catch {
+      throw new Error("The agreement service can’t be reached.");
+    }
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(answer.error || `The agreement service answered ${response.status}.`);
+    return answer;
+  }
+
+  const number = (value) => Number(value).toFixed(2).replace("-", "−");
+  const plural = (n, one) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : `${one}s`}`;
+
+  let judge = who || kept.get();
+  let audit = null; // as the service tells it
+  let pairs = [];
+  let place = 0;
+  let saving = Promise.resolve();
+  let timer = null;
+  let drawNew = false;
+  const order = []; // places in the order in which they were judged on this page
+
+  function show(name) {
+    for (const id of ["start", "drawing", "judging", "done"]) at(id).hidden = id !== name;
+  }
+
+  function say(text) {
+    at("said").textContent = text;
+    at("said").hidden = !text;
+  }
+
+  // --- where things stand ---------------------------------------------------------------------------------------------
+
+  async function refresh() {
+    clearTimeout(timer);
+    try {
+      const found = await call(`api/audit?project=${project}&control=${encodeURIComponent(control)}`);
+      audit = found.audit;
+      const { done, total } = found.job ?? {};
+      const bar = at("drawing").querySelector("progress");
+      if (total) Object.assign(bar, { max: total, value: done });
+      else bar.removeAttribute("value");
+      say("");
+    } catch (error) {
+      say(error.message);
+      timer = setTimeout(refresh, 5 * WAIT);
+      return;
+    }
+    if (audit?.status === "drawing") {
+      at("drawing-title").textContent = "The pairs are being drawn";
+      show("drawing");
+      timer = setTimeout(refresh, WAIT);
+    } else start();
+  }
+
+  function start() {
+    const running = audit && audit.status !== "failed" && !drawNew;
+    const form = at("begin");
+    form.who.value = who || judge;
+    at("how-many").hidden = Boolean(running);
+    form.judgements.required = !running;
+    at("begin-button").textContent = running ? (audit.judges.some((one) => one.name === form.who.value) ? "Go on" : "Judge") : "Draw the pairs";
+    const before = at("before");
+    before.replaceChildren();
+    before.hidden = !audit;
+    if (audit?.status === "failed") before.append(line(`The last audit could not be done: ${audit.problem}`));
+    else if (running) {
+      before.append(line(`${plural(audit.n_pairs, "pair")} were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}.`));
+      for (const one of audit.judges) before.append(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
+      if (audit.status === "done") {
+        before.append(line("The audit is done; its coefficient stands at the top of the report. You can judge the same pairs too, or start a new audit."));
+        const fresh = document.createElement("button");
+        fresh.type = "button";
+        fresh.textContent = "Start a new audit";
+        fresh.addEventListener("click", () => { drawNew = true; start(); });
+        before.append(fresh);
+      }
+    }
+    show("start");
+  }
+
+  function line(text) {
+    const p = document.createElement("p");
+    p.textContent = text;
+    return p;
+  }
+
+  at("begin").who.addEventListener("input", () => {
+    if (audit && !drawNew && audit.status !== "failed") at("begin-button").textContent = audit.judges.some((one) => one.name === at("begin").who.value.trim()) ? "Go on" : "Judge";
+  });
+
+  at("begin").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    judge = at("begin").who.value.trim();
+    if (!judge) return;
+    kept.set(judge);
+    try {
+      if (!audit || audit.status === "failed" || drawNew) {
+        const wanted = Number(at("begin").judgements.value);
+        await call("api/audit", { method: "POST", body: JSON.stringify({ project: Number(project), control, judgements: wanted, who: judge }) });
+        drawNew = false;
+        await waitForPairs();
+      }
+      await load();
+    } catch (error) {
+      say(error.message);
+    }
+  });
+
+  async function waitForPairs() {
+    at("drawing-title").textContent = "The pairs are being drawn";
+    show("drawing");
+    for (;;) {
+      const found = await call(`api/audit?project=${project}&control=${encodeURIComponent(control)}`);
+      audit = found.audit;
+      if (audit.status === "failed") {
+        start();
+        throw new Error(audit.problem);
+      }
+      if (audit.status !== "drawing") return;
+      await new Promise((go) => { setTimeout(go, WAIT); });
+    }
+  }
+
+  async function load() {
+    const found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}`);
+    audit = found;
+    judge = found.judge;
+    pairs = found.pairs;
+    order.length = 0;
+    pairs.forEach((pair) => { if (pair.verdict) order.push(pair.place); });
+    const open = pairs.findIndex((pair) => !pair.verdict);
+    if (open < 0) await end();
+    else {
+      place = open;
+      draw();
+      show("judging");
+      at("first").focus();
+    }
+  }
+
+  // --- judging --------------------------------------------------------------------------------------------------------
+
+  function draw() {
+    const pair = pairs[place];
+    const judged = pairs.filter((one) => one.verdict).length;
+    at("first").textContent = pair.texts[0];
+    at("second").textContent = pair.texts[1];
+    at("progress").max = pairs.length;
+    at("progress").value = judged;
+    at("count").textContent = `Pair ${place + 1} of ${pairs.length} · ${judged} judged`;
+    for (const button of at("verdicts").children) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
+    at("undo").disabled = !order.length;
+    at("back").disabled = place === 0;
+    at("forward").disabled = place === pairs.length - 1 || !pair.verdict;
+    at("finish").hidden = judged < audit.finish_from || judged === pairs.length;
+  }
+
+  function save(request, failed) {
+    saving = saving.then(request).then((found) => { audit = { ...audit, ...found }; say(""); }, (error) => {
+      failed();
+      draw();
+      say(`Not saved: ${error.message} Please judge this pair again.`);
+    });
+    return saving;
+  }
+
+  function decide(verdict) {
+    const here = place;
+    const before = pairs[here].verdict;
+    pairs[here].verdict = verdict;
+    order.push(here);
+    const body = JSON.stringify({ project: Number(project), judge, place: here, verdict });
+    const sent = save(() => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }), () => {
+      pairs[here].verdict = before;
+      order.splice(order.lastIndexOf(here), 1);
+      place = here;
+      show("judging");
+    });
+    const next = pairs.findIndex((pair, i) => i > here && !pair.verdict);
+    const open = next >= 0 ? next : pairs.findIndex((pair) => !pair.verdict);
+    if (open < 0) sent.then(() => { if (pairs.every((pair) => pair.verdict)) end(); });
+    else place = before ? Math.min(here + 1, pairs.length - 1) : open;
+    draw();
+    at("first").focus();
+  }
+
+  function undo() {
+    if (!order.length) return;
+    const last = order.pop();
+    const before = pairs[last].verdict;
+    pairs[last].verdict = null;
+    place = last;
+    draw();
+    const where = new URLSearchParams({ project, judge, place: last });
+    save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { pairs[last].verdict = before; });
+  }
+
+  function step(by) {
+    if (by > 0 && !pairs[place].verdict) return;
+    place = Math.min(pairs.length - 1, Math.max(0, place + by));
+    draw();
+  }
+
+  for (const button of at("verdicts").children) button.addEventListener("click", () => decide(button.dataset.verdict));
+  at("undo").addEventListener("click", undo);
+  at("back").addEventListener("click", () => step(-1));
+  at("forward").addEventListener("click", () => step(1));
+  at("finish").addEventListener("click", async () => {
+    await saving;
+    try {
+      await call(`api/audit/${audit.id}/finish`, { method: "POST", body: JSON.stringify({ project: Number(project) }) });
+      await end();
+    } catch (error) {
+      say(error.message);
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, summary")) return;
+    const verdict = KEYS[event.key.toLowerCase()];
+    if (verdict) decide(verdict);
+    else if (event.key === "Backspace") undo();
+    else if (event.key === "ArrowLeft") step(-1);
+    else if (event.key === "ArrowRight") step(1);
+    else return;
+    event.preventDefault();
+  });
+
+  // --- the end --------------------------------------------------------------------------------------------------------
+
+  async function end() {
+    await saving;
+    at("drawing-title").textContent = "The coefficient is being worked out";
+    show("drawing");
+    let found;
+    for (;;) {
+      found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&result=1`);
+      if (found.status === "failed") {
+        say(`This could not be worked out: ${found.problem}`);
+        break;
+      }
+      if (found.status === "done" && found.result) break;
+      await new Promise((go) => { setTimeout(go, WAIT); });
+    }
+    audit = found;
+    at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
+    at("result").replaceChildren(...(found.result ? outcome(found.result) : []));
+    at("done-words").textContent = found.result
+      ? `${plural(found.result.audit.judgements, "judgement")} stand behind these numbers. They stand at the top of the report from now on.`
+      : "";
+    show("done");
+  }
+
+  function outcome({ headline, coefficients }) {
+    const best = coefficients.find((one) => one.key === headline) ?? coefficients[0];
+    if (!best) return [line("No coefficient is defined on these answers.")];
+    const value = line(number(best.value));
+    value.className = "result-value";
+    value.dataset.coefficient = best.key;
+    value.dataset.value = best.value;
+    const words = line(`${best.name}, audited${best.ci95 ? `; 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : ""}. The measure alone gives ${best.plain === null ? "none" : number(best.plain)}.`);
+    return [value, words];
+  }
+
+  at("look-back").addEventListener("click", () => {
+    place = 0;
+    draw();
+    show("judging");
+    at("first").focus();
+  });
+  at("again").addEventListener("click", () => { drawNew = true; start(); });
+
+  refresh();
+})();
