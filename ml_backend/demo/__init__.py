@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -94,10 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def _has_report() -> bool:
-    return importlib.util.find_spec("ml_backend.routes.report") is not None
 
 
 def _say(text: str) -> None:
@@ -204,9 +199,7 @@ class Demo:
         self.stack.callback(self.backend.stop)
         self.backend.wait_until(self._backend_healthy, timeout=300)
         options = ["--measure", self.measure] if self.measure else []
-        links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
-        # Only addresses that this installation answers are printed.
-        self.links = {name: address for name, address in links.items() if name != "report" or _has_report()}
+        self.links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
 
         _say("4/4 Scoring and writing the predictions ...")
         self.synced = self._json("sync", "--project", str(self.project))

@@ -238,7 +238,7 @@ class LabelStudio:
         self.data.mkdir(parents=True, exist_ok=True)
         (self.folder / "home").mkdir(exist_ok=True)
         self.environment = self._environment(environment or {})
-        self._begin_with_empty_tables()
+        self._begin_with_empty_tables(waiting, timeout)
         command = [self.executable, "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
         command += ["--username", ADMIN_EMAIL, "--password", ADMIN_PASSWORD]
         self.process = Process(
@@ -260,7 +260,7 @@ class LabelStudio:
         own = {"HOME": str(self.folder / "home"), "LABEL_STUDIO_BASE_DATA_DIR": str(self.data), "PYTHONUNBUFFERED": "1"}
         return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
 
-    def _begin_with_empty_tables(self) -> None:
+    def _begin_with_empty_tables(self, waiting: Callable[[float], None] | None, timeout: float) -> None:
         """Copy an empty database, kept beside the program: making one takes Label Studio over a minute each time."""
         database = self.data / "label_studio.sqlite3"
         if database.exists() or "DJANGO_DB" in self.environment:
@@ -278,6 +278,7 @@ class LabelStudio:
                 }
                 migration = Process([self.executable, "version"], environment=environment, log=log, name="Label Studio")
                 try:
+                    migration.wait_until(lambda: not migration.running(), timeout=timeout, waiting=waiting)
                     if migration.wait() != 0:
                         raise ServerError(
                             f"Label Studio could not make its database. Its last words:\n{migration.last_words()}"
