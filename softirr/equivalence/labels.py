@@ -1,0 +1,222 @@
+"""Which output of an entailment model means what: models differ, many have no names, and a wrong guess turns every score round.
+
+Asked in this order: what the caller says, the pinned table of known hub models, the names in the configuration, the model's own behaviour on
+fixed texts. Names that the model's behaviour clearly contradicts are refused, as is a model that nothing tells about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+
+_LETTERS = {
+    "e": "entailment",
+    "n": "neutral",
+    "c": "contradiction",
+    "o": "not entailment",
+    "?": "unknown",
+}
+
+PINNED: Mapping[str, str] = {
+    "pritamdeka/pubmedbert-mnli-mednli": "c,e,n",
+    "moritzlaurer/mdeberta-v3-base-xnli-multilingual-nli-2mil7": "e,n,c",
+    "moritzlaurer/deberta-v3-base-mnli-fever-anli": "e,n,c",
+    "moritzlaurer/deberta-v3-large-mnli-fever-anli-ling-wanli": "e,n,c",
+    "microsoft/deberta-large-mnli": "c,n,e",
+    "microsoft/deberta-v2-xlarge-mnli": "c,n,e",
+    "roberta-large-mnli": "c,n,e",
+    "facebookai/roberta-large-mnli": "c,n,e",
+    "facebook/bart-large-mnli": "c,n,e",
+    "cross-encoder/nli-deberta-v3-base": "c,e,n",
+    "cross-encoder/nli-deberta-v3-small": "c,e,n",
+    "cross-encoder/nli-deberta-v3-xsmall": "c,e,n",
+    "cross-encoder/nli-deberta-v3-large": "c,e,n",
+    "cross-encoder/nli-distilroberta-base": "c,e,n",
+    "cross-encoder/nli-minilm2-l6-h768": "c,e,n",
+    "cross-encoder/nli-roberta-base": "c,e,n",
+}
+"""Order of the outputs of hub models, from their cards; e entailment, n neutral, c contradiction."""
+
+SAME = (
+    "The patient has a fever.",
+    "A man is playing a guitar.",
+    "The liver is enlarged.",
+    "It is raining in the city.",
+    "Two children are swimming in the lake.",
+    "heart attack",
+    "The fracture has healed well.",
+    "She bought three red apples.",
+    "chronic kidney disease",
+    "The train arrived at noon.",
+    "There is fluid in the left lung.",
+    "The shop opens at eight.",
+)
+OPPOSITE = (
+    ("The patient has a fever.", "The patient does not have a fever."),
+    ("A man is playing a guitar.", "Nobody is playing a guitar."),
+    ("The liver is enlarged.", "The liver is not enlarged."),
+    ("It is raining in the city.", "It is completely dry in the city, there is no rain."),
+    ("Two children are swimming in the lake.", "No children are swimming in the lake."),
+    ("The patient is alive.", "The patient is dead."),
+    ("The fracture has healed well.", "The fracture has not healed at all."),
+    ("She bought three red apples.", "She did not buy any apples."),
+    ("All rooms are empty.", "Every room is full of people."),
+    ("The train arrived at noon.", "The train never arrived."),
+    ("There is fluid in the left lung.", "There is no fluid in the left lung."),
+    ("The shop is open today.", "The shop is closed today."),
+)
+UNRELATED = (
+    ("The patient has a fever.", "The patient has two sisters."),
+    ("A man is playing a guitar.", "The man grew up in Portugal."),
+    ("The liver is enlarged.", "The patient works as a teacher."),
+    ("It is raining in the city.", "The museum was built in 1910."),
+    ("Two children are swimming in the lake.", "The children like chocolate."),
+    ("The patient is alive.", "The patient owns a bicycle."),
+    ("The fracture has healed well.", "The doctor is from Spain."),
+    ("She bought three red apples.", "She wants to bake a cake for her brother."),
+    ("All rooms are empty.", "The hotel belongs to a bank."),
+    ("The train arrived at noon.", "The driver has a new watch."),
+    ("There is fluid in the left lung.", "The patient smokes."),
+    ("The shop is open today.", "The owner speaks Italian."),
+)
+_MOST, _FEW = 10, 3
+"""Of twelve: how many answers have to agree, and how many may not, before behaviour counts as clear."""
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """The meaning of a model's outputs.
+
+    Attributes
+    ----------
+    letters
+        One of e, n, c, o (not entailment), ? (not known, and not needed) for each output.
+    source
+        ``given``, ``pinned``, ``names`` or ``behaviour``.
+    """
+
+    letters: tuple[str, ...]
+    source: str
+
+    @property
+    def entailment(self) -> int:
+        """Index of the output that means entailment."""
+        return self.letters.index("e")
+
+    def __str__(self) -> str:
+        return f"{', '.join(_LETTERS[letter] for letter in self.letters)} ({self.source})"
+
+
+def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
+    """The order that a caller states, such as ``"c,n,e"`` or ``["contradiction", "neutral", "entailment"]``.
+
+    Raises
+    ------
+    InputError
+        If it is not one name for each output with exactly one entailment.
+    """
+    words = [word.strip() for word in (text.split(",") if isinstance(text, str) else text)]
+    letters = tuple(word if word in _LETTERS else letter_of(word) for word in words)
+    if (
+        len(letters) != n_labels
+        or letters.count("e") != 1
+        or len(set(letters) - {"?"}) != len(letters) - letters.count("?")
+    ):
+        raise InputError(
+            f"The label order {', '.join(words)!r} does not fit the model: it has {n_labels} outputs, and exactly one has to be entailment; "
+            "write one of e, n, c (or o for not entailment) for each, such as c,n,e."
+        )
+    return LabelOrder(letters, "given")
+
+
+def letter_of(name: str) -> str:
+    """e, n, c or o for a label's name; ? where it says nothing."""
+    plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
+    if re.match(r"(not|non|no|un) ?entail", plain):
+        return "o"
+    for pattern, letter in ((r"^entail", "e"), (r"^contradict", "c"), (r"^(neutral|unrelated|undetermined)", "n")):
+        if re.search(pattern, plain):
+            return letter
+    return "?"
+
+
+def resolve(
+    n_labels: int,
+    id2label: Mapping[int, str],
+    hub: str | None,
+    logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
+    where: str,
+) -> LabelOrder:
+    """The order of a model's outputs from the pinned table, the names or the model's behaviour.
+
+    Parameters
+    ----------
+    n_labels, id2label
+        From the model's configuration.
+    hub
+        The model's hub name if it came from the hub, else None.
+    logits
+        Logits of directed pairs, shape (n, n_labels).
+    where
+        What to call the model in a message.
+
+    Raises
+    ------
+    InputError
+        If nothing tells, or the model's behaviour contradicts the names.
+    """
+    if n_labels < 2:
+        raise InputError(f"The model {where} has a single output: it is no entailment model with classes.")
+    seen = _behaviour(logits, n_labels)
+    stated = _stated(n_labels, id2label, hub)
+    if stated is not None:
+        if seen is not None and seen.entailment != stated.entailment:
+            raise InputError(
+                f"The model {where} calls output {stated.entailment} entailment but answers identical texts with output {seen.entailment}; "
+                f"say which is right with label_order, such as nli:MODEL?labels={','.join(seen.letters)}."
+            )
+        return stated
+    if seen is not None:
+        return seen
+    raise InputError(
+        f"The model {where} does not name its {n_labels} outputs and does not show which one means entailment; "
+        "say so with label_order, such as nli:MODEL?labels=c,n,e."
+    )
+
+
+def _stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> LabelOrder | None:
+    if hub is not None and (order := PINNED.get(hub.casefold())) is not None:
+        letters = tuple(order.split(","))
+        if len(letters) == n_labels:
+            return LabelOrder(letters, "pinned")
+    letters = tuple(letter_of(str(id2label.get(i, ""))) for i in range(n_labels))
+    full = {2: ({"e", "o"}, {"e", "c"}, {"e", "n"}), 3: ({"e", "n", "c"},)}.get(n_labels, ())
+    return LabelOrder(letters, "names") if set(letters) in full else None
+
+
+def _behaviour(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]], n_labels: int) -> LabelOrder | None:
+    """The order that the model's answers to fixed pairs show; None unless they are clear.
+
+    Clear is one output for nearly all identical texts that nearly no contradiction and no unrelated pair gets.
+    """
+    pairs = [*((text, text) for text in SAME), *OPPOSITE, *UNRELATED]
+    answers = np.asarray(logits(pairs)).argmax(axis=1)
+    same, opposite, unrelated = (np.bincount(part, minlength=n_labels) for part in np.split(answers, 3))
+    e = int(same.argmax())
+    if same[e] < _MOST or opposite[e] > _FEW or unrelated[e] > _FEW:
+        return None
+    letters = ["?"] * n_labels
+    letters[e] = "e"
+    if n_labels == 2:
+        letters[1 - e] = "o"
+    else:
+        c, n = int(opposite.argmax()), int(unrelated.argmax())
+        if c != n:
+            letters[c], letters[n] = "c", "n"
+    return LabelOrder(tuple(letters), "behaviour")

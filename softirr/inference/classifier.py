@@ -1,0 +1,345 @@
+"""A sequence classifier on one device: directed pairs in, logits out, as fast as the device allows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from softirr.equivalence.base import Progress
+from softirr.errors import InputError, SoftirrError
+from softirr.inference.forward import Forward, PackedBert, PaddedForward
+from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
+
+_CPU_BUDGET, _GPU_BUDGET = 768, 65_536
+"""Tokens of a batch: on a processor what keeps activations in the cache, on a GPU what keeps it busy."""
+_FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2, "int8": 1e-4}
+_CHECK = (("heart attack", "myocardial infarction"), ("fever", "no fever at all"), ("cough", "a dry cough"), ("x", "x"))
+
+
+@dataclass(frozen=True)
+class ClassifierOptions:
+    """How to run a classifier.
+
+    Attributes
+    ----------
+    device
+        ``auto`` (a GPU where there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
+    precision
+        ``float32``, ``bfloat16``, ``int8`` (processor only: linear layers with 8-bit weights and activations) or ``auto``: bfloat16 on a GPU or
+        a processor made for it, if the check pairs move by at most 0.01, else float32.
+    max_length
+        Most tokens of a pair; the model's own limit by default.
+    token_budget
+        Tokens of a batch.
+    threads
+        Processor threads; those of torch by default.
+    """
+
+    device: str = "auto"
+    precision: str = "auto"
+    max_length: int | None = None
+    token_budget: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Logits (pairs, labels) as float32, and which pairs were cut to fit, (pairs,)."""
+
+    logits: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
+
+
+def pick_device(device: str) -> torch.device:
+    """The torch device of a name.
+
+    Raises
+    ------
+    InputError
+        If there is no such device here.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise InputError(f"There is no device {device!r}; use auto, cpu, cuda or mps.") from error
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise InputError(f"The device {device} is not on this machine.")
+    if chosen.type == "mps" and not torch.backends.mps.is_available():
+        raise InputError(f"The device {device} is not on this machine.")
+    return chosen
+
+
+class PairClassifier:
+    """A transformers sequence classifier of a folder.
+
+    Parameters
+    ----------
+    folder
+        Weights, configuration and tokenizer.
+    options
+        Device, number format and limits.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no sequence classifier with a tokenizer.
+    """
+
+    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
+        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+        if options.precision not in ("auto", "int8", *_FORMATS):
+            raise InputError(f"There is no precision {options.precision!r}; use auto, float32, bfloat16 or int8.")
+        self.device = pick_device(options.device)
+        try:
+            self.config = AutoConfig.from_pretrained(folder)
+            self.tokenizer = AutoTokenizer.from_pretrained(folder, config=self.config)
+            model: Any = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise InputError(
+                f"The folder {folder} holds no sequence classifier with a tokenizer that can be loaded."
+            ) from error
+        if not any(
+            name.endswith("SequenceClassification") for name in self.config.architectures or ["SequenceClassification"]
+        ):
+            raise InputError(f"The model in {folder} is no sequence classifier: its head would be made up.")
+        model = model.eval().requires_grad_(False)
+        self.n_labels = int(self.config.num_labels)
+        self.id2label: dict[int, str] = dict(self.config.id2label)
+        self.n_parameters = int(sum(p.numel() for p in model.parameters()))
+        limit = length_limit(self.tokenizer, self.config)
+        self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
+        self._threads = options.threads or torch.get_num_threads()
+        default = _GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET
+        self.token_budget = options.token_budget or default
+        self.precision, self._forward = self._choose(model, options.precision)
+        self.max_length = self.tokens.max_length
+        self.device_name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
+
+    def run(
+        self,
+        texts: Sequence[str],
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        *,
+        progress: Progress | None = None,
+    ) -> Outputs:
+        """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
+
+        Each text is tokenised once. Pairs go through in batches of like lengths; a batch that does not fit the memory is halved, and the
+        budget with it.
+        """
+        if not len(left):
+            return Outputs(np.zeros((0, self.n_labels), dtype=np.float32), np.zeros(0, dtype=bool))
+        table = self.tokens.table(texts)
+        lengths, truncated = table.pair_lengths(left, right)
+        order = np.argsort(-lengths, kind="stable")
+        logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
+        run = self._run_cuda if self.device.type == "cuda" else self._run_threads
+        done = 0
+        for where, values in run(table, left, right, lengths, order):
+            logits[where] = values
+            done += len(where)
+            if progress is not None:
+                progress(done, len(left))
+        return Outputs(logits, truncated)
+
+    def close(self) -> None:
+        """Nothing to let go of: the classifier runs in this process."""
+
+    def _batches(self, lengths: NDArray[np.int64], order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Places of pairs, longest first, as many as the budget of the moment takes."""
+        start = 0
+        while start < len(order):
+            size = max(1, self.token_budget // int(lengths[order[start]]))
+            yield order[start : start + size]
+            start += size
+
+    def _run_threads(
+        self,
+        table: TokenTable,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        order: NDArray[np.int64],
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """One batch a thread: threads that do not wait for each other inside every matrix product."""
+
+        def work(where: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
+            try:
+                with torch.inference_mode():
+                    return where, self._forward(table.pack(left[where], right[where])).cpu().numpy()
+            except (RuntimeError, MemoryError) as error:
+                if not _out_of_memory(error):
+                    raise
+                return where, None
+
+        whole = int(lengths.sum())
+        share = max(1, -(-whole // self._threads))
+        threads = self._threads if self.device.type == "cpu" else 1
+        if threads == 1 or whole <= 256:
+            waiting = list(self._batches(lengths, order))[::-1]
+            while waiting:
+                where, values = work(waiting.pop())
+                if values is None:
+                    waiting.extend(self._halves(where))
+                else:
+                    yield where, values
+            return
+        before, budget = torch.get_num_threads(), self.token_budget
+        self.token_budget = min(budget, share)
+        try:
+            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+                batches, running = self._batches(lengths, order), set[Future[Any]]()
+                for where in batches:
+                    running.add(pool.submit(work, where))
+                    while len(running) >= 2 * threads:
+                        finished, running = wait(running, return_when=FIRST_COMPLETED)
+                        for future in finished:
+                            yield from self._settled(future, pool, work, running)
+                while running:
+                    finished, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        yield from self._settled(future, pool, work, running)
+        finally:
+            # set_num_threads in a worker also changes what threads made later start with
+            torch.set_num_threads(before)
+            if self.token_budget == min(budget, share):
+                self.token_budget = budget
+
+    def _settled(
+        self, future: Future[Any], pool: ThreadPoolExecutor, work: Any, running: set[Future[Any]]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        where, values = future.result()
+        if values is None:
+            running.update(pool.submit(work, half) for half in self._halves(where))
+        else:
+            yield where, values
+
+    def _run_cuda(
+        self,
+        table: TokenTable,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        order: NDArray[np.int64],
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """The next batch is packed while the GPU works; results are fetched one batch late, so that the GPU never waits."""
+        batches = self._batches(lengths, order)
+        again: list[NDArray[np.int64]] = []
+
+        def following() -> NDArray[np.int64] | None:
+            return again.pop() if again else next(batches, None)
+
+        with torch.inference_mode(), ThreadPoolExecutor(1) as packer:
+
+            def ahead() -> tuple[NDArray[np.int64], Future[Packed]] | None:
+                where = following()
+                return None if where is None else (where, packer.submit(table.pack, left[where], right[where]))
+
+            upcoming, late = ahead(), None
+            while upcoming is not None:
+                where, packed = upcoming
+                batch = packed.result()
+                upcoming = ahead()
+                try:
+                    result = self._forward(batch)
+                    host = torch.empty(result.shape, dtype=torch.float32, pin_memory=True)
+                    host.copy_(result, non_blocking=True)
+                    ready = torch.cuda.Event()
+                    ready.record()
+                except RuntimeError as error:
+                    if not _out_of_memory(error):
+                        raise
+                    torch.cuda.empty_cache()
+                    again.extend(self._halves(where))
+                    upcoming = upcoming or ahead()
+                    continue
+                if late is not None:
+                    late[2].synchronize()
+                    yield late[0], late[1].numpy()
+                late = (where, host, ready)
+            if late is not None:
+                late[2].synchronize()
+                yield late[0], late[1].numpy()
+
+    def _halves(self, where: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """A batch that did not fit, in two; the budget is halved for all that follow."""
+        if len(where) == 1:
+            raise SoftirrError(
+                "There is not enough memory for a single pair; use a smaller model or a smaller max_length."
+            )
+        self.token_budget = max(1, self.token_budget // 2)
+        return [where[: len(where) // 2], where[len(where) // 2 :]]
+
+    def _choose(self, model: Any, precision: str) -> tuple[str, Forward]:
+        """Number format and forward pass: the fast ones only where the check pairs say that they are right."""
+        pad = int(self.config.pad_token_id or 0)
+        model = model.to(self.device)
+        check = self._check_batch()
+        with torch.inference_mode():
+            exact = PaddedForward(model, pad, self.device)(check)
+            if precision == "auto":
+                precision = "bfloat16" if self.device.type == "cuda" or _fast_bfloat16() else "float32"
+                if precision == "bfloat16":
+                    rounded = self._forward_in(model, precision, pad, check)
+                    if _moved(rounded(check), exact) <= 0.01:
+                        return precision, rounded
+                    model, precision = model.float(), "float32"
+            return precision, self._forward_in(model, precision, pad, check)
+
+    def _forward_in(self, model: Any, precision: str, pad: int, check: Packed) -> Forward:
+        if precision == "int8":
+            if self.device.type != "cpu":
+                raise InputError("The precision int8 is for processors; use bfloat16 on a GPU.")
+            from softirr.inference.int8 import quantise
+
+            model = quantise(model)
+            return PaddedForward(model, pad, self.device)
+        model = model.to(_FORMATS[precision])
+        plain = PaddedForward(model, pad, self.device)
+        if PackedBert.fits(model):
+            try:
+                packed = PackedBert(model)
+                if _moved(packed(check), plain(check)) <= _TOLERANCE[precision]:
+                    return packed
+            except (RuntimeError, AttributeError, KeyError):
+                # a variant of the architecture, or a device without the packed attention: the plain pass is always right
+                return plain
+        return plain
+
+    def _check_batch(self) -> Packed:
+        texts = [text for pair in _CHECK for text in pair]
+        even = np.arange(0, len(texts), 2)
+        table = self.tokens.table(texts)
+        lengths, _ = table.pair_lengths(even, even + 1)
+        order = np.argsort(-lengths, kind="stable")
+        return table.pack(even[order], even[order] + 1)
+
+
+def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
+    """Largest difference of any probability."""
+    return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def _fast_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 matrices faster than float32 ones."""
+    if os.environ.get("SOFTIRR_CPU_BFLOAT16") in ("0", "1"):
+        return os.environ["SOFTIRR_CPU_BFLOAT16"] == "1"
+    names = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in names)

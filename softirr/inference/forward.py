@@ -1,0 +1,228 @@
+"""From packed pair inputs to logits: any transformers classifier on padded batches, BERT-like ones without padding.
+
+:class:`PackedBert` computes what the transformers model computes (it is compared with it when it is made), with less work: no padding, one
+product for query, key and value, and in the last layer only what the classifier reads, the first token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from softirr.inference.tokens import Packed
+
+
+class Forward(Protocol):
+    """Logits of packed inputs."""
+
+    padded: bool
+    """Whether a batch costs its number of pairs times its longest pair."""
+
+    def __call__(self, batch: Packed) -> Tensor:
+        """Logits, shape (pairs, labels), float32, on the model's device."""
+        ...
+
+
+def to_device(array: np.ndarray, device: torch.device) -> Tensor:
+    """The array as a tensor on the device; to a GPU through pinned memory, without waiting for the copy."""
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+class PaddedForward:
+    """Any transformers sequence classifier; the batch is padded to its longest pair and masked."""
+
+    padded = True
+
+    def __init__(self, model: Any, pad_id: int, device: torch.device) -> None:
+        self._model, self._pad_id, self._device = model, pad_id, device
+        # models without token types (RoBERTa has one type, ModernBERT takes none) must not be given any
+        self._types = int(getattr(model.config, "type_vocab_size", 0) or 0) > 1
+
+    def __call__(self, batch: Packed) -> Tensor:
+        """Logits, shape (pairs, labels)."""
+        longest = int(batch.lengths.max())
+        shape = (len(batch.lengths), longest)
+        rows = np.repeat(np.arange(shape[0]), batch.lengths)
+        ids, mask = np.full(shape, self._pad_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        ids[rows, batch.positions] = batch.ids
+        mask[rows, batch.positions] = 1
+        inputs = {"input_ids": to_device(ids, self._device), "attention_mask": to_device(mask, self._device)}
+        if self._types:
+            types = np.zeros(shape, dtype=np.int64)
+            types[rows, batch.positions] = batch.types
+            inputs["token_type_ids"] = to_device(types, self._device)
+        return self._model(**inputs).logits.float()
+
+
+class PackedBert:
+    """BERT, RoBERTa and XLM-RoBERTa classifiers over tokens laid end to end.
+
+    Parameters
+    ----------
+    model
+        The transformers classifier, on its device, in its number format, in evaluation mode.
+    """
+
+    padded = False
+
+    def __init__(self, model: Any) -> None:
+        from transformers.activations import ACT2FN
+
+        config = model.config
+        base = model.bert if config.model_type == "bert" else model.roberta
+        embeddings = base.embeddings
+        self._device = embeddings.word_embeddings.weight.device
+        self._heads, self._width = config.num_attention_heads, config.hidden_size
+        self._eps = config.layer_norm_eps
+        self._words, self._positions = embeddings.word_embeddings.weight, embeddings.position_embeddings.weight
+        self._types = embeddings.token_type_embeddings.weight
+        self._norm = (embeddings.LayerNorm.weight, embeddings.LayerNorm.bias)
+        self._offset = 0 if config.model_type == "bert" else config.pad_token_id + 1
+        self._activation: Callable[[Tensor], Tensor] = (
+            F.gelu if config.hidden_act == "gelu" else ACT2FN[config.hidden_act]
+        )
+        self._layers = [_Layer(layer) for layer in base.encoder.layer]
+        last = base.encoder.layer[-1].attention.self
+        shape = (self._heads, self._width // self._heads, self._width)
+        self._query = (last.query.weight, last.query.bias)
+        self._key, self._value = last.key.weight.view(shape), last.value.weight.view(shape)
+        self._value_bias = last.value.bias
+        if config.model_type == "bert":
+            self._dense, self._out = base.pooler.dense, model.classifier
+        else:
+            self._dense, self._out = model.classifier.dense, model.classifier.out_proj
+        self._varlen = _varlen_attention(self._device)
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Whether the model is of a kind that this forward pass knows."""
+        names = {"bert": "BertForSequenceClassification", "roberta": "RobertaForSequenceClassification"}
+        names["xlm-roberta"] = "XLMRobertaForSequenceClassification"
+        config = model.config
+        return (
+            type(model).__name__ == names.get(config.model_type)
+            and getattr(config, "position_embedding_type", "absolute") in (None, "absolute")
+            and not getattr(config, "is_decoder", False)
+        )
+
+    def __call__(self, batch: Packed) -> Tensor:
+        """Logits, shape (pairs, labels)."""
+        device = self._device
+        groups = _runs(batch.lengths)
+        ids, types, positions, starts = (
+            to_device(array, device) for array in (batch.ids, batch.types, batch.positions + self._offset, batch.starts)
+        )
+        x = F.embedding(ids, self._words)
+        x = x + F.embedding(positions, self._positions) + F.embedding(types, self._types)
+        x = F.layer_norm(x, (self._width,), *self._norm, self._eps)
+        attend = self._attention(batch, groups)
+        for layer in self._layers[:-1]:
+            x = self._rest(layer, attend(F.linear(x, *layer.qkv)), x)
+        first = x[starts]
+        x = self._rest(self._layers[-1], self._last_attention(x, first, groups), first)
+        x = torch.tanh(F.linear(x, self._dense.weight, self._dense.bias))
+        return F.linear(x, self._out.weight, self._out.bias).float()
+
+    def _rest(self, layer: _Layer, attended: Tensor, x: Tensor) -> Tensor:
+        """Everything of a layer behind its attention."""
+        x = F.layer_norm(F.linear(attended, *layer.out).add_(x), (self._width,), *layer.norm1, self._eps)
+        inner = self._activation(F.linear(x, *layer.up))
+        return F.layer_norm(F.linear(inner, *layer.down).add_(x), (self._width,), *layer.norm2, self._eps)
+
+    def _attention(self, batch: Packed, groups: list[tuple[int, int]]) -> Callable[[Tensor], Tensor]:
+        """Self-attention of tokens laid end to end, from query, key and value side by side, shape (tokens, 3 width)."""
+        if self._varlen is not None:
+            ends = np.concatenate([[0], np.cumsum(batch.lengths)]).astype(np.int32)
+            borders, longest = to_device(ends, self._device), int(batch.lengths.max())
+            varlen = self._varlen
+
+            def packed(qkv: Tensor) -> Tensor:
+                q, k, v = qkv.view(len(qkv), 3, self._heads, -1).unbind(1)
+                return varlen(q, k, v, borders, longest).reshape(len(qkv), self._width)
+
+            return packed
+
+        def grouped(qkv: Tensor) -> Tensor:
+            out = qkv.new_empty(len(qkv), self._width)
+            start, depth = 0, self._width // self._heads
+            for count, length in groups:
+                rows = slice(start, start + count * length)
+                start += count * length
+                # (3, count * heads, length, depth); batched products beat the fused kernel at these lengths
+                q, k, v = (
+                    qkv[rows]
+                    .view(count, length, 3, self._heads, depth)
+                    .permute(2, 0, 3, 1, 4)
+                    .reshape(3, -1, length, depth)
+                )
+                weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)).mul_(depth**-0.5), dim=-1)
+                result = torch.bmm(weights, v).view(count, self._heads, length, depth)
+                out[rows].view(count, length, self._heads, depth).copy_(result.transpose(1, 2))
+            return out
+
+        return grouped
+
+    def _last_attention(self, x: Tensor, first: Tensor, groups: list[tuple[int, int]]) -> Tensor:
+        """Attention of the first tokens alone, shape (pairs, width).
+
+        The key product moves to the query's side (its bias shifts all of a query's scores alike, which softmax does not see) and the value
+        product behind the weighted mean, so that both are done once a pair instead of once a token.
+        """
+        depth = self._width // self._heads
+        query = F.linear(first, *self._query).view(-1, self._heads, depth).transpose(0, 1)
+        query = torch.bmm(query, self._key).transpose(0, 1).mul(depth**-0.5)  # (pairs, heads, width)
+        means = torch.empty_like(query)
+        token, pair = 0, 0
+        for count, length in groups:
+            tokens = x[token : token + count * length].view(count, length, self._width)
+            scores = torch.bmm(query[pair : pair + count], tokens.transpose(1, 2))
+            means[pair : pair + count] = torch.bmm(torch.softmax(scores, dim=-1), tokens)
+            token, pair = token + count * length, pair + count
+        values = torch.bmm(means.transpose(0, 1), self._value.transpose(1, 2)).transpose(0, 1)
+        return values.reshape(len(first), self._width) + self._value_bias
+
+
+class _Layer:
+    """Weights of one encoder layer; query, key and value in one matrix."""
+
+    def __init__(self, layer: Any) -> None:
+        attention, output = layer.attention.self, layer.attention.output
+        parts = (attention.query, attention.key, attention.value)
+        self.qkv = (torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
+        self.out = (output.dense.weight, output.dense.bias)
+        self.norm1 = (output.LayerNorm.weight, output.LayerNorm.bias)
+        self.up = (layer.intermediate.dense.weight, layer.intermediate.dense.bias)
+        self.down = (layer.output.dense.weight, layer.output.dense.bias)
+        self.norm2 = (layer.output.LayerNorm.weight, layer.output.LayerNorm.bias)
+
+
+def _runs(lengths: np.ndarray) -> list[tuple[int, int]]:
+    """Neighbouring pairs of the same length as (count, length)."""
+    edges = np.flatnonzero(np.diff(lengths)) + 1
+    starts = np.concatenate([[0], edges])
+    counts = np.diff(np.concatenate([starts, [len(lengths)]]))
+    return list(zip(counts.tolist(), lengths[starts].tolist(), strict=True))
+
+
+def _varlen_attention(device: torch.device) -> Callable[[Tensor, Tensor, Tensor, Tensor, int], Tensor] | None:
+    """Attention over packed sequences of different lengths, where the device has it; else None."""
+    if device.type != "cuda":
+        return None
+    try:
+        from torch.nn.attention.varlen import varlen_attn
+    except ImportError:
+        return None
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, borders: Tensor, longest: int) -> Tensor:
+        result: Tensor = varlen_attn(q, k, v, borders, borders, longest, longest)  # type: ignore[assignment]
+        return result
+
+    return attend

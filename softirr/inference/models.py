@@ -1,0 +1,166 @@
+"""Finding a model by short name, hub name or folder, and the hash of what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from softirr.errors import InputError
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """A model with a short name, its revision pinned so that the name means the same weights for everybody."""
+
+    short: str
+    family: str
+    hub: str
+    revision: str
+    size: str
+    label_order: str | None = None
+
+
+KNOWN_MODELS: tuple[KnownModel, ...] = (
+    KnownModel(
+        "pubmedbert",
+        "nli",
+        "pritamdeka/PubMedBERT-MNLI-MedNLI",
+        "f1b6ce2e0d49f295b4cbcdc56c01b5fab6d068ab",
+        "110M",
+        "c,e,n",
+    ),
+    KnownModel(
+        "mdeberta",
+        "nli",
+        "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7",
+        "b5113eb38ab63efdd7f280f8c144ea8b13f978ce",
+        "279M",
+        "e,n,c",
+    ),
+    KnownModel(
+        "pubmedbert",
+        "embedding",
+        "neuml/pubmedbert-base-embeddings",
+        "b79526d6ef3645e0df4530322e266f24c829f5ef",
+        "110M",
+    ),
+    KnownModel(
+        "qwen3-0.6b", "embedding", "Qwen/Qwen3-Embedding-0.6B", "c54f2e6e80b2d7b7de06f51cec4959f6b3e03418", "596M"
+    ),
+    KnownModel("medgemma-4b", "llm", "google/medgemma-1.5-4b-it", "e9792da5fb8ee651083d345ec4bce07c3c9f1641", "4B"),
+    KnownModel("qwen3.5-9b", "llm", "Qwen/Qwen3.5-9B", "c202236235762e1c871ad0ccb60c8ee5ba337b9a", "9B"),
+)
+
+_ALLOWED = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja", "merges.txt", "*.spm"]
+_TOKENIZER_FILE = re.compile(
+    r"tokenizer|vocab|merges|special_tokens|added_tokens|spiece|sentencepiece|spm|chat_template"
+)
+_WEIGHTS_FILE = re.compile(r"\.(safetensors|bin)$")
+_SETTINGS_FILE = re.compile(r"(^|/)(config|modules|config_sentence_transformers|sentence_bert_config)\.json$")
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A model on this machine.
+
+    Attributes
+    ----------
+    name
+        What it is called in results: the hub name, or the folder as given.
+    folder
+        Where its files lie.
+    hub
+        Its hub name when it came from the hub (only then its published label order can be trusted), else None.
+    """
+
+    name: str
+    folder: Path
+    hub: str | None = None
+
+
+def find_model(model: str, family: str) -> FoundModel:
+    """The model of a folder, a short name or a hub name; hub models are downloaded once, at their pinned revision.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder and the hub does not have it or cannot be reached.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+            raise InputError(f"The folder {model} holds no model: it has no config.json.")
+        return FoundModel(model, folder)
+    known = next(
+        (k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())),
+        None,
+    )
+    hub, revision = (known.hub, known.revision) if known else (model, None)
+    if not known and "@" in model:
+        hub, _, revision = model.partition("@")
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", hub) or hub.startswith((".", "/")):
+        raise InputError(f"There is no model folder {model}.")
+    return FoundModel(hub, _download(hub, revision), hub)
+
+
+def _download(hub: str, revision: str | None) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(hub, revision=revision, allow_patterns=_ALLOWED))
+        if not any(folder.rglob("*.safetensors")):
+            folder = Path(snapshot_download(hub, revision=revision, allow_patterns=[*_ALLOWED, "pytorch_model*.bin"]))
+    except RepositoryNotFoundError as error:
+        raise InputError(f"There is no folder {hub} here and no model {hub} on the hub.") from error
+    except (LocalEntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
+        raise InputError(
+            f"The model {hub} is not on this machine and could not be downloaded; give the folder of a copy instead."
+        ) from error
+    return folder
+
+
+def bundled_model() -> FoundModel:
+    """The entailment model that comes with softirr.
+
+    Raises
+    ------
+    InputError
+        If this installation has none.
+    """
+    home = resources.files("softirr").joinpath("models")
+    folders = sorted(
+        Path(str(entry))
+        for entry in (home.iterdir() if home.is_dir() else ())
+        if entry.joinpath("config.json").is_file()
+    )
+    chosen = next((folder for folder in folders if folder.name == "nli"), folders[0] if folders else None)
+    if chosen is None:
+        raise InputError(
+            "The bundled entailment model is not installed; name one behind a colon instead, such as nli:FOLDER, "
+            "nli:pubmedbert or another name on the model hub."
+        )
+    return FoundModel(f"bundled {chosen.name}", chosen)
+
+
+def content_hash(folder: Path) -> str:
+    """SHA-256 over what decides a model's scores: weights, configuration and tokenizer, by file name and content.
+
+    Where safetensors and pickled weights lie side by side only the former count, as only they are loaded.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts)
+    names = [path.relative_to(folder).as_posix() for path in files]
+    safe = any(name.endswith(".safetensors") for name in names)
+    total = hashlib.sha256()
+    for path, name in zip(files, names, strict=True):
+        if _WEIGHTS_FILE.search(name):
+            if safe and name.endswith(".bin"):
+                continue
+        elif not (_SETTINGS_FILE.search(name) or _TOKENIZER_FILE.search(name)):
+            continue
+        with path.open("rb") as stream:
+            total.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
+    return total.hexdigest()

@@ -1,0 +1,239 @@
+"""Each text tokenised once, pair inputs put together from the kept ids.
+
+How a tokenizer joins two texts (special tokens before, between and behind, token types) is read off its own pair encodings, and what is put
+together is compared with them; a tokenizer that joins in another way is asked pair by pair instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+
+_PROBES = (
+    ("a", "b"),
+    ("heart attack", "pain in the left arm"),
+    ("x", ""),
+    ("left kidney stone 3 mm", "fever"),
+    ("", ""),
+)
+_NO_LIMIT = 1_000_000
+"""Tokenizers without a limit of their own report a huge number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Pair inputs laid end to end, nothing padded.
+
+    Attributes
+    ----------
+    ids, types, positions : shape (tokens,)
+    lengths : shape (pairs,), tokens of each
+    starts : shape (pairs,), index of each pair's first token
+    """
+
+    ids: NDArray[np.int64]
+    types: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Template:
+    """Special tokens before, between and behind the two texts, with the token types of all five pieces."""
+
+    before: list[int]
+    between: list[int]
+    behind: list[int]
+    types: NDArray[np.int64]
+
+
+class PairTokens:
+    """A tokenizer and the ids of all texts it has seen.
+
+    Parameters
+    ----------
+    tokenizer
+        A transformers tokenizer.
+    max_length
+        Most tokens of a pair, special ones included.
+    """
+
+    def __init__(self, tokenizer: Any, max_length: int) -> None:
+        self._tokenizer = tokenizer
+        self.max_length = max_length
+        self._ids: dict[str, NDArray[np.int64]] = {}
+        self._template = self._read_template()
+        self.assembled = self._template is not None
+        """Whether pairs are put together from kept ids; else the tokenizer is asked for every pair."""
+
+    @property
+    def special(self) -> int:
+        """Special tokens of every pair."""
+        if self._template is None:
+            return int(self._tokenizer.num_special_tokens_to_add(pair=True))
+        return len(self._template.before) + len(self._template.between) + len(self._template.behind)
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Tokenises the texts not seen so far, in one call of the tokenizer."""
+        unseen = [text for text in dict.fromkeys(texts) if text not in self._ids]
+        if unseen:
+            encoded = self._tokenizer(unseen, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+            self._ids.update((text, np.asarray(ids, dtype=np.int64)) for text, ids in zip(unseen, encoded, strict=True))
+
+    def table(self, texts: Sequence[str]) -> TokenTable:
+        """The texts (all tokenised), to put pairs of them together by index."""
+        self.learn(texts)
+        return TokenTable(self, texts, [self._ids[text] for text in texts])
+
+    def encode_pair(self, a: str, b: str) -> tuple[list[int], list[int]]:
+        """Ids and token types of one pair by the tokenizer itself, longest text cut first."""
+        encoded = self._tokenizer(
+            a, b, truncation="longest_first", max_length=self.max_length, return_token_type_ids=True, verbose=False
+        )
+        return list(encoded["input_ids"]), list(encoded.get("token_type_ids") or [0] * len(encoded["input_ids"]))
+
+    def _read_template(self) -> _Template | None:
+        """The tokenizer's way to join two texts; None where its own encodings do not follow one."""
+        full = self._tokenizer(*_PROBES[1], return_token_type_ids=True)
+        ids = list(full["input_ids"])
+        types = list(full.get("token_type_ids") or [0] * len(ids))
+        first, second = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in _PROBES[1])
+        place = _find(ids, first, 0)
+        other = -1 if place < 0 else _find(ids, second, place + len(first))
+        if not first or not second or other < 0:
+            return None
+        edges = [0, place, place + len(first), other, other + len(second), len(ids)]
+        pieces = [types[start:end] for start, end in pairwise(edges)]
+        if any(len(set(piece)) > 1 for piece in pieces):
+            return None
+        piece_types = np.array([piece[0] if piece else 0 for piece in pieces], dtype=np.int64)
+        template = _Template(ids[:place], ids[edges[2] : other], ids[edges[4] :], piece_types)
+        special = len(template.before) + len(template.between) + len(template.behind)
+        if self.max_length <= special + 2:
+            raise InputError(f"A longest length of {self.max_length} tokens leaves no room for two texts.")
+        for probe in _PROBES:
+            a, b = (self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in probe)
+            joined = [*template.before, *a, *template.between, *b, *template.behind]
+            sizes = [len(template.before), len(a), len(template.between), len(b), len(template.behind)]
+            if len(joined) <= self.max_length and (joined, np.repeat(piece_types, sizes).tolist()) != self.encode_pair(
+                *probe
+            ):
+                return None
+        return template
+
+
+class TokenTable:
+    """Texts with their ids in one flat array; made by :meth:`PairTokens.table`."""
+
+    def __init__(self, tokens: PairTokens, texts: Sequence[str], ids: list[NDArray[np.int64]]) -> None:
+        self._tokens, self._texts = tokens, texts
+        template = tokens._template
+        special = [template.before, template.between, template.behind] if template else [[], [], []]
+        parts = [*(np.asarray(piece, dtype=np.int64) for piece in special), *ids]
+        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        ends = np.cumsum(lengths)
+        self._flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        self._special_lengths, self._special_starts = lengths[:3], (ends - lengths)[:3]
+        self.lengths, self._starts = lengths[3:], (ends - lengths)[3:]
+
+    def pair_lengths(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Tokens of each pair after cutting, shape (n,), and whether it was cut, shape (n,)."""
+        whole = self.lengths[left] + self.lengths[right] + self._tokens.special
+        return np.minimum(whole, self._tokens.max_length), whole > self._tokens.max_length
+
+    def pack(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Packed:
+        """The pairs (left[k], right[k]) as model inputs, end to end."""
+        if not self._tokens.assembled:
+            return self._pack_by_tokenizer(left, right)
+        template = self._tokens._template
+        assert template is not None
+        n = len(left)
+        cut_left, cut_right = longest_first(
+            self.lengths[left], self.lengths[right], self._tokens.max_length - self._tokens.special
+        )
+        starts, lengths = np.empty((n, 5), dtype=np.int64), np.empty((n, 5), dtype=np.int64)
+        starts[:, 0::2], lengths[:, 0::2] = self._special_starts, self._special_lengths
+        left_skip, right_skip = np.zeros_like(left), np.zeros_like(right)
+        if getattr(self._tokens._tokenizer, "truncation_side", "right") == "left":
+            left_skip, right_skip = self.lengths[left] - cut_left, self.lengths[right] - cut_right
+        starts[:, 1], lengths[:, 1] = self._starts[left] + left_skip, cut_left
+        starts[:, 3], lengths[:, 3] = self._starts[right] + right_skip, cut_right
+        pieces = lengths.ravel()
+        ends = np.cumsum(pieces)
+        total = int(ends[-1]) if n else 0
+        where = np.arange(total) + np.repeat(starts.ravel() - (ends - pieces), pieces)
+        sums = lengths.sum(axis=1)
+        first = np.cumsum(sums) - sums
+        return Packed(
+            ids=self._flat[where],
+            types=np.repeat(np.tile(template.types, n), pieces),
+            positions=np.arange(total) - np.repeat(first, sums),
+            lengths=sums,
+            starts=first,
+        )
+
+    def _pack_by_tokenizer(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Packed:
+        encoded = [
+            self._tokens.encode_pair(self._texts[i], self._texts[j])
+            for i, j in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+        sums = np.array([len(ids) for ids, _ in encoded], dtype=np.int64)
+        first = np.cumsum(sums) - sums
+        return Packed(
+            ids=np.array([token for ids, _ in encoded for token in ids], dtype=np.int64),
+            types=np.array([kind for _, types in encoded for kind in types], dtype=np.int64),
+            positions=np.arange(int(sums.sum())) - np.repeat(first, sums),
+            lengths=sums,
+            starts=first,
+        )
+
+
+def longest_first(
+    left: NDArray[np.int64], right: NDArray[np.int64], room: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lengths of both texts when together they may hold `room` tokens: the longer loses tokens until both are alike.
+
+    An odd token of room goes where the ``longest_first`` rule of the tokenizers library leaves it: to the longer text, to the second of two
+    of the same length.
+
+    Parameters
+    ----------
+    left, right : shape (n,)
+    """
+    short = np.minimum(left, right)
+    kept_long = np.maximum(short, room - short)
+    still = short + kept_long > room
+    kept_short = np.where(still, room // 2, short)
+    kept_long = np.where(still, room // 2 + room % 2, kept_long)
+    whole = left + right <= room
+    swap = left > right
+    new_left = np.where(whole, left, np.where(swap, kept_long, kept_short))
+    new_right = np.where(whole, right, np.where(swap, kept_short, kept_long))
+    return new_left, new_right
+
+
+def _find(sequence: list[int], part: list[int], start: int) -> int:
+    return next(
+        (i for i in range(start, len(sequence) - len(part) + 1) if sequence[i : i + len(part)] == list(part)), -1
+    )
+
+
+def length_limit(tokenizer: Any, config: Any) -> int:
+    """Most tokens of one input: the tokenizer's limit and the model's number of positions, whichever is smaller."""
+    limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions and getattr(config, "position_biased_input", True):
+        # these count positions from behind the padding index
+        offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+        limits.append(positions - offset)
+    return min(limits) if limits else 512
