@@ -45,16 +45,26 @@ class Reference:
     Attributes
     ----------
     score, gold : shape (n,)
+    weight : shape (n,), optional
+        How much each counts, where they were drawn with unequal probabilities.
     """
 
     score: Floats
     gold: Floats
+    weight: Floats | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """How much each counts, shape (n,)."""
+        return np.ones(len(self.score)) if self.weight is None else self.weight
 
     def balanced(self) -> Floats:
         """Weights under which positives and negatives count the same."""
-        positive = float(self.gold.mean()) if len(self.gold) else 0.5
+        weights = self.weights
+        total = float(weights.sum())
+        positive = float(weights @ self.gold) / total if total else 0.5
         positive = min(max(positive, 1e-9), 1 - 1e-9)
-        return self.gold * 0.5 / positive + (1 - self.gold) * 0.5 / (1 - positive)
+        return weights * (self.gold * 0.5 / positive + (1 - self.gold) * 0.5 / (1 - positive))
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ def sharpened(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
 
 def calibrated(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
     """The mean of P, calibrated on the reference as it is."""
-    curve = isotonic(reference.score, reference.gold, np.ones(len(reference.score)))
+    curve = isotonic(reference.score, reference.gold, reference.weights)
     return Prevalences(*(pool.mean(_keep_certain(pool.score, curve(pool.score))) for pool in (same, chance)))
 
 

@@ -143,7 +143,7 @@ def score_population(population: Population, shared: SharedScorer, chance: Chanc
 
 def score_table(
     table: AnnotationTable,
-    codes: Codes,
+    codes: Codes | None,
     shared: SharedScorer,
     chance: Chance,
     *,
@@ -155,8 +155,8 @@ def score_table(
     Parameters
     ----------
     table : AnnotationTable
-    codes : mapping
-        Gold codes of every (item, rater) that has a row.
+    codes : mapping, optional
+        Gold codes of every (item, rater) that has a row; without it gold and truth in the pools are 0.
     shared : SharedScorer
     chance : Chance
     key : str
@@ -239,7 +239,7 @@ class _PoolMaker:
     def __init__(
         self,
         table: AnnotationTable,
-        codes: Codes,
+        codes: Codes | None,
         scorer: PairScorer,
         named: Mapping[tuple[int, int], Mapping[str, str]] | None,
     ) -> None:
@@ -258,7 +258,8 @@ class _PoolMaker:
         base, truth = np.zeros(len(left)), np.zeros(len(left))
         for place, (first, second, grid) in enumerate(zip(a, b, grids, strict=True)):
             here, there = self._where(int(left[place])), self._where(int(right[place]))
-            truth[place] = jaccard(self._codes[here], self._codes[there])
+            if self._codes is not None:
+                truth[place] = jaccard(self._codes[here], self._codes[there])
             if not len(first) and not len(second):
                 base[place] = 1.0
             if not len(first) or not len(second):
