@@ -1,0 +1,201 @@
+"""Ratings as arrays: who answered what, which answers meet, and whose answers make up chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def sums(codes: Ints, values: Floats, size: int) -> Floats:
+    """Sum of the values of each code, shape (size,)."""
+    return np.bincount(codes, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Given answers as parallel arrays of indices, one row per (item, rater).
+
+    Attributes
+    ----------
+    item, rater, answer : shape (n,)
+        Row i says that ``rater[i]`` gave ``answer[i]`` to ``item[i]``. Missing answers have no row.
+    n_items, n_raters, n_answers : int
+        How many of each there are; indices are below.
+    """
+
+    item: Ints
+    rater: Ints
+    answer: Ints
+    n_items: int
+    n_raters: int
+    n_answers: int
+
+    @classmethod
+    def of(cls, table: Any) -> Ratings:
+        """The rows of an ``AnnotationTable``."""
+        return cls(table.item, table.rater, table.answer, len(table.items), len(table.raters), len(table.answers))
+
+    @classmethod
+    def from_matrix(cls, matrix: Any) -> Ratings:
+        """Ratings from items × raters answer indices, negative where missing (shape (n_items, n_raters))."""
+        array = np.asarray(matrix, dtype=np.int64)
+        item, rater = np.nonzero(array >= 0)
+        answer = array[item, rater]
+        n_answers = int(answer.max()) + 1 if answer.size else 0
+        return cls(item.astype(np.int64), rater.astype(np.int64), answer, array.shape[0], array.shape[1], n_answers)
+
+    @cached_property
+    def per_item(self) -> Ints:
+        """Number of answers of each item, shape (n_items,)."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @cached_property
+    def comparable(self) -> Ints:
+        """Rows of items with two answers or more: the only ones that count for a coefficient."""
+        return np.flatnonzero(self.per_item[self.item] >= 2)
+
+    @cached_property
+    def comparable_items(self) -> Ints:
+        """Items with two answers or more."""
+        return np.flatnonzero(self.per_item >= 2)
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """Every pair of answers to one item."""
+        return _compare(self)
+
+    def restricted(self, rows: Ints) -> Ratings:
+        """The same items, raters and answers, with these rows only."""
+        return Ratings(
+            self.item[rows], self.rater[rows], self.answer[rows], self.n_items, self.n_raters, self.n_answers
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Pairs of answers to the same item by two raters, each unordered pair once.
+
+    Attributes
+    ----------
+    left, right : shape (P,)
+        Rows of the two answers; the left rater has the lower index.
+    item : shape (P,)
+    rater_pair : shape (P,)
+        Index into ``rater_pairs``.
+    rater_pairs : shape (m, 2)
+        Raters that share an item, in order.
+    shared : shape (m,)
+        How many items each of these pairs shares.
+    """
+
+    left: Ints
+    right: Ints
+    item: Ints
+    rater_pair: Ints
+    rater_pairs: Ints
+    shared: Ints
+
+
+def _compare(ratings: Ratings) -> Comparisons:
+    order = np.lexsort((ratings.rater, ratings.item))
+    sizes = ratings.per_item
+    starts = np.cumsum(sizes) - sizes
+    left, right = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for size in np.unique(sizes[sizes >= 2]).tolist():
+        first, second = np.triu_indices(size, 1)
+        start = starts[sizes == size][:, None]
+        left.append((start + first).ravel())
+        right.append((start + second).ravel())
+    a, b = np.concatenate(left), np.concatenate(right)
+    by_item = np.argsort(a, kind="stable")
+    a, b = order[a[by_item]], order[b[by_item]]
+    key = ratings.rater[a] * np.int64(ratings.n_raters) + ratings.rater[b]
+    pairs, rater_pair, shared = np.unique(key, return_inverse=True, return_counts=True)
+    rater_pairs = np.stack(np.divmod(pairs, max(ratings.n_raters, 1)), axis=1).astype(np.int64)
+    return Comparisons(a, b, ratings.item[a], rater_pair.astype(np.int64), rater_pairs, shared.astype(np.int64))
+
+
+Marginals = Literal["answers", "gwet2014"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pooling:
+    """Which answers make up the distribution π of all raters, and how much each of them weighs.
+
+    Attributes
+    ----------
+    rows : shape (n,)
+        Rows of the ratings.
+    weights : shape (n,)
+        Sum to 1.
+    items : shape (N,)
+        Items that have one of these rows.
+    marginals : str
+        See :meth:`of`.
+    """
+
+    rows: Ints
+    weights: Floats
+    items: Ints
+    marginals: Marginals = "answers"
+
+    @classmethod
+    def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
+        """``answers``: every answer of an item with two or more weighs the same (Fleiss 1971, Krippendorff 2011).
+
+        ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
+        """
+        if marginals == "gwet2014":
+            items = np.flatnonzero(ratings.per_item)
+            weights = 1 / (len(items) * ratings.per_item[ratings.item])
+            return cls(np.arange(len(ratings.item)), weights, items, marginals)
+        rows = ratings.comparable
+        return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
+
+    def influence(self, ratings: Ratings, values: Floats) -> Floats:
+        """Influence of each item on Σ weights × values, for one value per row (shape (N,))."""
+        centred = values - np.sum(self.weights * values)
+        total = sums(ratings.item[self.rows], self.weights * centred, ratings.n_items)
+        return total[self.items] * len(self.items)
+
+    def noise(self, ratings: Ratings, variance: float) -> float:
+        """Mean variance of these influences when each value carries independent noise of this variance."""
+        squares = sums(ratings.item[self.rows], self.weights**2, ratings.n_items)
+        return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
+
+    def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
+        """Influence on the mean over comparable items of ``means``, at all N items; those with one answer differ with the marginals.
+
+        Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
+        """
+        centre = expected if self.marginals == "gwet2014" else float(means.mean())
+        influence = np.zeros(ratings.n_items)
+        influence[ratings.comparable_items] = (means - centre) * len(self.items) / len(means)
+        return np.asarray(influence[self.items] - influence[self.items].mean())
+
+
+def item_means(ratings: Ratings, scores: Floats) -> Floats:
+    """Observed agreement of each comparable item: the mean equivalence of its pairs (soft Fleiss, paper Eq. soft_fleiss_pi).
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+
+    Returns
+    -------
+    shape (N,), in the order of ``ratings.comparable_items``
+    """
+    item = ratings.comparisons.item
+    total = sums(item, scores, ratings.n_items)
+    count = np.bincount(item, minlength=ratings.n_items)
+    used = ratings.comparable_items
+    return np.asarray(total[used] / count[used])
