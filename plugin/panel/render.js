@@ -51,6 +51,8 @@ export function render(node, payload, actions = {}) {
   }
   node.replaceChildren(root);
   restore(node, kept);
+  // what scrolls has to be reachable by keyboard
+  for (const text of node.querySelectorAll("td > .sirr-text")) if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
 }
 
 // --- Parts ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,105 @@
+"""The other doors to the panel: the Enterprise plugin by the official layout, the Community snippet, the proxy's configuration."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from ml_backend.labelstudio import snippet
+
+sys.path.insert(0, str(Path(__file__).parent))
+from panel_payloads import not_ready, ready
+
+PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
+FOLDER = PLUGIN / "agreement-panel"
+BACKEND = "https://agreement.example.org"
+
+
+def test_plugin_has_the_official_layout() -> None:
+    """Each folder that manifest.json names holds plugin.js, view.xml and data.json."""
+    for entry in json.loads((PLUGIN / "manifest.json").read_text(encoding="utf-8")):
+        assert set(entry) == {"title", "description", "path", "private"} and entry["private"] is False
+        assert {path.name for path in (PLUGIN / entry["path"]).iterdir()} == {"plugin.js", "view.xml", "data.json"}
+
+
+def test_view_ends_with_its_sample() -> None:
+    text = (FOLDER / "view.xml").read_text(encoding="utf-8")
+    sample = re.search(r"</View>\s*<!--(.*)-->\s*$", text, re.DOTALL)
+    assert sample and json.loads(sample[1]) == json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
+    tree = etree.fromstring(text.encode())
+    assert tree.xpath("//View[@idAttr='agreement-panel']")
+    names = {value[1:] for value in tree.xpath("//@value") if value.startswith("$")}
+    assert names == set(json.loads(sample[1])["data"])
+
+
+def test_snippet_is_what_connect_writes() -> None:
+    text = (PLUGIN / "snippet.xml").read_text(encoding="utf-8")
+    assert text.rstrip().endswith(snippet.snippet("http://localhost:9090/panel?k=KEY"))
+    assert snippet.present(f"<View>{text}</View>", "http://localhost:9090/panel?k=KEY")
+
+
+@pytest.mark.browser
+class TestPlugin:
+    """plugin.js on a page that offers what Label Studio Enterprise offers to plugins."""
+
+    @pytest.fixture
+    def page(self, chromium: Any, panel_url: str) -> Iterator[Any]:
+        context = chromium.new_context(bypass_csp=True)
+        page = context.new_page()
+        page.asked = []
+        page.answer = ready(3)
+
+        def backend(route: Any) -> None:
+            path = route.request.url.removeprefix(BACKEND)
+            headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-Softirr-Key"}
+            if path.startswith("/panel/static/current/"):
+                route.fulfill(path=PLUGIN / "panel" / path.rpartition("/")[2], headers=headers)
+            elif route.request.method == "OPTIONS":
+                route.fulfill(status=204, headers=headers)
+            else:
+                page.asked.append((path, route.request.headers.get("x-softirr-key")))
+                route.fulfill(json=page.answer, headers=headers)
+
+        context.route(f"{BACKEND}/**", backend)
+        context.route(
+            "http://ls.example/**",
+            lambda route: route.fulfill(
+                body="<!doctype html><div id='agreement-panel'></div>", content_type="text/html"
+            ),
+        )
+        yield page
+        context.close()
+
+    def run(self, page: Any, address: str, task: int = 5271) -> None:
+        page.goto(f"http://ls.example{address}")
+        page.evaluate(f"window.LSI = {{ task: {{ id: {task} }} }}")
+        page.add_script_tag(type="module", content=(FOLDER / "plugin.js").read_text(encoding="utf-8"))
+
+    def test_draws_the_open_task(self, page: Any) -> None:
+        self.run(page, "/projects/12/data?tab=3&task=5271")
+        page.wait_for_selector("#agreement-panel [data-agreement]")
+        assert page.asked[0] == ("/api/panel?project=12&task=5271", "KEY")
+        assert page.evaluate("getComputedStyle(document.querySelector('.sirr')).containerType") == "inline-size"
+
+    def test_stays_neutral_where_annotators_label(self, page: Any) -> None:
+        page.answer = not_ready("blind")
+        for address in (
+            "/projects/12/data?tab=3&labeling=1",
+            "/projects/12/labeling",
+            "/projects/12/data?tab=3&task=5&labeling=1",
+        ):
+            page.asked.clear()
+            self.run(page, address)
+            page.wait_for_selector("#agreement-panel .sirr-notice")
+            assert "labeling=1" in page.asked[0][0]
+
+    def test_a_backend_that_is_away_leaves_the_form_alone(self, page: Any) -> None:
+        page.context.unroute(f"{BACKEND}/**")
+        page.context.route(f"{BACKEND}/**", lambda route: route.abort())
+        self.run(page, "/projects/12/data?task=5271")
+        page.wait_for_function("document.getElementById('agreement-panel').textContent.includes('not affected')")

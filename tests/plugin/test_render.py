@@ -1,0 +1,220 @@
+"""The panel in a real Chromium, in every state it can be in: what it says, that texts stay texts, that it is accessible."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from panel_payloads import HOSTILE, STATES, decided, long, ready, right_to_left, single
+
+pytestmark = pytest.mark.browser
+LOAD = """async ([payload, actions]) => {
+  const { render } = await import('./render.js');
+  window.calls = [];
+  const noted = Object.fromEntries(actions.map((name) => [name, (...given) => window.calls.push([name, ...given])]));
+  render(document.getElementById('panel'), payload, noted);
+}"""
+EVERY = ["decide", "undo", "rename"]
+
+
+@pytest.fixture
+def page(chromium: Any, panel_url: str) -> Iterator[Any]:
+    context = chromium.new_context(viewport={"width": 900, "height": 700})
+    page = context.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda message: page.problems.append(message.text) if message.type == "error" else None)
+    page.goto(panel_url)
+    yield page
+    assert page.problems == []
+    context.close()
+
+
+def show(page: Any, payload: dict[str, Any], actions: list[str] = EVERY) -> None:
+    page.evaluate(LOAD, [payload, actions])
+
+
+def calls(page: Any) -> Any:
+    return page.evaluate("window.calls")
+
+
+@pytest.mark.parametrize(
+    "name, scheme",
+    [*((name, "light") for name in STATES), *((name, "dark") for name in ("ready-10", "decided", "pending"))],
+)
+def test_every_state_is_accessible_and_fits(
+    chromium: Any, panel_url: str, pictures: Path, name: str, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = chromium.new_context(viewport={"width": 760, "height": 600}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(panel_url)
+    show(page, STATES[name])
+    page.screenshot(path=pictures / f"panel-{name}-{scheme}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    found = axe.run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in serious] == []
+    context.close()
+
+
+def test_ready_says_what_the_payload_says(page: Any) -> None:
+    show(page, ready(3))
+    text = page.inner_text("#panel")
+    for wanted in ("0.42", "moderate agreement", "12th lowest of 60 tasks", "Krippendorff’s alpha 0.61 (0.55 to 0.67)"):
+        assert wanted in text
+    assert "Ann Example’s is broader" in text and "older answer of the same rater" in text and "Measure nli" in text
+    headers = page.locator(".sirr-texts thead th").all_inner_texts()
+    assert headers == ["Equivalence", "Ann Example", "Ben Sample", "Chloé Martin", "Your decision"]
+    row = page.locator('tr[data-match="1"] td').all_inner_texts()
+    assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
+
+
+def test_relation_unrelated_is_said(page: Any) -> None:
+    payload = single()
+    payload["matches"][0] |= {"equivalence": 0.03, "relation": "unrelated"}
+    show(page, payload)
+    assert "unrelated" in page.inner_text('tr[data-match="0"] th')
+
+
+def test_two_annotators_need_no_matrix(page: Any) -> None:
+    show(page, single())
+    assert page.locator(".sirr-matrix").count() == 0
+    show(page, ready(10))
+    assert page.locator(".sirr-matrix tbody tr").count() == 10
+
+
+def test_names_are_cut_so_that_they_differ(page: Any) -> None:
+    payload = ready(3)
+    for rater, name in zip(payload["raters"], ("Ann Berg", "Anna Berg", "Annette Braun"), strict=True):
+        rater["name"] = name
+    show(page, payload)
+    short = page.locator(".sirr-matrix thead abbr").all_inner_texts()
+    assert len(set(short)) == 3
+
+
+def test_hostile_texts_stay_texts(page: Any) -> None:
+    show(page, STATES["hostile"])
+    page.wait_for_timeout(50)
+    assert page.evaluate("window.__pwned") is None
+    assert page.locator("#panel img, #panel script, #panel iframe, #panel svg, #panel style").count() == 0
+    assert HOSTILE[0] in page.inner_text("#panel")
+    assert not page.locator('a[href^="javascript"]').count()
+
+
+def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
+    show(page, right_to_left())
+    texts = page.locator(".sirr-texts .sirr-text")
+    directions = {
+        texts.nth(i).inner_text(): texts.nth(i).evaluate("e => getComputedStyle(e).direction")
+        for i in range(texts.count())
+    }
+    assert directions["حمى"] == "rtl" and directions["chest infection"] == "ltr"
+
+
+def test_long_texts_scroll_in_their_cell(page: Any) -> None:
+    show(page, long())
+    assert page.locator('tr[data-match="0"] .sirr-text').first.evaluate("e => e.scrollHeight > e.clientHeight")
+
+
+class TestDecisions:
+    def test_same_takes_every_pair_of_the_match(self, page: Any) -> None:
+        show(page, ready(3))
+        page.click('[data-keep="same-0"]')
+        ((_, sent),) = calls(page)
+        assert sent["verdict"] == "same" and len(sent["pairs"]) == 3
+
+    def test_not_the_same_asks_whose_text_does_not_belong(self, page: Any) -> None:
+        show(page, ready(3))
+        page.click('[data-keep="different-0"]')
+        page.click('.sirr-choice:not([hidden]) button:has-text("Ben Sample")')
+        ((_, sent),) = calls(page)
+        assert sent == {"verdict": "different", "pairs": [["pyrexia", "fever"], ["pyrexia", "high temperature"]]}
+
+    def test_two_texts_without_a_match_can_be_joined_by_keyboard(self, page: Any) -> None:
+        show(page, ready(3))
+        assert page.is_disabled(".sirr-together")
+        for key in ("pick-2-0", "pick-4-1"):
+            page.focus(f'[data-keep="{key}"]')
+            page.keyboard.press("Space")
+        page.focus(".sirr-together")
+        page.keyboard.press("Enter")
+        ((_, sent),) = calls(page)
+        assert sent == {"verdict": "same", "pairs": [["no known allergies", "allergic to nothing"]]}
+
+    def test_two_texts_of_one_annotator_can_not(self, page: Any) -> None:
+        show(page, ready(3))
+        page.click('[data-keep="pick-4-0"]')
+        page.click('[data-keep="pick-4-1"]')
+        assert page.is_disabled(".sirr-together")
+
+    def test_undo(self, page: Any) -> None:
+        show(page, decided())
+        assert "decided: same" in page.inner_text('tr[data-match="1"]')
+        page.click('tr[data-match="1"] button')
+        page.click('[data-keep="undo-list-5"]')
+        assert calls(page) == [["undo", 4], ["undo", 5]]
+
+    def test_who_can_not_decide_sees_no_buttons(self, page: Any) -> None:
+        show(page, ready(3), [])
+        assert page.locator("#panel button").count() == 0
+
+    def test_an_update_leaves_focus_and_picks_where_they_are(self, page: Any) -> None:
+        show(page, ready(3))
+        page.click('[data-keep="pick-4-1"]')
+        page.fill(".sirr-who input", "Rae")
+        page.focus('[data-keep="same-0"]')
+        show(page, ready(3, task=ready(3)["task"] | {"agreement": 0.5}))
+        assert page.evaluate("document.activeElement.dataset.keep") == "same-0"
+        assert page.get_attribute('[data-keep="pick-4-1"]', "aria-pressed") == "true"
+        assert page.input_value(".sirr-who input") == "Rae"
+
+
+def test_shades_differ_in_lightness_alone(page: Any) -> None:
+    """What survives greyscale survives colour blindness: each step of the matrix is darker than the one before."""
+    show(page, ready(3))
+    light = page.evaluate(
+        """() => Array.from({length: 11}, (_, i) => {
+          const cell = document.createElement('span');
+          cell.className = `sirr-shade-${i}`;
+          document.querySelector('.sirr').append(cell);
+          const [r, g, b] = getComputedStyle(cell).backgroundColor.match(/[\\d.]+/g).map(Number);
+          cell.remove();
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        })"""
+    )
+    assert light == sorted(light, reverse=True) and len(set(light)) == 11
+
+
+class TestWhere:
+    """Which task the panel is about, from wherever it may know it."""
+
+    CALL = "async ([own, referrer, htx]) => (await import('./panel.js')).locate({ location: { href: own }, document: { referrer }, get parent() { if (htx === 'foreign') throw new Error('cross-origin'); return htx ?? this; } })"
+
+    @pytest.mark.parametrize(
+        "own, referrer, htx, wanted",
+        [
+            ("http://b/panel?k=x", "http://ls/projects/12/data?tab=3&task=5271", "foreign", ("12", "5271", False)),
+            ("http://b/panel?k=x", "http://ls/projects/12/data?tab=3&labeling=1", "foreign", ("12", None, True)),
+            ("http://b/panel?k=x", "http://ls/prefix/projects/12/data?task=7", "foreign", ("12", "7", False)),
+            ("http://b/panel?k=x&project=4&task=9", "", "foreign", ("4", "9", False)),
+            ("http://b/panel?k=x", "", "foreign", (None, None, False)),
+            (
+                "http://ls/agreement/panel?k=x",
+                "",
+                {"Htx": {"task": {"id": 8}}, "location": {"href": "http://ls/projects/12/data?labeling=1"}},
+                ("12", "8", True),
+            ),
+        ],
+    )
+    def test_place(self, page: Any, own: str, referrer: str, htx: Any, wanted: tuple[Any, ...]) -> None:
+        found = page.evaluate(self.CALL, [own, referrer, htx])
+        assert (found.get("project"), found.get("task"), found["labeling"]) == wanted
+
+
+def test_payloads_are_json() -> None:
+    assert json.loads(json.dumps(STATES)) == STATES
