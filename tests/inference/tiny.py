@@ -8,10 +8,46 @@ from typing import Any
 
 import torch
 
-WORDS = (
-    "acute chronic severe mild left right upper lower renal cardiac hepatic pulmonary bone skin nerve muscle pain swelling fracture "
-    "infection stenosis carcinoma oedema fever cough rash lesion deficiency syndrome failure of the with without type secondary primary no"
-).split()
+WORDS = [
+    "acute",
+    "chronic",
+    "severe",
+    "mild",
+    "left",
+    "right",
+    "upper",
+    "lower",
+    "renal",
+    "cardiac",
+    "hepatic",
+    "pulmonary",
+    "bone",
+    "skin",
+    "nerve",
+    "muscle",
+    "pain",
+    "swelling",
+    "fracture",
+    "infection",
+    "stenosis",
+    "carcinoma",
+    "oedema",
+    "fever",
+    "cough",
+    "rash",
+    "lesion",
+    "deficiency",
+    "syndrome",
+    "failure",
+    "of",
+    "the",
+    "with",
+    "without",
+    "type",
+    "secondary",
+    "primary",
+    "no",
+]
 ARCHITECTURES = ("bert", "roberta", "deberta-v2", "xlm-roberta", "modernbert")
 
 
