@@ -19,6 +19,8 @@ from softirr.experiments.store import Record
 REFERENCE_NUMBERS = 5
 """Populations of each other source and kind of negatives whose labelled pairs are the reference."""
 PLAIN = "plain"
+_SAME = 0.0005
+"""Errors closer than this are the same to three decimals."""
 _NO_LABELS = Reference(np.zeros(0), np.zeros(0))
 
 
@@ -166,7 +168,7 @@ def _audited(
     spans: dict[tuple[str, str], list[tuple[float, bool]]] = {}
     for row in results.store.audits():
         record = by_key.get((row.digest, row.measure))
-        truth = record.population.truth[KAPPA] if record else None
+        truth = row.truth
         if record is None or truth is None or row.value is None or row.plain is None:
             continue
         p = record.population
@@ -228,10 +230,10 @@ def cells_table(estimation: Estimation) -> Table:
                         continue
                     difference = float((part.by_label[name] - part.by_label[PLAIN]).mean())
                     sure = _p(part, name) < LEVEL
-                    better += difference < 0
-                    worse += difference > 0
-                    surely_better += difference < 0 and sure
-                    surely_worse += difference > 0 and sure
+                    better += difference < -_SAME
+                    worse += difference > _SAME
+                    surely_better += difference < -_SAME and sure
+                    surely_worse += difference > _SAME and sure
             means = [
                 _balanced(errors.where(lambda key, s=s: key[0] == s), name)  # type: ignore[misc]
                 for s in sources
@@ -276,7 +278,7 @@ def audit_table(estimation: Estimation) -> Table:
         name=f"audit_{estimation.setting}",
         title=f"The audited coefficient, judged by the codes, {TITLES[estimation.setting]}",
         note=f"{'/'.join(map(str, sorted(counts)))} populations of a measure, all kinds of negatives. Width and coverage of the 95% interval; "
-        "coverage of the population's own κ.",
+        "coverage of the population's own κ; the truth for sets is 2 |A ∩ B| / (|A| + |B|), which judged matches estimate.",
         columns=("Measure", "Estimate", "MAE of κ", "Width", "Coverage"),
         rows=tuple(rows),
         lead=2,
@@ -295,9 +297,9 @@ def verdict(estimation: Estimation) -> str:
                 for cell in sorted({key[:2] for key in errors.keys})
             ]
             changes = [float((p.by_label[name] - p.by_label[PLAIN]).mean()) for p in parts]
-            if changes and max(changes) < 0:
+            if changes and max(changes) < -_SAME:
                 always.append(f"{name} ({label})")
-            elif changes and min(changes) > 0:
+            elif changes and min(changes) > _SAME:
                 never.append(f"{name} ({label})")
     lead = (
         f"Lower than plain in every cell: {', '.join(always)}."

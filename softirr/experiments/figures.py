@@ -131,7 +131,11 @@ def heat_map(table: Table) -> Figure:
     image = axis.imshow(values, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
     for i, row in enumerate(cells):
         for j, cell in enumerate(row):
-            axis.text(j, i, cell.text() + ("*" if cell.star else ""), ha="center", va="center", fontsize=8)
+            dark = np.isfinite(values[i, j]) and abs(values[i, j]) > 0.6 * limit
+            mark = "*" if cell.star else ""
+            axis.text(
+                j, i, cell.text() + mark, ha="center", va="center", fontsize=8, color="white" if dark else "black"
+            )
     axis.set_xticks(range(values.shape[1]), labels=list(table.columns[2:]), fontsize=8)
     axis.set_yticks(range(len(labels)), labels=labels, fontsize=8)
     figure.colorbar(image, ax=axis).ax.tick_params(labelsize=7)

@@ -40,7 +40,8 @@ class Cell:
         if self.value is None:
             return "–"
         if isinstance(self.value, float):
-            return f"{self.value:{'+' if self.sign else ''},.{self.digits}f}"
+            rounded = round(self.value, self.digits) + 0.0  # no minus zero
+            return f"{rounded:{'+' if self.sign and rounded else ''},.{self.digits}f}"
         if isinstance(self.value, int):
             return f"{self.value:,}"
         return self.value

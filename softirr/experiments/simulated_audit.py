@@ -85,4 +85,6 @@ def audited(
     found = report["coefficients"][COEFFICIENT]
     low, high = found["ci95"] or (None, None)
     plain = report["audit"]["plain"][COEFFICIENT]
-    return AuditRow(population.digest, named.key, judgements, population.number, found["value"], low, high, plain)
+    return AuditRow(
+        population.digest, named.key, judgements, population.number, found["value"], low, high, plain, truth
+    )

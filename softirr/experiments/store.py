@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS items (
 );
 CREATE TABLE IF NOT EXISTS audits (
     digest TEXT NOT NULL, measure TEXT NOT NULL, judgements INTEGER NOT NULL, seed INTEGER NOT NULL,
-    value REAL, low REAL, high REAL, plain REAL, PRIMARY KEY (digest, measure, judgements, seed)
+    value REAL, low REAL, high REAL, plain REAL, truth REAL, PRIMARY KEY (digest, measure, judgements, seed)
 );
 CREATE TABLE IF NOT EXISTS made_with (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
@@ -74,6 +74,8 @@ class AuditRow:
         The audited coefficient and its 95% interval.
     plain : float or None
         The coefficient before.
+    truth : float or None
+        The coefficient of the codes, sets compared by 2 |A ∩ B| / (|A| + |B|): what a measure without error would give.
     """
 
     digest: str
@@ -84,6 +86,7 @@ class AuditRow:
     low: float | None
     high: float | None
     plain: float | None
+    truth: float | None
 
 
 @dataclass(frozen=True)
@@ -239,7 +242,7 @@ class RunStore:
     def put_audit(self, row: AuditRow) -> None:
         """Remember an audited coefficient."""
         with self._db:
-            self._db.execute("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", astuple(row))
+            self._db.execute("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(row))
 
     def audits(self) -> list[AuditRow]:
         """Every audited coefficient."""
