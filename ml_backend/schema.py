@@ -44,7 +44,11 @@ projects = sa.Table(
     sa.Column("key_round", sa.Integer, nullable=False, default=0),
     sa.Column("webhook_secret", sa.String(128)),
     sa.Column("fingerprint", sa.String(64)),  # of settings, model and label config that the tasks were pulled under
-    sa.Column("watermark", sa.String(64)),  # newest task.updated_at seen, in Label Studio's clock
+    sa.Column("watermark", sa.String(64)),  # all changes up to this task.updated_at were read, in Label Studio's clock
+    sa.Column(
+        "watermark_at", sa.Float
+    ),  # since when (our clock); null: so long ago that nothing older can still appear
+    sa.Column("seen_versions", sa.JSON),  # model versions and numbers of their predictions at the last complete pull
     sa.Column("generation", sa.Integer, nullable=False, default=0),  # number of the last complete pull
     sa.Column("pulled_at", sa.Float),
     sa.Column("checked_at", sa.Float),
@@ -53,6 +57,7 @@ projects = sa.Table(
     sa.Column("summary", sa.JSON),  # control -> report without its items
     sa.Column("summary_at", sa.Float),
     sa.Column("summary_stale", sa.Boolean, nullable=False, default=False),
+    sa.Column("summary_due", sa.Float),  # stale coefficients are computed again from then on
     sa.Column("lease_owner", sa.String(128)),
     sa.Column("lease_until", sa.Float),
     sa.UniqueConstraint("server", "number"),

@@ -2,17 +2,49 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ml_backend.settings import ProjectSettings
 from softirr.annotations import AnnotationTable, Answer, Excluded
 
+PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap
 _NEED_NO_MODEL = frozenset({"exact", "jaccard", "masi", "levenshtein", "indel", "lcs"})
 
 
 def needs_model(measure: str) -> bool:
     """Whether the measure would load a model: such measures run in the scorer process only."""
     return measure.partition(":")[0] not in _NEED_NO_MODEL
+
+
+def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
+    """The items that a task's control is scored as: one, or one for each place at which regions overlap."""
+    groups = entry.get("groups")
+    if not groups:
+        return [(str(number), entry["answers"])]
+    return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
+
+
+def _control_details(items: Sequence[Any]) -> dict[str, Any]:
+    """Of one control of one task; several places are put together, their agreement is the mean."""
+    known = [item.agreement for item in items if item.agreement is not None]
+    pairs: dict[tuple[str, str], list[float]] = {}
+    unmatched: dict[str, list[str]] = {}
+    for item in items:
+        for a, b, value in item.pairs:
+            pairs.setdefault((a, b), []).append(value)
+        for rater, texts in item.unmatched.items():
+            unmatched.setdefault(rater, []).extend(texts)
+    return {
+        "agreement": sum(known) / len(known) if known else None,
+        "n_raters": max((item.n_raters for item in items), default=0),
+        "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
+        "matches": [
+            match if isinstance(match, Mapping) else match.to_dict() for item in items for match in item.matches
+        ],
+        "unmatched": unmatched,
+        "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
+    }
 
 
 class Scorer:
@@ -88,16 +120,17 @@ class Scorer:
         details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
         names = dict.fromkeys(name for entry in answers.values() for name in entry)
         for name in names:
-            given = {number: entry[name]["answers"] for number, entry in answers.items() if name in entry}
+            given = {
+                place: group
+                for number, entry in answers.items()
+                if name in entry
+                for place, group in places(number, entry[name])
+            }
+            items: dict[int, list[Any]] = {}
             for item in self._items(given, settings, decisions, progress):
-                details[int(item.id)]["controls"][name] = {
-                    "agreement": item.agreement,
-                    "n_raters": item.n_raters,
-                    "pairs": [[a, b, value] for a, b, value in item.pairs],
-                    "matches": [match if isinstance(match, Mapping) else match.to_dict() for match in item.matches],
-                    "unmatched": {rater: list(texts) for rater, texts in item.unmatched.items()},
-                    "suggestion": list(item.suggestion),
-                }
+                items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
+            for number, found in items.items():
+                details[number]["controls"][name] = _control_details(found)
         for entry in details.values():
             known = [found["agreement"] for found in entry["controls"].values() if found["agreement"] is not None]
             entry["agreement"] = sum(known) / len(known) if known else None
@@ -105,7 +138,7 @@ class Scorer:
 
     def _items(
         self,
-        given: Mapping[int, Mapping[str, Sequence[str]]],
+        given: Mapping[str, Mapping[str, Sequence[str]]],
         settings: ProjectSettings,
         decisions: Sequence[Mapping[str, Any]],
         progress: Any,
@@ -113,13 +146,11 @@ class Scorer:
         from softirr.agreement import item_agreement
 
         rows = [
-            Answer(str(number), rater, tuple(texts))
-            for number, by_rater in given.items()
-            for rater, texts in by_rater.items()
+            Answer(place, rater, tuple(texts)) for place, by_rater in given.items() for rater, texts in by_rater.items()
         ]
         # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
         rows.sort(key=lambda row: _rater_key(row.rater))
-        table = AnnotationTable.from_answers(rows, items=map(str, given), casefold=settings.casefold)
+        table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
         return item_agreement(table, self.judged_measure(settings, decisions), cache=self.cache(), progress=progress)
 
     def summary(
@@ -139,13 +170,14 @@ class Scorer:
         rows: list[Answer] = []
         excluded: list[Excluded] = []
         for number, entry in answers:
-            item = str(number)
-            items.append(item)
             found = entry.get(control)
             if found is None:
+                items.append(str(number))
                 continue
-            rows.extend(Answer(item, rater, tuple(texts)) for rater, texts in found["answers"].items())
-            excluded.extend(Excluded(item, rater, reason) for rater, reason in found["excluded"])
+            for place, by_rater in places(number, found):
+                items.append(place)
+                rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
+            excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
         table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
         measure = self.judged_measure(settings, decisions)
         report = softirr.agreement(
@@ -159,7 +191,12 @@ class Scorer:
         )
         result = report.to_dict()
         result.pop("items", None)
-        result["disagreements"] = disagreements(report.items, measure, threshold=settings.threshold, cache=self.cache())
+        result["disagreements"] = disagreements(
+            (replace(item, id=item.id.partition(PLACE)[0]) for item in report.items),
+            measure,
+            threshold=settings.threshold,
+            cache=self.cache(),
+        )
         result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]

@@ -26,8 +26,11 @@ FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose c
 BULK_BYTES = 24_000_000
 REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
 REWRITE_SHARE = 0.2
-OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says
+OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
+SETTLED_AFTER = 30.0  # but not this many seconds later
+EARLIEST = "1970-01-01T00:00:00Z"
 ROUNDS = 3
+SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 FULL_ON_MISMATCH_EVERY = 600.0
 
 
@@ -103,7 +106,7 @@ class ProjectSync:
         else:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
         self._keep_fields()
-        self._summarise()
+        self._summarise(now=full)
         self.store.update_project(self.project, checked_at=time.time())
         totals = self.store.totals(self.project)
         counts = self._counts
@@ -180,13 +183,16 @@ class ProjectSync:
         generation = row["generation"] + 1
         # Counted up before the first page: a run that is broken off must not lend its number to the next.
         self.store.update_project(self.project, generation=generation)
-        newest = self._read_pages(generation=generation, total=self._remote.get("task_number"))
+        # Asked before the first page: what changes while the pages are read is newer, and read once more by the next run.
+        newest = self.client.newest_change(self.number)
+        versions = self._versions()
+        self._read_pages(generation=generation, total=self._remote.get("task_number"))
         gone = self.store.drop_older(self.project, generation)
         self._changed += gone
-        values: dict[str, Any] = {"pulled_at": time.time()}
-        if newest:
-            values["watermark"] = newest
-        self.store.update_project(self.project, **values)
+        now = time.time()
+        self.store.update_project(
+            self.project, pulled_at=now, watermark=newest or EARLIEST, watermark_at=now, seen_versions=versions
+        )
 
     def _pull_changes(self) -> None:
         row = self._refresh()
@@ -199,9 +205,21 @@ class ProjectSync:
             self._changed += len(gone)
         if row["watermark"] is None:
             return
-        newest = self._read_pages(generation=row["generation"], updated_after=_earlier(row["watermark"]))
+        now = time.time()
+        settled = row["watermark_at"] is None
+        since = row["watermark"] if settled else _earlier(row["watermark"])
+        newest = self._read_pages(generation=row["generation"], updated_after=since)
         if newest and newest > row["watermark"]:
-            self.store.update_project(self.project, watermark=newest)
+            self.store.update_project(self.project, watermark=newest, watermark_at=now)
+        elif not settled and now - row["watermark_at"] > SETTLED_AFTER:
+            # Without this, what was imported within the overlap would be read again by each run.
+            self.store.update_project(self.project, watermark_at=None)
+
+    def _versions(self) -> dict[str, int] | None:
+        """How many predictions of other versions there are, where they matter: writing one changes no date."""
+        if not self._effective.values.predictions_as_raters:
+            return None
+        return {name: n for name, n in self.client.model_versions(self.number).items() if name != MODEL_VERSION}
 
     def _read_pages(
         self,
@@ -212,7 +230,10 @@ class ProjectSync:
         only: Sequence[int] | None = None,
         seen: set[int] | None = None,
     ) -> str | None:
-        """Note the tasks' answers and predictions; returns the newest ``updated_at``."""
+        """Note the tasks' answers and predictions; returns the newest ``updated_at`` of the first page.
+
+        Whatever changes after the first page was read is newer than that; of later pages this can't be said.
+        """
         newest: str | None = None
         done = 0
         known_raters = set(self._refresh()["raters"])
@@ -223,8 +244,8 @@ class ProjectSync:
             self._check()
             rows = [pulled_row(task, self._controls, self._effective.values, generation=generation) for task in page]
             self._changed += self.store.put_pulled(self.project, rows)
-            dates = [row["updated_at"] for row in rows if row["updated_at"]]
-            newest = max([newest, *dates] if newest else dates, default=None)
+            if not done:
+                newest = max((row["updated_at"] for row in rows if row["updated_at"]), default=None)
             done += len(rows)
             if seen is not None:
                 seen.update(row["number"] for row in rows)
@@ -243,15 +264,16 @@ class ProjectSync:
 
     def _compare_counts(self) -> None:
         """Deletions of tasks and of annotations change no ``updated_at`` that could be asked for: compare the numbers."""
+        row = self._refresh()
         for attempt in range(2):
             remote = self.client.project(self.number)
             totals = self.store.totals(self.project)
             expected = remote.get("task_number"), remote.get("total_annotations_number")
-            if expected == (totals["tasks"], totals["annotations"]):
+            if expected == (totals["tasks"], totals["annotations"]) and self._versions() == row["seen_versions"]:
                 return
             if attempt == 0:
                 self._pull_changes()
-        pulled_at = self._refresh()["pulled_at"] or 0
+        pulled_at = row["pulled_at"] or 0
         # Annotators at work make the numbers differ for a moment; that alone must not read everything again and again.
         if time.time() - pulled_at > self._mismatch_pause(expected, totals):
             log.info("project %d: numbers of tasks or annotations differ, reading everything", self.number)
@@ -471,13 +493,13 @@ class ProjectSync:
             return
         self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
 
-    def _summarise(self) -> None:
+    def _summarise(self, *, now: bool) -> None:
         row = self._refresh()
         if not (self._changed or row["summary_stale"] or row["summary"] is None):
             return
-        took = (row["summary"] or {}).get("seconds", 0.0)
-        if not row["summary_stale"] and row["summary_at"] and time.time() - row["summary_at"] < 20 * took:
-            self.store.update_project(self.project, summary_stale=True)  # the timer does it when it is due
+        due = row["summary_due"] or 0.0
+        if row["summary"] is not None and not now and time.time() < due:
+            self.store.update_project(self.project, summary_stale=True)  # the timer wakes us when it is due
             return
         self._report("coefficients", 0, None, self._pairs)
         self.store.update_project(self.project, summary_stale=True)
@@ -495,13 +517,21 @@ class ProjectSync:
             )
             for control in self._controls
         }
+        seconds = time.monotonic() - started
         summary = {
             "controls": reports,
-            "seconds": time.monotonic() - started,
+            "seconds": seconds,
             "settings": self._effective.to_dict(),
             "provenance": self.scorer.provenance(self._effective.values.measure),
         }
-        self.store.update_project(self.project, summary=summary, summary_at=time.time(), summary_stale=False)
+        at = time.time()
+        self.store.update_project(
+            self.project,
+            summary=summary,
+            summary_at=at,
+            summary_stale=False,
+            summary_due=at + SUMMARY_SHARE * seconds,
+        )
 
 
 def _earlier(moment: str) -> str:

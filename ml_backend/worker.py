@@ -63,7 +63,10 @@ def _tick(wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.
                     continue
                 late = row["wanted_at"] is not None and row["wanted_at"] < now - 2 * TICK
                 unserved = late or project in unfinished
-                regular = _is_followed(row) and now - (row["checked_at"] or 0) > settings.reconcile_seconds
+                regular = _is_followed(row) and (
+                    now - (row["checked_at"] or 0) > settings.reconcile_seconds
+                    or (row["summary_stale"] and now > (row["summary_due"] or 0))
+                )
                 if (unserved or regular) and now - asked.get(project, 0.0) > 4 * TICK:
                     asked[project] = now
                     unfinished.discard(project)

@@ -263,6 +263,22 @@ class Client:
         fixed = [_condition("updated_at", "greater", "Datetime", updated_after)] if updated_after else []
         yield from self._pages(number, page_size, fixed)
 
+    def newest_change(self, number: int) -> str | None:
+        """The newest ``updated_at`` of any task; None in an empty project."""
+        params = {
+            "project": number,
+            "include": "id,updated_at",
+            "page": 1,
+            "page_size": 1,
+            "query": json.dumps({"ordering": ["-tasks:updated_at"]}),
+        }
+        try:
+            reply = self.request("GET", "/api/tasks/", params=params)
+        except NotFound:
+            return None
+        page = reply.get("tasks") if isinstance(reply, dict) else None
+        return page[0].get("updated_at") if page else None
+
     def _pages(self, number: int, page_size: int, fixed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         last = 0
         while True:

@@ -7,9 +7,12 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.predictions import prediction_hash
+from ml_backend.labelstudio.regions import overlapping
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from softirr.annotations import label_studio_answers
 from softirr.text import normalise
+
+MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
 def pulled_row(
@@ -38,7 +41,10 @@ def pulled_row(
 
 
 def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
-    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order."""
+    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
+
+    Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place.
+    """
     found: dict[str, Any] = {}
     for control in controls:
         answers, excluded = label_studio_answers(
@@ -46,13 +52,20 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
         )
         by_rater = {answer.rater: answer.texts for answer in answers}
         found[control.name] = {
-            "answers": {
-                normalise(rater): [text for text in map(normalise, by_rater[rater]) if text]
-                for rater in sorted(by_rater, key=rater_order)
-            },
+            "answers": _clean(by_rater),
             "excluded": [[entry.rater, entry.reason] for entry in excluded],
         }
+        if control.per_region and settings.regions == "overlap":
+            people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
+            found[control.name]["groups"] = [_clean(group) for group in overlapping(task, control.name, people)]
     return found
+
+
+def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {
+        normalise(rater): [text for text in map(normalise, by_rater[rater]) if text]
+        for rater in sorted(by_rater, key=rater_order)
+    }
 
 
 def rater_order(rater: str) -> tuple[int, int, str]:

@@ -1,0 +1,128 @@
+"""Texts on regions, compared where the regions of different annotators overlap."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+Box = tuple[tuple[float, float], ...]  # an interval for each dimension
+Placed = tuple[str, Any, list[str]]  # rater, place, texts
+
+
+def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, list[str]]]:
+    """Groups of regions that overlap, each with what every rater wrote there.
+
+    Regions belong to one group if they overlap directly or through others; a rater without a region in a group gave an empty answer
+    there. A task in which nobody marked anything is one group of empty answers.
+
+    Parameters
+    ----------
+    task : mapping
+        With its annotations.
+    control : str
+        A per-region TextArea.
+    raters : sequence of str
+        Whose answers count; of several annotations of one rater the newest is taken.
+    """
+    newest: dict[str, Mapping[str, Any]] = {}
+    for annotation in task.get("annotations") or []:
+        rater = _rater(annotation)
+        if rater in raters and not annotation.get("was_cancelled"):
+            newest[rater] = max(newest.get(rater, annotation), annotation, key=_age)
+    placed = [(rater, *region) for rater in raters if rater in newest for region in _regions(newest[rater], control)]
+    groups = []
+    for members in _connected(placed):
+        texts: dict[str, list[str]] = {rater: [] for rater in raters}
+        for number in members:
+            texts[placed[number][0]] += placed[number][2]
+        groups.append(texts)
+    return groups or [{rater: [] for rater in raters}]
+
+
+def _rater(annotation: Any) -> str:
+    value = annotation.get("completed_by") if isinstance(annotation, Mapping) else None
+    return str(value.get("id", value.get("email")) if isinstance(value, Mapping) else value)
+
+
+def _age(annotation: Mapping[str, Any]) -> tuple[str, str, int]:
+    number = annotation.get("id")
+    return (
+        str(annotation.get("updated_at") or ""),
+        str(annotation.get("created_at") or ""),
+        number if isinstance(number, int) else 0,
+    )
+
+
+def _regions(annotation: Mapping[str, Any], control: str) -> list[tuple[Any, list[str]]]:
+    found = []
+    for region in annotation.get("result") or []:
+        if not isinstance(region, Mapping) or region.get("type") != "textarea" or region.get("from_name") != control:
+            continue
+        value = region.get("value")
+        if isinstance(value, Mapping):
+            text = value.get("text")
+            texts = [part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str)]
+            found.append(((str(region.get("to_name")), *_place(value, region)), texts))
+    return found
+
+
+def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, Any]:
+    """Kind of place and its extent; what has no extent that we know overlaps only the region of the same id."""
+    offsets = value.get("globalOffsets")
+    if isinstance(offsets, Mapping):  # HyperText: start and end are paths into the page
+        value = {"start": offsets.get("start"), "end": offsets.get("end")}
+    start, end = value.get("start"), value.get("end")
+    if _is_number(start) and _is_number(end):
+        return f"interval {value.get('channel')}", ((float(start), float(end)),)  # type: ignore[arg-type]
+    if str(start).isdigit() and str(end).isdigit() and _is_number(value.get("startOffset")):  # Paragraphs
+        first = float(start) * 1e6 + value["startOffset"]  # type: ignore[arg-type]
+        last = float(end) * 1e6 + float(value.get("endOffset") or 0)  # type: ignore[arg-type]
+        return "paragraphs", ((first, last),)
+    x, y = value.get("x"), value.get("y")
+    if _is_number(x) and _is_number(y):
+        if _is_number(value.get("radiusX")) and _is_number(value.get("radiusY")):
+            half = value["radiusX"], value["radiusY"]
+            return "box", ((x - half[0], x + half[0]), (y - half[1], y + half[1]))
+        width, height = value.get("width"), value.get("height")
+        width = width if _is_number(width) else 0.0
+        height = height if _is_number(height) else width
+        return "box", ((x, x + width), (y, y + height))
+    points = value.get("points")
+    if isinstance(points, list) and points and all(_is_point(point) for point in points):
+        return "box", tuple((min(axis), max(axis)) for axis in zip(*(point[:2] for point in points), strict=True))
+    return "id", region.get("id")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_point(value: Any) -> bool:
+    return isinstance(value, list) and len(value) >= 2 and _is_number(value[0]) and _is_number(value[1])
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    (object_a, kind_a, extent_a), (object_b, kind_b, extent_b) = one, other
+    if (object_a, kind_a) != (object_b, kind_b):
+        return False
+    if kind_a == "id" or extent_a == extent_b:
+        return bool(extent_a == extent_b)
+    return all(max(a[0], b[0]) < min(a[1], b[1]) for a, b in zip(extent_a, extent_b, strict=True))
+
+
+def _connected(placed: Sequence[Placed]) -> list[list[int]]:
+    """Connected groups of regions, in order of their first member."""
+    parent = list(range(len(placed)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for a, b in combinations(range(len(placed)), 2):
+        if _overlap(placed[a][1], placed[b][1]):
+            parent[max(root(a), root(b))] = min(root(a), root(b))
+    groups: dict[int, list[int]] = {}
+    for number in range(len(placed)):
+        groups.setdefault(root(number), []).append(number)
+    return list(groups.values())

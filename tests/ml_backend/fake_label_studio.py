@@ -1,0 +1,366 @@
+"""As much of Label Studio 1.23.2's API as our client uses, in memory, with faults on demand.
+
+It keeps the traps that were seen on real servers: a bulk import drops what it does not like and answers 201, it never replaces,
+deleting a version forgets the chosen one, deletions touch no date, and a request that fails may have been carried out.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ml_backend.labelstudio.client import Client
+from ml_backend.scoring import Scorer
+from ml_backend.services import Services
+from ml_backend.settings import MODEL_VERSION, ProjectSettings, Settings
+from ml_backend.store import Store
+from ml_backend.sync import ProjectSync, SyncResult
+from softirr.agreement import item_agreement
+from softirr.annotations import AnnotationTable, label_studio_answers
+from softirr.equivalence import measure
+
+URL = "http://labels.example"
+NUMBER = 4
+LABEL_CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
+
+Fault = Callable[[httpx.Request], httpx.Response | BaseException | None]
+
+
+def region(texts: Iterable[str], control: str = "findings", **fields: Any) -> dict[str, Any]:
+    """A TextArea's result."""
+    value = {**fields.pop("value", {}), "text": list(texts)}
+    return {"from_name": control, "to_name": "text", "type": "textarea", "origin": "manual", "value": value, **fields}
+
+
+class FakeLabelStudio:
+    """One project on one server. Faults are functions of a request: before it is carried out, and after."""
+
+    def __init__(self, label_config: str = LABEL_CONFIG):
+        self._ids = itertools.count(1)
+        self._clock = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.tasks: dict[int, dict[str, Any]] = {}
+        self.project: dict[str, Any] = {
+            "id": NUMBER,
+            "title": "Findings",
+            "label_config": label_config,
+            "created_at": "2026-11-20T10:00:00Z",
+            "maximum_annotations": 3,
+            "model_version": "",
+            "show_collab_predictions": True,
+            "evaluate_predictions_automatically": False,
+        }
+        self.users: dict[int, dict[str, Any]] = {}
+        self.webhooks: list[dict[str, Any]] = []
+        self.connections: list[dict[str, Any]] = []
+        self.before: Fault = lambda request: None
+        self.after: Fault = lambda request: None
+        self.drop_in_bulk: Callable[[Mapping[str, Any]], bool] = lambda prediction: False
+        self.calls: list[tuple[str, str]] = []
+
+    # --- what people do -----------------------------------------------------------------------------------------------
+
+    def now(self) -> str:
+        self._clock += timedelta(seconds=1)
+        return self._clock.isoformat().replace("+00:00", "Z")
+
+    def later(self) -> None:
+        """An hour passes, so that nothing is found only because it is recent."""
+        self._clock += timedelta(hours=1)
+
+    def add_task(self, answers: Mapping[int, Iterable[str]] | None = None) -> int:
+        """A task, imported with these answers: user -> texts."""
+        number = next(self._ids)
+        self.tasks[number] = {
+            "id": number,
+            "data": {"text": "narrative"},
+            "annotations": [],
+            "drafts": [],
+            "predictions": [],
+            "created_at": self.now(),
+            "updated_at": self.now(),
+        }
+        for user, texts in (answers or {}).items():
+            self.annotate(number, user, texts)
+        return number
+
+    def annotate(self, task: int, user: int, texts: Iterable[str], **fields: Any) -> int:
+        """A submitted annotation; `result` may be given whole."""
+        kept = list(texts)
+        self.users.setdefault(user, {"id": user, "first_name": f"User{user}", "last_name": "", "email": f"{user}@x"})
+        made = {
+            "id": next(self._ids),
+            "result": [region(kept)] if kept else [],
+            "completed_by": user,
+            "was_cancelled": False,
+            "ground_truth": False,
+            "parent_prediction": None,
+            "created_at": self.now(),
+            **fields,
+        }
+        made["updated_at"] = made["created_at"]
+        self.tasks[task]["annotations"].append(made)
+        self.tasks[task]["updated_at"] = self.now()
+        return made["id"]
+
+    def edit(self, annotation: int, texts: Iterable[str], **fields: Any) -> None:
+        for task in self.tasks.values():
+            for found in task["annotations"]:
+                if found["id"] == annotation:
+                    kept = list(texts)
+                    found.update({"result": [region(kept)] if kept else [], "updated_at": self.now(), **fields})
+                    task["updated_at"] = self.now()
+
+    def delete_annotation(self, annotation: int) -> None:
+        for task in self.tasks.values():
+            task["annotations"] = [found for found in task["annotations"] if found["id"] != annotation]
+
+    def add_prediction(self, task: int, texts: Iterable[str], version: str, score: float | None = None) -> int:
+        made = {
+            "id": next(self._ids),
+            "task": task,
+            "result": [region(texts)],
+            "score": score,
+            "model_version": version,
+            "created_at": self.now(),
+        }
+        made["updated_at"] = made["created_at"]
+        self.tasks[task]["predictions"].append(made)
+        return made["id"]
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def predictions(self, version: str = MODEL_VERSION) -> dict[int, list[dict[str, Any]]]:
+        """Task -> its predictions of a version."""
+        found = {
+            number: [p for p in task["predictions"] if p["model_version"] == version]
+            for number, task in self.tasks.items()
+        }
+        return {number: listed for number, listed in found.items() if listed}
+
+    def expected(self, control: str = "findings", **settings: Any) -> dict[int, float]:
+        """Task -> agreement by the science alone, from an export as it would be now."""
+        chosen = ProjectSettings(**settings)
+        read = [
+            label_studio_answers(task, control=control, predictions_as_raters=chosen.predictions_as_raters)
+            for task in self.tasks.values()
+        ]
+        answers = [answer for given, _ in read for answer in given]
+        table = AnnotationTable.from_answers(answers, items=map(str, self.tasks), casefold=chosen.casefold)
+        items = item_agreement(table, measure(chosen.measure))
+        return {int(item.id): item.agreement for item in items if item.agreement is not None}
+
+    def wrong(self, **settings: Any) -> list[str]:
+        """What differs from exactly one right prediction for each task with an agreement; empty if nothing."""
+        expected, found = self.expected(**settings), self.predictions()
+        wrong = []
+        for number in sorted({*expected, *found}):
+            scores = [prediction["score"] for prediction in found.get(number, [])]
+            if number not in expected or len(scores) != 1 or abs(scores[0] - expected[number]) > 1e-12:
+                wrong.append(f"task {number}: {scores}, wanted {expected.get(number)}")
+        return wrong
+
+    # --- the server ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.calls.append((request.method, request.url.path))
+        broken = self.before(request)
+        reply = broken or self._carry_out(request)
+        if broken is None:
+            reply = self.after(request) or reply
+        if isinstance(reply, BaseException):
+            raise reply
+        assert isinstance(reply, httpx.Response)
+        return reply
+
+    def writes(self) -> list[tuple[str, str]]:
+        """Requests so far that change something."""
+        return [call for call in self.calls if call[0] != "GET"]
+
+    def _carry_out(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.rstrip("/")
+        body = json.loads(request.content) if request.content else None
+        routes: list[tuple[str, str, Callable[..., httpx.Response]]] = [
+            ("GET", "/api/version", lambda: _reply({"release": "1.23.2"})),
+            ("GET", "/api/current-user/whoami", lambda: _reply({"id": 1})),
+            ("GET", "/api/users", lambda: _reply(list(self.users.values()))),
+            ("GET", "/api/tasks", lambda: self._list_tasks(request)),
+            ("GET", f"/api/projects/{NUMBER}", lambda: _reply(self._project_view())),
+            ("PATCH", f"/api/projects/{NUMBER}", lambda: self._patch_project(body)),
+            ("POST", f"/api/projects/{NUMBER}/validate", lambda: httpx.Response(204)),
+            ("POST", f"/api/projects/{NUMBER}/import/predictions", lambda: self._bulk(body)),
+            ("GET", f"/api/projects/{NUMBER}/model-versions", lambda: _reply(self._versions())),
+            ("DELETE", f"/api/projects/{NUMBER}/model-versions", lambda: self._delete_version(body)),
+            ("POST", "/api/predictions", lambda: self._post_prediction(body)),
+            ("PATCH", r"/api/predictions/(\d+)", lambda number: self._patch_prediction(int(number), body)),
+            ("DELETE", r"/api/predictions/(\d+)", lambda number: self._delete_prediction(int(number))),
+            ("GET", "/api/ml", lambda: _reply(self.connections)),
+            ("GET", "/api/webhooks", lambda: _reply(self.webhooks)),
+            ("GET", "/api/dm/views", lambda: _reply([])),
+        ]
+        for method, pattern, function in routes:
+            found = re.fullmatch(pattern, path)
+            if found and method == request.method:
+                return function(*found.groups())
+        return _reply({"detail": "Not found."}, 404)
+
+    def _project_view(self) -> dict[str, Any]:
+        counted = [a for task in self.tasks.values() for a in task["annotations"] if not a["was_cancelled"]]
+        return {**self.project, "task_number": len(self.tasks), "total_annotations_number": len(counted)}
+
+    def _patch_project(self, body: Mapping[str, Any]) -> httpx.Response:
+        if body.get("model_version") not in (None, "", *self._versions(), *(c["title"] for c in self.connections)):
+            return _reply({"detail": "Model version doesn't exist."}, 400)
+        if "show_collab_predictions" in body and not body["show_collab_predictions"] and "model_version" not in body:
+            self.project["model_version"] = ""
+        self.project.update(body)
+        return _reply(self._project_view())
+
+    def _list_tasks(self, request: httpx.Request) -> httpx.Response:
+        params = dict(request.url.params)
+        included = set(params["include"].split(","))
+        if params.get("fields") == "all":
+            # Applied to the nested objects too: what is not named is missing there.
+            assert {"annotations", "result", "completed_by", "predictions", "model_version"} <= included
+        query = json.loads(params["query"])
+        rows = [self.tasks[number] for number in sorted(self.tasks)]
+        if query["ordering"] == ["-tasks:updated_at"]:
+            rows.sort(key=lambda row: _date(row["updated_at"]), reverse=True)
+        for condition in query.get("filters", {"items": []})["items"]:
+            column = condition["filter"].removeprefix("filter:tasks:")
+            value = condition["value"]
+            match column, condition["operator"]:
+                case "id", "equal":
+                    rows = [row for row in rows if row["id"] == value]
+                case "id", "greater":
+                    rows = [row for row in rows if row["id"] > value]
+                case "updated_at", "greater":
+                    rows = [row for row in rows if _date(row["updated_at"]) > _date(value)]
+                case unknown:
+                    raise AssertionError(f"the fake knows no filter {unknown}")
+        if not rows:
+            return _reply({"tasks": [], "total": 0})
+        page = rows[: int(params["page_size"])]
+        return _reply({"tasks": page, "total": len(rows)})
+
+    def _versions(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for task in self.tasks.values():
+            for prediction in task["predictions"]:
+                counts[prediction["model_version"]] = counts.get(prediction["model_version"], 0) + 1
+        return counts
+
+    def _store(self, prediction: Mapping[str, Any]) -> int:
+        made = {"id": next(self._ids), "created_at": self.now(), "result": [], "score": None, **prediction}
+        self.tasks[prediction["task"]]["predictions"].append(json.loads(json.dumps(made)))
+        return made["id"]
+
+    def _bulk(self, body: list[Mapping[str, Any]]) -> httpx.Response:
+        if any(prediction["task"] not in self.tasks for prediction in body):
+            return _reply({"detail": "Task does not exist."}, 400)
+        kept = [prediction for prediction in body if not self.drop_in_bulk(prediction)]
+        for prediction in kept:
+            self._store(prediction)
+        return _reply({"created": len(kept)}, 201)
+
+    def _post_prediction(self, body: Mapping[str, Any]) -> httpx.Response:
+        if body["task"] not in self.tasks:
+            return _reply({"task": ["Invalid pk - object does not exist."]}, 400)
+        return _reply({"id": self._store(body)}, 201)
+
+    def _of(self, number: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        return next(
+            ((task, p) for task in self.tasks.values() for p in task["predictions"] if p["id"] == number),
+            None,
+        )
+
+    def _patch_prediction(self, number: int, body: Mapping[str, Any]) -> httpx.Response:
+        found = self._of(number)
+        if found is None:
+            return _reply({"detail": "Not found."}, 404)
+        found[1].update(body)
+        return _reply(found[1])
+
+    def _delete_prediction(self, number: int) -> httpx.Response:
+        found = self._of(number)
+        if found is None:
+            return _reply({"detail": "Not found."}, 404)
+        found[0]["predictions"].remove(found[1])
+        return httpx.Response(204)
+
+    def _delete_version(self, body: Mapping[str, Any]) -> httpx.Response:
+        version = body["model_version"]
+        n = self._versions().get(version, 0)
+        for task in self.tasks.values():
+            task["predictions"] = [p for p in task["predictions"] if p["model_version"] != version]
+        if self.project["model_version"] == version:
+            self.project["model_version"] = None
+        return _reply({"deleted_predictions": n})
+
+
+class Bench:
+    """A store in a folder and what syncs the fake with it."""
+
+    def __init__(self, folder: Path, fake: FakeLabelStudio | None = None, **settings: Any):
+        self.fake = fake or FakeLabelStudio()
+        self.folder = folder
+        self.settings = Settings.from_environment(
+            {}, data=folder, label_studio_url=URL, api_key="secret-token", **{"measure": "indel", **settings}
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "softirr.sqlite3").write_bytes(_migrated())
+        self.services = Services(self.settings)
+        self.store: Store = self.services.store
+        self.scorer = Scorer()
+        self.errors: list[str] = []
+
+    def client(self, **options: Any) -> Client:
+        options = {"on_error": self.errors.append, "wait": lambda seconds: None, **options}
+        return Client(URL, "", auth=httpx.Auth(), transport=httpx.MockTransport(self.fake), **options)
+
+    def sync(self, *, full: bool = False, check: Callable[[], None] = lambda: None) -> SyncResult:
+        """One run, as a job makes it."""
+        try:
+            with self.client() as client:
+                return ProjectSync(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
+        finally:
+            self.fake.later()
+
+    def choose(self, **options: Any) -> None:
+        """Options as ``softirr-ls`` notes them."""
+        row = self.store.ensure_project(URL, NUMBER, born=self.fake.project["created_at"])
+        self.store.update_project(row["id"], chosen={**row["chosen"], **options})
+
+    @property
+    def row(self) -> Mapping[str, Any]:
+        row = self.store.project(URL, NUMBER)
+        assert row is not None
+        return row
+
+
+@functools.cache
+def _migrated() -> bytes:
+    """An empty database of the present schema: migrating one for each of hundreds of stores would take minutes."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(f"sqlite:///{folder}/empty")
+        store.migrate()
+        with store.engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.close()
+        return (Path(folder) / "empty").read_bytes()
+
+
+def _reply(body: Any, status: int = 200) -> httpx.Response:
+    return httpx.Response(status, content=json.dumps(body).encode(), headers={"Content-Type": "application/json"})
+
+
+def _date(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -1,0 +1,585 @@
+"""Bringing a project up to date: whatever happens in between, in the end each task carries exactly the right prediction."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
+
+from ml_backend import sync as sync_module
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.settings import MODEL_VERSION
+from ml_backend.sync import Stopped
+from softirr.errors import InputError, SoftirrError
+
+SECRET_TEXT = "unmistakable finding"
+
+
+def answered(fake: FakeLabelStudio, n: int = 5) -> list[int]:
+    """Tasks with three answers each, more or less alike."""
+    return [
+        fake.add_task({1: ["fever", f"{k * 'dry '}cough"], 2: ["fevers", "cough"], 3: [f"rash {k}"]}) for k in range(n)
+    ]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.store.close()
+
+
+class TestOneRun:
+    def test_each_task_with_two_answers_gets_one_prediction(self, bench: Bench) -> None:
+        answered(bench.fake)
+        bench.fake.add_task({1: ["alone"]})
+        bench.fake.add_task()
+        result = bench.sync()
+        assert result.to_dict() == {
+            "project": NUMBER,
+            "items": 7,
+            "created": 5,
+            "updated": 0,
+            "deleted": 0,
+            "unchanged": 0,
+        }
+        assert bench.fake.wrong() == []
+        assert bench.fake.project["model_version"] == MODEL_VERSION
+        assert bench.fake.project["show_collab_predictions"] is False
+
+    @pytest.mark.parametrize("full", [False, True])
+    @pytest.mark.parametrize("n", [5, 40])  # single POSTs and a bulk import
+    def test_a_second_run_writes_nothing(self, bench: Bench, full: bool, n: int) -> None:
+        answered(bench.fake, n)
+        bench.sync()
+        bench.fake.calls.clear()
+        result = bench.sync(full=full)
+        assert (result.created, result.updated, result.deleted, result.unchanged) == (0, 0, 0, n)
+        assert bench.fake.writes() == []
+
+    def test_the_scores_are_those_of_the_science(self, bench: Bench) -> None:
+        answered(bench.fake)
+        bench.sync()
+        assert set(bench.fake.expected()) == set(bench.fake.predictions())
+        assert len(set(bench.fake.expected().values())) > 1
+
+    def test_the_suggestion_stands_in_the_result_and_fits_the_label_config(self, bench: Bench) -> None:
+        bench.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["fever", "cough"]})
+        bench.sync()
+        ((prediction,),) = bench.fake.predictions().values()
+        (found,) = prediction["result"]
+        assert (found["from_name"], found["to_name"], found["type"]) == ("findings", "text", "textarea")
+        assert found["value"]["text"] == ["fever"]
+        assert found["meta"]["raters"] == 3
+
+    def test_without_suggestions_only_the_score_is_written(self, bench: Bench) -> None:
+        answered(bench.fake)
+        bench.choose(suggestions=False)
+        bench.sync()
+        assert all(p["result"] == [] for (p,) in bench.fake.predictions().values())
+        assert bench.fake.wrong() == []
+
+    def test_two_controls_have_a_result_each_and_the_score_is_their_mean(self, tmp_path: Path) -> None:
+        config = (
+            '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/>'
+            '<TextArea name="actions" toName="text"/></View>'
+        )
+        bench = Bench(tmp_path, FakeLabelStudio(config))
+        task = bench.fake.add_task()
+        for user, texts in {1: ["fever"], 2: ["rash"]}.items():
+            result = [region(texts), region(["stopped drug"], "actions")]
+            bench.fake.annotate(task, user, [], result=result)
+        bench.sync()
+        ((prediction,),) = bench.fake.predictions().values()
+        assert {found["from_name"] for found in prediction["result"]} == {"findings", "actions"}
+        by_control = {found["from_name"]: found["score"] for found in prediction["result"]}
+        assert by_control["actions"] == 1.0
+        assert prediction["score"] == pytest.approx((by_control["findings"] + 1.0) / 2)
+        assert set(bench.row["summary"]["controls"]) == {"findings", "actions"}
+        bench.choose(controls=["actions"])
+        bench.sync()
+        assert bench.fake.predictions()[task][0]["score"] == 1.0
+        bench.store.close()
+
+    def test_predictions_of_others_are_left_alone(self, bench: Bench) -> None:
+        task = answered(bench.fake)[0]
+        other = bench.fake.add_prediction(task, ["by a model"], "gpt", 0.9)
+        bench.sync()
+        assert [p["id"] for p in bench.fake.tasks[task]["predictions"] if p["model_version"] == "gpt"] == [other]
+
+    def test_a_version_chosen_by_the_project_is_not_taken_from_it_unless_connected(self, bench: Bench) -> None:
+        task = answered(bench.fake)[0]
+        bench.fake.add_prediction(task, ["by a model"], "gpt", 0.9)
+        bench.fake.project["model_version"] = "gpt"
+        bench.sync()
+        assert bench.fake.project["model_version"] == "gpt"
+        assert bench.fake.wrong() == []
+
+    def test_a_project_without_a_text_area_is_refused_in_a_sentence(self, bench: Bench) -> None:
+        bench.fake.project["label_config"] = '<View><Text name="t" value="$t"/></View>'
+        with pytest.raises(InputError, match="no TextArea"):
+            bench.sync()
+
+    def test_an_empty_project_is_fine(self, bench: Bench) -> None:
+        assert bench.sync().items == 0
+
+
+class TestFollowsTheProject:
+    """After each kind of change an ordinary run, which reads only what changed, has everything right."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            pytest.param(lambda f, t: f.edit(f.tasks[t[0]]["annotations"][0]["id"], ["other words"]), id="edit"),
+            pytest.param(lambda f, t: f.edit(f.tasks[t[0]]["annotations"][0]["id"], []), id="emptied"),
+            pytest.param(
+                lambda f, t: f.edit(f.tasks[t[0]]["annotations"][0]["id"], ["x"], was_cancelled=True), id="skipped"
+            ),
+            pytest.param(lambda f, t: f.annotate(t[0], 9, ["a fourth answer"]), id="one more"),
+            pytest.param(lambda f, t: f.annotate(t[0], 1, ["second answer of the same user"]), id="again"),
+            pytest.param(lambda f, t: f.annotate(t[0], 9, ["skip"], was_cancelled=True), id="a skip"),
+            pytest.param(lambda f, t: f.delete_annotation(f.tasks[t[0]]["annotations"][0]["id"]), id="deletion"),
+            pytest.param(
+                lambda f, t: [f.delete_annotation(a["id"]) for a in list(f.tasks[t[1]]["annotations"])[:2]],
+                id="below two answers",
+            ),
+            pytest.param(lambda f, t: f.tasks.pop(t[2]), id="task removed"),
+            pytest.param(lambda f, t: f.add_task({1: ["imported"], 2: ["imports"]}), id="import"),
+            pytest.param(lambda f, t: (f.tasks.pop(t[2]), f.add_task({1: ["a"], 2: ["b"]})), id="re-import"),
+            pytest.param(
+                lambda f, t: f.annotate(
+                    t[0], 9, [], result=[region(["fever"], origin="prediction")], parent_prediction=1
+                ),
+                id="copied from a prediction",
+            ),
+            pytest.param(lambda f, t: f.tasks[t[0]]["predictions"].clear(), id="our prediction removed"),
+            pytest.param(lambda f, t: f.add_prediction(t[0], ["fake"], MODEL_VERSION, 0.1), id="a stray duplicate"),
+            pytest.param(
+                lambda f, t: f.tasks[t[0]]["drafts"].append({"id": 1, "user": "a@x", "result": [region(["dr"])]}),
+                id="draft",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("n", [4, 20])
+    def test_change(self, bench: Bench, n: int, change: Callable[[FakeLabelStudio, list[int]], Any]) -> None:
+        tasks = answered(bench.fake, n)
+        bench.sync()
+        change(bench.fake, tasks)
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.fake.calls.clear()
+        bench.sync()
+        assert bench.fake.writes() == []
+
+    def test_only_the_changed_task_is_scored_and_written(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        before = bench.store.counts()["tasks_scored"]
+        kept = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        bench.fake.calls.clear()
+        result = bench.sync()
+        assert bench.store.counts()["tasks_scored"] - before == 1
+        assert (result.updated, result.unchanged) == (1, 29)
+        assert [method for method, _ in bench.fake.writes()] == ["PATCH"]
+        assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == kept
+
+    def test_a_stray_prediction_is_removed_at_the_next_complete_pull(self, bench: Bench) -> None:
+        """Writing predictions changes no date, so only counting finds this one."""
+        task = answered(bench.fake)[0]
+        bench.sync()
+        bench.fake.add_prediction(task, ["copy"], MODEL_VERSION, 0.5)
+        bench.sync()
+        assert bench.fake.wrong() == []
+
+    def test_the_coefficients_follow_an_edit(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 6)
+        bench.sync()
+        before = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        for user, annotation in enumerate(bench.fake.tasks[tasks[0]]["annotations"]):
+            bench.fake.edit(annotation["id"], ["abc", "xyz", "123"][user : user + 1])
+        bench.sync(full=True)
+        summary = bench.row["summary"]["controls"]["findings"]
+        assert summary["coefficients"]["observed_agreement"]["value"] != before
+        expected = bench.fake.expected()
+        assert summary["coefficients"]["observed_agreement"]["value"] == pytest.approx(
+            sum(expected.values()) / len(expected)
+        )
+
+    def test_another_measure_is_another_score_everywhere(self, bench: Bench) -> None:
+        answered(bench.fake, 4)
+        bench.sync()
+        bench.choose(measure="jaccard")
+        result = bench.sync()
+        assert bench.fake.wrong(measure="jaccard") == []
+        assert result.updated + result.unchanged == 4
+
+    def test_a_control_added_while_running(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 4)
+        bench.sync()
+        added = '<TextArea name="actions" toName="text"/></View>'
+        bench.fake.project["label_config"] = bench.fake.project["label_config"].replace("</View>", added)
+        for task in tasks:
+            for annotation, action in zip(
+                bench.fake.tasks[task]["annotations"], ("stop", "stop", "go on"), strict=True
+            ):
+                annotation["result"].append(region([action], "actions"))
+        bench.sync()
+        first, second = bench.fake.expected(), bench.fake.expected("actions")
+        for task in tasks:
+            assert bench.fake.predictions()[task][0]["score"] == pytest.approx((first[task] + second[task]) / 2)
+        bench.fake.project["label_config"] = bench.fake.project["label_config"].replace(added, "</View>")
+        bench.sync()
+        assert bench.fake.wrong() == []
+
+    def test_predictions_of_a_model_count_as_a_rater_when_asked_for(self, bench: Bench) -> None:
+        task = bench.fake.add_task({1: ["fever"]})
+        bench.fake.add_prediction(task, ["fevers"], "gpt")
+        bench.sync()
+        assert bench.fake.predictions() == {}
+        bench.choose(predictions_as_raters=True)
+        bench.sync()
+        assert bench.fake.wrong(predictions_as_raters=True) == []
+        assert set(bench.fake.predictions()) == {task}
+        second = bench.fake.add_task({1: ["rash"]})
+        bench.sync()
+        bench.fake.add_prediction(second, ["rashes"], "gpt")  # changes no date that could be asked for
+        bench.sync()
+        assert bench.fake.wrong(predictions_as_raters=True) == []
+        assert set(bench.fake.predictions()) == {task, second}
+
+    def test_a_project_made_anew_under_the_same_number_starts_from_nothing(self, bench: Bench) -> None:
+        answered(bench.fake, 3)
+        bench.sync()
+        other = FakeLabelStudio()
+        other.project["created_at"] = "2026-11-21T00:00:00Z"
+        other.add_task({1: ["x"], 2: ["y"]})
+        bench.fake = other
+        assert bench.sync().items == 1
+        assert bench.fake.wrong() == []
+
+    def test_many_changes_at_once_are_written_in_bulk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sync_module, "REWRITE_FROM", 10)
+        answered(bench.fake, 30)
+        bench.sync()
+        bench.choose(measure="jaccard")
+        bench.fake.calls.clear()
+        bench.sync()
+        assert bench.fake.wrong(measure="jaccard") == []
+        assert ("DELETE", f"/api/projects/{NUMBER}/model-versions/") in bench.fake.writes()
+        assert bench.fake.project["model_version"] == MODEL_VERSION
+
+
+class TestBulkImport:
+    """It drops what it does not like, answers 201 all the same, and may have stored half of it when the connection breaks."""
+
+    def test_what_was_dropped_once_is_written_after_all(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        dropped: list[int] = []
+
+        def drop(prediction: Any) -> bool:
+            if prediction["task"] == tasks[3] and not dropped:
+                dropped.append(prediction["task"])
+                return True
+            return False
+
+        bench.fake.drop_in_bulk = drop
+        bench.sync()
+        assert dropped
+        assert bench.fake.wrong() == []
+
+    def test_what_is_always_dropped_ends_in_a_sentence_and_no_duplicates(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.fake.drop_in_bulk = lambda prediction: prediction["task"] in tasks[:15]
+        with pytest.raises(LabelStudioError, match="did not store all predictions"):
+            bench.sync()
+        assert all(len(listed) == 1 for listed in bench.fake.predictions().values())
+
+    @pytest.mark.parametrize("n", [5, 40])
+    def test_half_written(self, bench: Bench, n: int) -> None:
+        answered(bench.fake, n)
+        broken: list[int] = []
+
+        def half(request: httpx.Request) -> httpx.Response | BaseException | None:
+            if request.url.path.endswith("/import/predictions") and not broken:
+                body = json.loads(request.content)
+                for prediction in body[: len(body) // 2]:
+                    bench.fake._store(prediction)
+                broken.append(1)
+                return httpx.RemoteProtocolError("broken off", request=request)
+            return None
+
+        bench.fake.before = half
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert bool(broken) == (n > sync_module.FEW_CREATES)
+
+    def test_a_prediction_that_the_label_config_forbids_is_not_sent(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        tasks = answered(bench.fake, 3)
+        real = sync_module.PredictionChecker.problem
+
+        def problem(self: Any, prediction: Any) -> str | None:
+            return (
+                "is not allowed" if bench.store.counts().get("tasks_scored") and calls.pop() else real(self, prediction)
+            )
+
+        calls = [False, False, False, True] * 3
+        monkeypatch.setattr(sync_module.PredictionChecker, "problem", problem)
+        with caplog.at_level(logging.WARNING):
+            result = bench.sync()
+        assert result.created == 2
+        assert "prediction not written: is not allowed" in caplog.text
+        assert len(bench.fake.predictions()) == len(tasks) - 1
+
+
+def _faults() -> dict[str, Callable[[FakeLabelStudio, httpx.Request], httpx.Response | BaseException]]:
+    return {
+        "refused": lambda fake, request: httpx.ConnectError("refused", request=request),
+        "timeout": lambda fake, request: httpx.ReadTimeout("slow", request=request),
+        "broken": lambda fake, request: httpx.RemoteProtocolError("broken", request=request),
+        "500": lambda fake, request: httpx.Response(500, content=b"<html>" + SECRET_TEXT.encode()),
+        "401": lambda fake, request: httpx.Response(401, json={"detail": "Invalid token."}),
+        "not json": lambda fake, request: httpx.Response(200, content=b"<html>log in</html>"),
+        "killed": lambda fake, request: KeyboardInterrupt(),
+    }
+
+
+class TestFaults:
+    """One fault at each request of a run, before the server did what was asked or after it; then the server is well again."""
+
+    @pytest.mark.parametrize("when", ["before", "after"])
+    @pytest.mark.parametrize("kind", list(_faults()))
+    def test_any_fault_at_any_request(
+        self, tmp_path: Path, kind: str, when: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        place, runs = 0, 0
+        while True:
+            bench = Bench(tmp_path / f"{place}")
+            tasks = [
+                bench.fake.add_task({1: [SECRET_TEXT], 2: [f"{SECRET_TEXT} {k}"], 3: ["other"]}) for k in range(13)
+            ]
+            bench.sync()
+            # A run with each kind of write in it: create, update, delete.
+            bench.fake.add_task({1: [SECRET_TEXT], 2: ["new"]})
+            bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["changed"])
+            for annotation in bench.fake.tasks[tasks[1]]["annotations"][:2]:
+                bench.fake.delete_annotation(annotation["id"])
+            reached = self._break(bench, kind, when, place)
+            runs += 1
+            for _ in range(3):
+                try:
+                    bench.sync()
+                    break
+                except (SoftirrError, Stopped, KeyboardInterrupt):
+                    continue
+            assert bench.fake.wrong() == [], f"fault at request {place}"
+            bench.fake.calls.clear()
+            bench.sync()
+            assert bench.fake.writes() == []
+            bench.store.close()
+            if not reached:
+                break
+            place += 1
+        assert runs > 8, "the fault met no request"
+        assert SECRET_TEXT not in caplog.text
+        assert "secret-token" not in caplog.text
+
+    @staticmethod
+    def _break(bench: Bench, kind: str, when: str, place: int) -> bool:
+        """A run in which the request number `place` goes wrong for as long as the run lasts; False if it has fewer requests."""
+        seen = 0
+        make = _faults()[kind]
+
+        def fault(request: httpx.Request) -> httpx.Response | BaseException | None:
+            nonlocal seen
+            seen += 1
+            return make(bench.fake, request) if seen - 1 == place else None
+
+        setattr(bench.fake, when, fault)
+        try:
+            bench.sync()
+        except (SoftirrError, Stopped, KeyboardInterrupt):
+            pass
+        finally:
+            setattr(bench.fake, when, lambda request: None)
+        return seen > place
+
+    @pytest.mark.parametrize("kind", ["refused", "500", "401"])
+    def test_a_server_that_stays_away_is_said_in_one_sentence(self, bench: Bench, kind: str) -> None:
+        answered(bench.fake, 3)
+        bench.sync()
+        bench.fake.before = lambda request: _faults()[kind](bench.fake, request)
+        with pytest.raises(LabelStudioError) as caught:
+            bench.sync()
+        assert str(caught.value).count(". ") == 0
+        assert "secret-token" not in str(caught.value)
+        assert SECRET_TEXT not in str(caught.value)
+
+    def test_faults_are_counted_by_kind(self, bench: Bench) -> None:
+        answered(bench.fake, 2)
+        replies = [httpx.Response(500), httpx.Response(503)]
+        bench.fake.before = lambda request: replies.pop() if replies and request.method == "GET" else None
+        bench.sync()
+        assert sorted(bench.errors) == ["500", "503"]
+
+    def test_a_task_that_goes_while_its_prediction_is_written(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+
+        def vanish(request: httpx.Request) -> None:
+            if request.method == "POST":
+                bench.fake.tasks.pop(tasks[5], None)
+
+        bench.fake.before = vanish  # type: ignore[assignment]
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert tasks[5] not in bench.fake.tasks
+
+    def test_tasks_that_change_between_two_pages(self, tmp_path: Path) -> None:
+        bench = Bench(tmp_path, page_size=3)
+        tasks = answered(bench.fake, 10)
+        changed: list[int] = []
+
+        def change(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and len(changed) < 3:
+                task = tasks[len(changed)]
+                changed.append(task)
+                bench.fake.edit(bench.fake.tasks[task]["annotations"][0]["id"], [f"changed meanwhile {task}"])
+                bench.fake.add_task({1: ["new"], 2: ["news"]})
+
+        bench.fake.after = change  # type: ignore[assignment]
+        bench.sync()
+        bench.fake.after = lambda request: None
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.store.close()
+
+    def test_a_full_disk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        import sqlite3
+
+        import sqlalchemy as sa
+
+        answered(bench.fake, 20)
+        for place in range(12):
+            full = [place]
+
+            def refuse(connection: Any, cursor: Any, statement: str, *_: Any, full: list[int] = full) -> None:
+                if statement.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")):
+                    full[0] -= 1
+                    if full[0] < 0:
+                        raise sqlite3.OperationalError("database or disk is full")
+
+            sa.event.listen(bench.store.engine, "before_cursor_execute", refuse)
+            bench.fake.add_task({1: [f"x{place}"], 2: ["y"]})
+            try:
+                broken = False
+                while not broken:  # the fewer writes a run makes, the more runs it takes
+                    try:
+                        bench.sync(full=True)
+                    except (sqlite3.OperationalError, sa.exc.OperationalError):
+                        broken = True
+            finally:
+                sa.event.remove(bench.store.engine, "before_cursor_execute", refuse)
+            bench.sync()
+            assert bench.fake.wrong() == []
+
+
+class TestTwoBackendsOnOneServer:
+    def test_each_with_its_own_store_they_agree_in_the_end(self, tmp_path: Path) -> None:
+        first = Bench(tmp_path / "a")
+        second = Bench(tmp_path / "b", first.fake)
+        answered(first.fake, 20)
+        first.sync()
+        second.sync()
+        assert first.fake.wrong() == []
+        first.fake.add_task({1: ["x"], 2: ["xy"]})
+        second.sync()
+        first.sync()
+        second.sync()
+        assert first.fake.wrong() == []
+        first.store.close()
+        second.store.close()
+
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "right to left": "‮حمى شديدة‬ כאב ראש",
+    "emoji": "🤒👩‍⚕️🏽 fever",
+    "control characters": "fe\x00ver\x07 \x1b[31mred\x7f",
+    "lone surrogate": "fe\ud800ver \udfff",
+    "quotes": "'; DROP TABLE tasks; -- \" \\ %s {0}",
+    "white space": "\u2003 \t\n fever \u00a0",
+    "combining": "e\u0301" * 50,
+    "zero width": "fe\u200bver\ufeff",
+    "very long": "long " * 200_000,
+}
+
+
+class TestHostileAnswers:
+    @pytest.mark.parametrize("name", list(HOSTILE))
+    def test_text(self, bench: Bench, name: str) -> None:
+        task = bench.fake.add_task({1: [HOSTILE[name], "fever"], 2: [HOSTILE[name]], 3: ["fever"]})
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert set(bench.fake.predictions()) == {task}
+        bench.fake.calls.clear()
+        bench.sync(full=True)
+        assert bench.fake.writes() == []
+
+    def test_ten_megabytes(self, bench: Bench) -> None:
+        words = " ".join(f"w{k}" for k in range(1_500_000))
+        assert len(words) > 10_000_000
+        task = bench.fake.add_task({1: [words], 2: ["fever"]})
+        bench.sync()
+        assert set(bench.fake.predictions()) == {task}
+        ((prediction,),) = bench.fake.predictions().values()
+        assert len(json.dumps(prediction)) < 100_000, "a prediction does not repeat ten megabytes"
+
+    def test_a_thousand_texts_in_an_answer(self, bench: Bench) -> None:
+        many = [f"finding {k}" for k in range(1000)]
+        task = bench.fake.add_task({1: many, 2: many[:50], 3: ["finding 7"]})
+        bench.sync()
+        assert set(bench.fake.predictions()) == {task}
+        ((prediction,),) = bench.fake.predictions().values()
+        assert len(json.dumps(prediction)) < 1_000_000
+
+    @pytest.mark.parametrize(
+        "result",
+        [
+            None,
+            "text",
+            [None, 3, "x"],
+            [{}],
+            [{"type": "textarea"}],
+            [{"type": "textarea", "from_name": "findings", "value": None}],
+            [{"type": "textarea", "from_name": "findings", "value": {"text": None}}],
+            [{"type": "textarea", "from_name": "findings", "value": {"text": [1, None, {"a": 1}, "fever"]}}],
+            [{"type": "textarea", "from_name": "findings", "value": {"text": "a plain string"}}],
+            [{"type": "textarea", "from_name": "findings", "value": {"text": [""]}}],
+            [{"type": "relation", "from_id": "a", "to_id": "b", "direction": "bi"}],
+            [{"type": ["textarea"], "from_name": {"a": 1}, "value": []}],
+        ],
+    )
+    def test_odd_results(self, bench: Bench, result: Any) -> None:
+        task = bench.fake.add_task({2: ["fever"]})
+        bench.fake.annotate(task, 1, [], result=result)
+        bench.sync()
+        assert bench.fake.wrong() == []
+
+    @pytest.mark.parametrize("completed_by", [None, {"id": 7, "email": "a@x"}, "a@x", True, {}])
+    def test_odd_users(self, bench: Bench, completed_by: Any) -> None:
+        task = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+        bench.fake.annotate(task, 3, ["rash"], completed_by=completed_by)
+        bench.sync()
+        assert bench.fake.wrong() == []
