@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from softirr.cache import PairCache
 from softirr.experiments.draw import Draw
 from softirr.experiments.generate import Generator, Population
+from softirr.experiments.gold import gold_summary
+from softirr.experiments.gold import values as values_of
 from softirr.experiments.store import AuditRow, RunStore
 from softirr.experiments.synthetic import NamedMeasure, Plan, Progress
 from softirr.terminology import Terminology
@@ -85,6 +87,7 @@ def audited(
     found = report["coefficients"][COEFFICIENT]
     low, high = found["ci95"] or (None, None)
     plain = report["audit"]["plain"][COEFFICIENT]
+    truth = values_of(gold_summary(population.gold(), "dice"))[COEFFICIENT]
     return AuditRow(
         population.digest, named.key, judgements, population.number, found["value"], low, high, plain, truth
     )
