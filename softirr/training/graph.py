@@ -1,0 +1,106 @@
+"""Concepts with their texts and neighbours: what pairs are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Concepts by position. Texts of one concept mean the same; those of different concepts don't, unless the concepts share a text.
+
+    Attributes
+    ----------
+    name
+        What it was made from.
+    forms
+        The texts of each concept.
+    narrower, broader
+        Further texts that entail the concept, and that are entailed by it.
+    parents
+        More general concepts.
+    contrasts
+        Concepts that look or sound close and mean something else: lexical neighbours, neighbours by embedding, other fillings of one
+        pattern.
+    definitions
+        A definition, or an empty text.
+    held_out
+        Concepts kept for development: no pair for training is drawn from them.
+    clinical
+        Concepts nearer to what clinicians write (all, except in a general dictionary).
+    share
+        How much the graph counts beside others when concepts are drawn.
+    """
+
+    name: str
+    forms: tuple[tuple[str, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    narrower: tuple[tuple[str, ...], ...]
+    broader: tuple[tuple[str, ...], ...]
+    contrasts: tuple[tuple[int, ...], ...]
+    definitions: tuple[str, ...]
+    held_out: tuple[bool, ...]
+    clinical: tuple[bool, ...]
+    share: float = 1.0
+    children: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        forms: Sequence[Sequence[str]],
+        *,
+        parents: Sequence[Sequence[int]] | None = None,
+        narrower: Sequence[Sequence[str]] | None = None,
+        broader: Sequence[Sequence[str]] | None = None,
+        contrasts: Sequence[Iterable[int]] | None = None,
+        definitions: Sequence[str] | None = None,
+        held_out: Sequence[bool] | None = None,
+        clinical: Sequence[bool] | None = None,
+        share: float = 1.0,
+    ) -> Graph:
+        """A graph with what is left out empty, and the children of each concept filled in."""
+        n = len(forms)
+        up = tuple(tuple(p) for p in parents) if parents is not None else ((),) * n
+        down: list[list[int]] = [[] for _ in range(n)]
+        for child, row in enumerate(up):
+            for parent in row:
+                down[parent].append(child)
+        return cls(
+            name=name,
+            forms=tuple(tuple(f) for f in forms),
+            parents=up,
+            narrower=tuple(tuple(f) for f in narrower) if narrower is not None else ((),) * n,
+            broader=tuple(tuple(f) for f in broader) if broader is not None else ((),) * n,
+            contrasts=tuple(tuple(c) for c in contrasts) if contrasts is not None else ((),) * n,
+            definitions=tuple(definitions) if definitions is not None else ("",) * n,
+            held_out=tuple(held_out) if held_out is not None else (False,) * n,
+            clinical=tuple(clinical) if clinical is not None else (True,) * n,
+            share=share,
+            children=tuple(tuple(c) for c in down),
+        )
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def with_contrasts(self, contrasts: Sequence[Iterable[int]]) -> Graph:
+        """The same graph with other contrasts."""
+        return replace(self, contrasts=tuple(tuple(c) for c in contrasts))
+
+    def ancestors(self, k: int, *, steps: int = 12) -> frozenset[int]:
+        """All more general concepts up to `steps` away."""
+        found: set[int] = set()
+        front = {k}
+        for _ in range(steps):
+            front = {p for c in front for p in self.parents[c]} - found
+            if not front:
+                break
+            found |= front
+        return frozenset(found)
+
+    def text(self, k: int, rng: Random) -> str:
+        """One of the texts of a concept; its first is drawn more often, as people do."""
+        forms = self.forms[k]
+        return forms[0] if rng.random() < 0.25 else rng.choice(forms)

@@ -1,0 +1,450 @@
+"""The training loop: rounds of chunks, an average of the weights, hard pairs found by the model itself, checkpoints, early stopping."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional as F
+
+from softirr.errors import InputError
+from softirr.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
+from softirr.training.develop import Calibration, DevelopmentSet, calibrate, measures
+from softirr.training.folder import load_start
+from softirr.training.stream import PairStream
+
+Progress = Callable[[int, int], None]
+_CHECKPOINT = "checkpoint.pt"
+_CLEAR = 0.98
+"""A pair of neighbours that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train; together with the data and the seed it decides the result.
+
+    Attributes
+    ----------
+    start
+        Model folder.
+    pairs
+        How many pairs to train on.
+    rounds
+        Parts of the training; between two of them the model is measured on the development set and hard pairs are looked for.
+    batch, chunk
+        Pairs of a step, and pairs drawn at once.
+    rate, layer_decay, warmup, weight_decay, clip
+        Learning rate at its highest, factor from layer to layer downwards, share of the steps in which it rises, and the usual two.
+    average
+        Decay of the moving average of the weights, which is what is kept.
+    focal
+        Exponent of the focal loss; 0 is cross-entropy.
+    layers, dropout
+        See :func:`softirr.training.folder.load_start`.
+    max_length
+        Tokens of a pair.
+    development
+        Pairs of each kind in the development set.
+    hard
+        How many hard pairs are kept after a round; 0 looks for none.
+    patience
+        Rounds without a better model before training stops.
+    teachers, teaching
+        Folders of trained models whose mean probability is taken as truth, and how much that counts beside the labels.
+    seed
+    """
+
+    start: str
+    pairs: int = 6_000_000
+    rounds: int = 12
+    batch: int = 256
+    chunk: int = 8192
+    rate: float = 2e-4
+    layer_decay: float = 0.9
+    warmup: float = 0.06
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    average: float = 0.999
+    focal: float = 0.0
+    layers: int | None = None
+    dropout: float | None = None
+    max_length: int = 128
+    development: int = 300
+    hard: int = 20_000
+    patience: int = 4
+    teachers: tuple[str, ...] = ()
+    teaching: float = 0.5
+    seed: int = 0
+
+    @property
+    def chunks(self) -> int:
+        """Chunks in all, the same number in each round."""
+        return max(1, round(self.pairs / self.chunk / self.rounds)) * self.rounds
+
+    @property
+    def steps(self) -> int:
+        """Steps in all."""
+        return self.chunks * -(-self.chunk // self.batch)
+
+
+@dataclass
+class State:
+    """Where training stands."""
+
+    done: int = 0
+    """Chunks."""
+    step: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: float = math.inf
+    best_round: int = -1
+    finished: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What came out of it.
+
+    Attributes
+    ----------
+    model, tokenizer
+        Best weights so far (the average), not yet calibrated.
+    calibration
+    before, after
+        Measures of the start and of the best model on the development set.
+    state
+    """
+
+    model: Any
+    tokenizer: Any
+    calibration: Calibration
+    before: dict[str, float]
+    after: dict[str, float]
+    state: State
+
+
+class Trainer:
+    """Trains one model from kept sources.
+
+    Parameters
+    ----------
+    recipe
+    data
+        File written by :func:`softirr.training.batches.write_sources`.
+    work
+        Folder for checkpoints.
+    device
+        ``auto``, ``cpu``, ``cuda``.
+    workers
+        Processes that make batches; 0 makes them in this one.
+    say, progress
+        Get sentences, and (pairs done, pairs in all).
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        data: Path,
+        work: Path,
+        *,
+        device: str = "auto",
+        workers: int = 0,
+        say: Callable[[str], None] = lambda sentence: None,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        from softirr.inference.classifier import pick_device
+
+        self.recipe, self.work, self._data, self._workers = recipe, work, data, workers
+        self._say, self._progress = say, progress
+        self.device = pick_device(device)
+        torch.manual_seed(recipe.seed)
+        self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
+        self.model.to(self.device)
+        self._sources = read_sources(data)
+        self._dev = DevelopmentSet.of(self._sources, recipe.development, seed=recipe.seed)
+        if not len(self._dev):
+            raise InputError("The data leave no concept for development: they are too few to train on.")
+        self._encoder = Encoder(self.tokenizer, recipe.max_length)
+        self._teachers = [self._teacher(folder) for folder in recipe.teachers]
+        self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type == "cuda")
+        self._average = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self._best = {name: p.detach().clone() for name, p in self._average.items()}
+        self._hard: list[tuple[str, str, int]] = []
+        self.state = State()
+        self._resume()
+
+    def run(self, *, seconds: float | None = None) -> Trained:
+        """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
+        started, recipe, state = time.monotonic(), self.recipe, self.state
+        spent = state.seconds
+        plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, recipe.max_length)
+        if not state.history:
+            self._measure(0)
+        with chunks(str(self._data), plan, self._workers) as source:
+            while not state.finished:
+                kept_time = seconds is None or time.monotonic() - started < seconds
+                if not kept_time or not self._round(source, started, seconds):
+                    break
+                state.seconds = spent + time.monotonic() - started
+                self._end_of_round()
+        state.seconds = spent + time.monotonic() - started
+        self._keep()
+        best = copy.deepcopy(self.model).eval()
+        best.load_state_dict(self._best if state.best_round >= 0 else self._average)
+        margins = self.margins(best, self._dev.pairs)
+        calibration = calibrate(self._dev, margins)
+        return Trained(
+            best,
+            self.tokenizer,
+            calibration,
+            state.history[0],
+            measures(self._dev, margins, calibration),
+            state,
+        )
+
+    def margins(self, model: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Logit of entailment minus logit of its absence, in both directions, shape (n, 2)."""
+        both = [*pairs, *((b, a) for a, b in pairs)]
+        return self._one_way(model, both).reshape(2, -1).T
+
+    def _one_way(self, model: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        model.eval()
+        found = np.zeros(len(pairs))
+        with torch.inference_mode():
+            for places, batch in self._encoder.batches(
+                pairs, [0] * len(pairs), 1024 if self.device.type == "cuda" else 128
+            ):
+                logits = self._logits(model, batch)
+                found[places] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
+        return found
+
+    def _round(self, source: Chunks, started: float, seconds: float | None) -> bool:
+        """The rest of the current round; False if time ran out in it."""
+        recipe, state = self.recipe, self.state
+        size = recipe.chunks // recipe.rounds
+        last = (state.done // size + 1) * size
+        file = ""
+        if self._hard:
+            path = self.work / f"hard-{state.done // size}.pkl"
+            path.write_bytes(pickle.dumps(self._hard))
+            file = str(path)
+        for batches in source.between(state.done, last, file):
+            self.model.train()
+            for batch in batches:
+                self._step(batch)
+            state.done += 1
+            self._progress(min(state.done * recipe.chunk, recipe.chunks * recipe.chunk), recipe.chunks * recipe.chunk)
+            if seconds is not None and time.monotonic() - started > seconds and state.done < last:
+                return False
+        return True
+
+    def _step(self, batch: Batch) -> None:
+        recipe, state = self.recipe, self.state
+        factor = schedule(state.step, recipe.steps, recipe.warmup)
+        for group in self._optimizer.param_groups:
+            group["lr"] = group["highest"] * factor
+        labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
+        value = self._loss(self._logits(self.model, batch), labels, batch)
+        self._optimizer.zero_grad(set_to_none=True)
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
+        self._optimizer.step()
+        state.step += 1
+        # a young average would remember the untrained weights for long
+        decay = min(recipe.average, (1 + state.step) / (10 + state.step))
+        with torch.no_grad():
+            mine = self.model.state_dict()
+            kept = [(self._average[name], p) for name, p in mine.items() if p.is_floating_point()]
+            torch._foreach_lerp_([a for a, _ in kept], [p for _, p in kept], 1 - decay)
+
+    def _loss(self, logits: torch.Tensor, labels: torch.Tensor, batch: Batch) -> torch.Tensor:
+        log_p = F.log_softmax(logits, dim=-1)
+        chosen = log_p.gather(1, labels[:, None])[:, 0]
+        value = -((1 - chosen.exp()) ** self.recipe.focal * chosen).mean() if self.recipe.focal else -chosen.mean()
+        if self._teachers:
+            with torch.no_grad():
+                taught = torch.stack([F.softmax(self._logits(t, batch), dim=-1) for t in self._teachers]).mean(0)
+            weight = self.recipe.teaching
+            value = (1 - weight) * value - weight * (taught * log_p).sum(-1).mean()
+        return value
+
+    def _logits(self, model: Any, batch: Batch) -> torch.Tensor:
+        ids, types, mask = (torch.from_numpy(x) for x in (batch.ids, batch.types, batch.mask))
+        if self.device.type == "cuda":
+            ids, types, mask = (x.pin_memory().to(self.device, non_blocking=True) for x in (ids, types, mask))
+        inputs = {"input_ids": ids.long(), "attention_mask": mask.long()}
+        if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
+            inputs["token_type_ids"] = types.long()
+        with torch.autocast(self.device.type, torch.bfloat16) if self._half() else nullcontext():
+            logits: torch.Tensor = model(**inputs).logits
+        return logits.float()
+
+    def _half(self) -> bool:
+        from softirr.inference.classifier import _fast_bfloat16
+
+        return self.device.type == "cuda" or (self.device.type == "cpu" and _fast_bfloat16())
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """Parameters by layer: the deeper, the slower; norms and biases without weight decay."""
+        count = int(self.model.config.num_hidden_layers)
+        groups: dict[tuple[int, bool], list[Any]] = {}
+        for name, p in self.model.named_parameters():
+            depth = 0
+            if ".layer." in name:
+                depth = int(name.split(".layer.")[1].split(".")[0]) + 1
+            elif "embeddings" not in name:
+                depth = count + 1
+            groups.setdefault((depth, p.ndim > 1), []).append(p)
+        recipe = self.recipe
+        return [
+            {
+                "params": params,
+                "lr": 0.0,
+                "highest": recipe.rate * recipe.layer_decay ** (count + 1 - depth),
+                "weight_decay": recipe.weight_decay if decays else 0.0,
+            }
+            for (depth, decays), params in groups.items()
+        ]
+
+    def _end_of_round(self) -> None:
+        recipe, state = self.recipe, self.state
+        number = state.done // (recipe.chunks // recipe.rounds)
+        found = self._measure(number)
+        if found["score"] < state.best:
+            state.best, state.best_round = found["score"], number
+            self._best = {name: p.detach().clone() for name, p in self._average.items()}
+        if number >= recipe.rounds:
+            state.finished = True
+        elif number - max(state.best_round, 0) >= recipe.patience:
+            self._say(f"No better model since round {state.best_round}: training ends here.")
+            state.finished = True
+        elif recipe.hard:
+            self._find_hard(number)
+        self._keep()
+
+    def _measure(self, number: int) -> dict[str, float]:
+        """Measures the average on the development set, each time with its own calibration."""
+        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self.model.load_state_dict(self._average)
+        margins = self.margins(self.model, self._dev.pairs)
+        found = measures(self._dev, margins, calibrate(self._dev, margins))
+        self.model.load_state_dict(mine)
+        self.state.history.append(found)
+        told = ", ".join(
+            f"{name} {found[name]:.3f}"
+            for name in (
+                "score",
+                "P synonym",
+                "P random",
+                "P sibling",
+                "P neighbour",
+                "changed called equivalent",
+                "direction right",
+            )
+            if name in found
+        )
+        self._say(f"Round {number} of {self.recipe.rounds}: {told}.")
+        return found
+
+    def _find_hard(self, number: int) -> None:
+        """Pairs that the average gets wrong, for the next round."""
+        recipe = self.recipe
+        kinds = {
+            "sibling": 3.0,
+            "neighbour": 4.0,
+            "hypernym": 2.0,
+            "synonym": 4.0,
+            "opposite": 1.0,
+            "other word": 1.0,
+            "modifier": 1.0,
+        }
+        stream = PairStream(self._sources, seed=recipe.seed + 1, weights=kinds)
+        examples = stream.chunk(number, 3 * recipe.hard)
+        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self.model.load_state_dict(self._average)
+        margins = self._one_way(self.model, [(e.premise, e.hypothesis) for e in examples])
+        self.model.load_state_dict(mine)
+        p = Calibration()(margins)
+        wrong = np.array([abs(e.entails - x) for e, x in zip(examples, p, strict=True)])
+        unclear = np.array([e.kind in ("sibling", "neighbour") for e in examples]) & (wrong > _CLEAR)
+        order = np.argsort(-np.where(unclear, 0, wrong), kind="stable")[: recipe.hard]
+        self._hard = [
+            (examples[k].premise, examples[k].hypothesis, examples[k].entails) for k in order.tolist() if wrong[k] > 0.3
+        ]
+        self._say(f"{len(self._hard):,} hard pairs for the next round.")
+
+    def _teacher(self, folder: str) -> Any:
+        model, tokenizer = load_start(folder)
+        if tokenizer.get_vocab() != self.tokenizer.get_vocab():
+            raise InputError(f"The model in {folder} can't teach: its tokens are others.")
+        return model.to(self.device).eval().requires_grad_(False)
+
+    def _keep(self) -> None:
+        """Write a checkpoint; the file is whole at any time."""
+        fresh = self.work / (_CHECKPOINT + ".part")
+        torch.save(
+            {
+                "recipe": _same(self.recipe),
+                "state": asdict(self.state),
+                "model": self.model.state_dict(),
+                "average": self._average,
+                "best": self._best,
+                "optimizer": self._optimizer.state_dict(),
+                "hard": self._hard,
+                "random": torch.get_rng_state(),
+                "random_cuda": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
+            },
+            fresh,
+        )
+        os.replace(fresh, self.work / _CHECKPOINT)
+
+    def _resume(self) -> None:
+        path = self.work / _CHECKPOINT
+        if not path.is_file():
+            return
+        try:
+            kept = torch.load(path, map_location="cpu", weights_only=True)
+            recipe = kept["recipe"]
+        except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError, ValueError) as error:
+            raise InputError(f"{path} is damaged; remove it to train from the beginning.") from error
+        if recipe != _same(self.recipe):
+            changed = [name for name in recipe if recipe[name] != _same(self.recipe).get(name)]
+            raise InputError(
+                f"{path} belongs to a training with another {', '.join(changed) or 'recipe'}; choose another work folder."
+            )
+        self.model.load_state_dict(kept["model"])
+        self._optimizer.load_state_dict(kept["optimizer"])
+        self._average = {name: p.to(self.device) for name, p in kept["average"].items()}
+        self._best = {name: p.to(self.device) for name, p in kept["best"].items()}
+        self._hard = [tuple(pair) for pair in kept["hard"]]
+        self.state = State(**kept["state"])
+        torch.set_rng_state(kept["random"])
+        if kept["random_cuda"] is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(kept["random_cuda"])
+        self._say(f"Going on after {self.state.done * self.recipe.chunk:,} pairs.")
+
+
+def schedule(step: int, steps: int, warmup: float) -> float:
+    """Factor of the learning rate: a straight rise, then half a cosine down to 2%."""
+    rise = max(1, round(steps * warmup))
+    if step < rise:
+        return (step + 1) / rise
+    share = min(1.0, (step - rise) / max(1, steps - rise))
+    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share))
+
+
+def _same(recipe: Recipe) -> dict[str, Any]:
+    """What has to stay the same between two parts of a training; where the start model lies may change."""
+    told = asdict(replace(recipe, start="", teachers=()))
+    return {name: value for name, value in told.items() if name not in ("start", "teachers")}

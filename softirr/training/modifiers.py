@@ -1,0 +1,226 @@
+"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings joined to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# fmt: off
+
+@dataclass(frozen=True)
+class ModifierClass:
+    """Wordings put around a text. Wordings of one group mean the same; those of two groups of one class exclude each other.
+
+    Attributes
+    ----------
+    name
+        The kind of example that comes from it.
+    groups
+        Wordings with ``{}`` for the text.
+    restricts
+        Whether the text with the wording entails the bare text ("severe pain" is pain; "no pain", "family history of pain" are not).
+    """
+
+    name: str
+    groups: tuple[tuple[str, ...], ...]
+    restricts: bool
+
+
+def _sided(*words: str) -> tuple[str, ...]:
+    return tuple(f"{w} {{}}" for w in words)
+
+
+MODIFIERS: tuple[ModifierClass, ...] = (
+    ModifierClass(
+        "negation",
+        (
+            ("{}", "{}", "{} present", "presence of {}", "patient has {}", "positive for {}", "evidence of {}", "there is {}", "with {}"),
+            (
+                "no {}", "no {}", "denies {}", "without {}", "absence of {}", "negative for {}", "no evidence of {}", "no sign of {}",
+                "no signs of {}", "{} absent", "free of {}", "{} not present", "does not have {}", "{} ruled out", "{}: no", "not {}",
+                "patient does not have {}", "{} excluded", "{} was not found", "never had {}", "lack of {}", "no {} seen", "non-{}",
+            ),
+        ),
+        restricts=False,
+    ),
+    ModifierClass(
+        "context",
+        (
+            ("{}", "current {}", "active {}", "has {}", "suffers from {}", "diagnosed with {}", "dx {}", "confirmed {}", "{} confirmed"),
+            ("history of {}", "h/o {}", "hx of {}", "past history of {}", "previous {}", "prior {}", "PMH: {}", "past {}", "had {} in the past"),
+            ("family history of {}", "FHx {}", "FH of {}", "{} in the family", "relative with {}", "mother had {}"),
+            ("suspected {}", "possible {}", "?{}", "query {}", "{} suspected", "rule out {}", "r/o {}", "suspicion of {}", "maybe {}"),
+            ("at risk of {}", "risk of {}", "risk for {}", "predisposed to {}", "increased risk of {}"),
+            ("resolved {}", "{} resolved", "recovered from {}", "cured {}", "{} in remission", "no longer has {}"),
+            ("fear of {}", "worried about {}", "afraid of {}"),
+            ("screening for {}", "screened for {}", "{} screening", "tested for {}"),
+            ("prevention of {}", "prophylaxis for {}", "prophylaxis against {}", "{} prophylaxis", "to prevent {}"),
+            ("vaccination against {}", "vaccine for {}", "immunised against {}", "{} vaccine", "{} immunization"),
+            ("died of {}", "death from {}", "fatal {}", "killed by {}", "death due to {}"),
+            ("resistant to treatment for {}", "treatment failure in {}", "refractory {}", "treatment-resistant {}"),
+        ),
+        restricts=False,
+    ),
+    ModifierClass(
+        "severity",
+        (
+            _sided("mild", "slight", "minor", "mildly severe", "light", "a little") + ("{}, mild", "{} (mild)"),
+            _sided("moderate", "moderately severe", "medium") + ("{}, moderate", "{} of moderate severity"),
+            _sided("severe", "serious", "intense", "marked", "extreme", "bad") + ("{}, severe", "severe form of {}", "{} (severe)"),
+            _sided("life-threatening", "potentially fatal", "critical"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "course",
+        (
+            _sided("acute", "sudden", "sudden-onset") + ("{}, acute", "{} of sudden onset", "acute onset of {}"),
+            _sided("chronic", "long-standing", "longstanding", "long-term") + ("{}, chronic", "{} for many years"),
+            _sided("transient", "temporary", "short-lived", "passing") + ("{} that goes away by itself", "{}, transient"),
+            _sided("recurrent", "repeated", "recurring", "frequent") + ("{} that keeps coming back", "{}, recurrent", "repeated episodes of {}"),
+            _sided("progressive", "worsening", "increasing") + ("{} getting worse", "{} that gets worse over time"),
+            _sided("improving", "resolving", "decreasing") + ("{} getting better",),
+            _sided("congenital") + ("{} present at birth", "{} from birth", "{}, congenital", "born with {}"),
+            _sided("acquired") + ("{} acquired later in life", "{}, acquired"),
+            _sided("stable", "unchanged") + ("{} unchanged", "no change in {}"),
+            _sided("postoperative", "post-operative", "post-op") + ("{} after surgery", "{} following surgery"),
+            _sided("preoperative", "pre-operative", "pre-op") + ("{} before surgery",),
+            _sided("neonatal") + ("{} of the newborn", "{} in a newborn", "newborn {}"),
+            _sided("childhood", "pediatric", "paediatric", "juvenile") + ("{} in a child", "{} in children"),
+            _sided("adult-onset", "adult") + ("{} in adults", "{} in an adult"),
+            _sided("nocturnal", "nighttime") + ("{} at night", "{} during the night"),
+            _sided("morning") + ("{} in the morning",),
+            _sided("exertional", "exercise-induced") + ("{} on exertion", "{} with exercise", "{} during exercise"),
+            ("{} at rest", "{} while resting", "resting {}"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "laterality",
+        (
+            _sided("left", "left-sided", "L", "lt", "left side") + ("{} on the left", "{}, left", "{} of the left side", "{} (L)", "{} left"),
+            _sided("right", "right-sided", "R", "rt", "right side") + ("{} on the right", "{}, right", "{} of the right side", "{} (R)", "{} right"),
+            _sided("bilateral", "b/l", "bilat") + ("{} on both sides", "{}, bilateral", "{} of both sides", "{} left and right"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "location",
+        (
+            _sided("upper") + ("{}, upper",),
+            _sided("lower") + ("{}, lower",),
+            _sided("anterior") + ("{} at the front", "{}, anterior"),
+            _sided("posterior") + ("{} at the back", "{}, posterior"),
+            _sided("proximal"),
+            _sided("distal"),
+            _sided("medial"),
+            _sided("lateral"),
+            _sided("localized", "localised", "focal", "circumscribed") + ("{} limited to one area",),
+            _sided("generalized", "generalised", "diffuse", "widespread") + ("{} all over the body", "{} all over"),
+            _sided("superficial"),
+            _sided("deep"),
+            _sided("central"),
+            _sided("peripheral"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        tuple(
+            (f"grade {n} {{}}", f"grade {r} {{}}", f"{{}} grade {n}", f"{{}}, grade {n}", f"G{n} {{}}", f"{{}} (grade {r})", f"CTCAE grade {n} {{}}")
+            for n, r in ((1, "I"), (2, "II"), (3, "III"), (4, "IV"), (5, "V"))
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        tuple(
+            (f"stage {n} {{}}", f"stage {r} {{}}", f"{{}} stage {n}", f"{{}}, stage {r}", f"{{}} (stage {n})")
+            for n, r in ((1, "I"), (2, "II"), (3, "III"), (4, "IV"), (5, "V"))
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        tuple(
+            (f"type {n} {{}}", f"{{}} type {n}", f"{{}} type {r}", f"{{}}, type {n}", f"type {r} {{}}", f"{{}} {n}")
+            for n, r in ((1, "I"), (2, "II"), (3, "III"), (4, "IV"), (5, "V"), (6, "VI"), (7, "VII"))
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        tuple(
+            (f"{n} {{}}", f"{{}} x{n}", f"{{}} x {n}", f"{w} {{}}", f"{w} ({n}) {{}}")
+            for n, w in ((2, "two"), (3, "three"), (4, "four"), (5, "five"), (6, "six"), (10, "ten"))
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        tuple(
+            (f"{{}} for {n} {unit}s", f"{{}} for {w} {unit}s", f"{n}-{unit} history of {{}}", f"{{}} since {n} {unit}s", f"{{}} x {n}{short}")
+            for n, w in ((2, "two"), (3, "three"), (5, "five"), (7, "seven"), (10, "ten"))
+            for unit, short in (("day", "d"), ("week", "w"), ("month", "mo"), ("year", "y"))
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        (
+            ("{} once daily", "{} once a day", "{} od", "{} qd", "{} every day", "{} daily"),
+            ("{} twice daily", "{} twice a day", "{} bd", "{} bid", "{} b.i.d.", "{} every 12 hours"),
+            ("{} three times daily", "{} three times a day", "{} tds", "{} tid", "{} t.i.d.", "{} every 8 hours"),
+            ("{} four times daily", "{} four times a day", "{} qds", "{} qid", "{} every 6 hours"),
+            ("{} weekly", "{} once a week", "{} every week"),
+            ("{} monthly", "{} once a month", "{} every month"),
+            ("{} as needed", "{} prn", "{} when required", "{} if needed"),
+            ("{} at night", "{} nocte", "{} at bedtime", "{} qhs"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "change",
+        (
+            ("increased {}", "raised {}", "elevated {}", "high {}", "increase in {}", "{} increased", "{} raised", "rise in {}", "more {}"),
+            ("decreased {}", "reduced {}", "low {}", "lowered {}", "decrease in {}", "{} decreased", "{} reduced", "fall in {}", "less {}"),
+            ("normal {}", "{} normal", "{} within normal limits", "{} WNL", "unremarkable {}", "{} unremarkable"),
+            ("abnormal {}", "{} abnormal", "abnormality of {}", "{} abnormality", "altered {}"),
+            ("absent {}", "{} absent", "missing {}", "loss of {}", "no {}"),
+            ("delayed {}", "{} delayed", "late {}", "delay in {}"),
+            ("early {}", "premature {}", "precocious {}"),
+        ),
+        restricts=False,
+    ),
+    ModifierClass(
+        "treatment",
+        (
+            ("treated {}", "{} on treatment", "{} under treatment", "{} being treated"),
+            ("untreated {}", "{} without treatment", "{} not treated"),
+            ("treatment of {}", "therapy for {}", "{} treatment", "{} therapy"),
+            ("controlled {}", "well-controlled {}", "{} under control"),
+            ("uncontrolled {}", "poorly controlled {}", "{} out of control"),
+        ),
+        restricts=False,
+    ),
+)
+
+@dataclass(frozen=True)
+class Join:
+    """Wordings for two findings together, which of them then hold, and whether the two may change places."""
+
+    name: str
+    wordings: tuple[str, ...]
+    symmetric: bool
+    first_holds: bool
+    second_holds: bool
+
+
+JOINS: tuple[Join, ...] = (
+    Join("due to", ("{0} due to {1}", "{0} caused by {1}", "{0} secondary to {1}", "{0} because of {1}", "{1} causing {0}", "{1} leading to {0}", "{1} resulting in {0}", "{0} as a result of {1}", "{0} from {1}", "{1}-induced {0}"), False, True, True),
+    Join("and", ("{0} and {1}", "{0} with {1}", "{0}, {1}", "{0} + {1}", "{0} / {1}", "{0} as well as {1}", "both {0} and {1}", "{0} & {1}", "{0} associated with {1}", "combined {0} and {1}"), True, True, True),
+    Join("or", ("{0} or {1}", "either {0} or {1}", "{0} and/or {1}"), True, False, False),
+    Join("without", ("{0} without {1}", "{0} but no {1}", "{0}, no {1}", "{0} not {1}", "{0} in the absence of {1}"), False, True, False),
+    Join("after", ("{0} after {1}", "{0} following {1}", "post-{1} {0}", "{1} followed by {0}"), False, True, True),
+    Join("before", ("{0} before {1}", "{0} prior to {1}", "{0} preceding {1}"), False, True, True),
+    Join("unlike", ("{0} unlike {1}", "{0} rather than {1}", "{0} instead of {1}"), False, True, False),
+)

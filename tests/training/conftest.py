@@ -1,0 +1,91 @@
+"""A toy terminology, a toy WordNet, a tiny model: everything that training needs, made on the spot."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+ORGANS = ("kidney", "liver", "heart", "lung", "brain", "skin", "bone", "eye", "ear", "nose", "tongue", "stomach")
+FINDINGS = ("pain", "cancer", "cyst", "injury", "swelling", "ulcer", "infection", "scar")
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A terminology: findings of organs, each in four wordings, below the organ's and the finding's own concept."""
+    folder = tmp_path_factory.mktemp("toy") / "toyterms"
+    concepts, synonyms, is_a = [], [], []
+    for kind, words in (("o", ORGANS), ("f", FINDINGS)):
+        for k, word in enumerate(words):
+            concepts.append((f"{kind}{k}", f"{word} disease" if kind == "o" else word))
+            synonyms.append((f"{kind}{k}", f"disorder of the {word}" if kind == "o" else f"any {word}", "EXACT"))
+    for (i, organ), (j, finding) in itertools.product(enumerate(ORGANS), enumerate(FINDINGS)):
+        key = f"o{i}f{j}"
+        concepts.append((key, f"{organ} {finding}"))
+        synonyms += [(key, f"{finding} of the {organ}", "EXACT"), (key, f"{finding} in the {organ}", "EXACT")]
+        synonyms += [(key, f"small {finding} of the {organ}", "NARROW"), (key, f"problem with the {organ}", "BROAD")]
+        is_a += [(key, f"o{i}"), (key, f"f{j}")]
+    write(folder / "concepts.tsv", "\n".join(["id\tname", *("\t".join(row) for row in concepts)]) + "\n")
+    write(folder / "synonyms.tsv", "\n".join(["id\tsynonym\tscope", *("\t".join(row) for row in synonyms)]) + "\n")
+    write(folder / "is_a.tsv", "\n".join(["child\tparent", *("\t".join(row) for row in is_a)]) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained BERT of two small layers with a tokenizer of letters and word parts."""
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    words = [
+        *ORGANS,
+        *FINDINGS,
+        *[
+            "disease",
+            "disorder",
+            "of",
+            "the",
+            "in",
+            "any",
+            "small",
+            "problem",
+            "with",
+            "no",
+            "without",
+            "left",
+            "right",
+            "severe",
+            "mild",
+        ],
+    ]
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789,.-/()"
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *letters, *(f"##{c}" for c in letters)]
+    index = {token: k for k, token in enumerate(dict.fromkeys(vocabulary))}
+    backend = Tokenizer(models.WordPiece(index, unk_token="[UNK]"))
+    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.post_processor = processors.BertProcessing(("[SEP]", index["[SEP]"]), ("[CLS]", index["[CLS]"]))
+    tokenizer = BertTokenizerFast(tokenizer_object=backend, model_max_length=64)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(index),
+        hidden_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=96,
+        max_position_embeddings=64,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    folder = tmp_path_factory.mktemp("tiny") / "tiny"
+    BertModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

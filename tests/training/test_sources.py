@@ -1,0 +1,234 @@
+"""What pairs are drawn from: reading, leaving benchmarks out, keeping concepts for development, and the draws themselves."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+
+from softirr.errors import InputError
+from softirr.terminology import load
+from softirr.training.graph import Graph
+from softirr.training.labelled import read_pairs
+from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
+from softirr.training.stream import KINDS, PairStream, World
+from softirr.training.wordnet import read_wordnet
+
+from .conftest import write
+
+SYNSETS = """synset\tlexfile\tpos\tlemmas\thypernyms\tdefinition
+1-n\tnoun.state\tn\tillness|unwellness\t\timpairment of normal function (of a body); a state
+2-n\tnoun.state\tn\tflu|influenza|grippe\t1-n\tan acute febrile highly contagious viral disease
+3-n\tnoun.state\tn\tcommon_cold|cold\t1-n\ta mild viral infection of the nose
+4-n\tnoun.artifact\tn\tcot|crib\t\ta baby bed with high sides
+5-n\tnoun.person\tn\tGalen\t\tan anatomist
+"""
+
+
+@pytest.fixture(scope="module")
+def wordnet(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toynet")
+    (folder / "synsets.tsv.gz").write_bytes(gzip.compress(SYNSETS.encode()))
+    write(folder / "antonyms.tsv", "lemma\tpos\tsynset\tantonym_sense\nhot\ta\t9\tcold%3:00:01::\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sources(toy, wordnet, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pairs")
+    nli = write(
+        folder / "nli.tsv",
+        "premise\thypothesis\tlabel\na man sleeps\ta person sleeps\tentailment\na man sleeps\the runs\tcontradiction\n",
+    )
+    judged = write(
+        folder / "sheet.csv",
+        'unit,pair,text_a,text_b,judgement\n1,1,"pain, chest",chest pain,same\n1,2,cough,cold,different\n2,1,a,b,\n',
+    )
+    return gather([str(toy)], wordnet=wordnet, pairs=[str(nli)], judged=[str(judged)], held_out=0.2)
+
+
+def test_scopes_give_the_direction(toy):
+    graph = terminology_graph([load(str(toy))])
+    k = next(k for k, forms in enumerate(graph.forms) if forms[0] == "kidney pain")
+    assert graph.forms[k] == ("kidney pain", "pain of the kidney", "pain in the kidney")
+    assert graph.narrower[k] == ("small pain of the kidney",)
+    assert graph.broader[k] == ("problem with the kidney",)
+    assert {graph.forms[p][0] for p in graph.parents[k]} == {"kidney disease", "pain"}
+    assert graph.ancestors(k) == frozenset(graph.parents[k])
+
+
+def test_one_id_in_two_terminologies_is_one_concept(tmp_path):
+    for name, text in (("a", "kidney stone"), ("b", "renal stone")):
+        write(tmp_path / name / "concepts.tsv", f"id\tname\nX:1\t{text}\n")
+    graph = terminology_graph([load(str(tmp_path / "a")), load(str(tmp_path / "b"))])
+    assert graph.forms == (("kidney stone", "renal stone"),)
+
+
+def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
+    bench = tmp_path / "bench"
+    write(bench / "concepts.tsv", "id\tname\nB:1\tKIDNEY PAIN\nB:2\tAny Scar\n")
+    pair = write(tmp_path / "pairs.tsv", "premise\thypothesis\tlabel\nA man , asleep .\tHe sleeps\tentailment\n")
+    mine = write(
+        tmp_path / "mine.tsv",
+        "premise\thypothesis\tlabel\nhe sleeps.\ta man asleep\tentailment\nhe runs\the moves\tentailment\n",
+    )
+    found = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=False)
+    texts = {t.casefold() for g in found.graphs for forms in g.forms for t in forms}
+    assert found.dropped == 2
+    assert "kidney pain" not in texts and "any scar" not in texts and "pain of the kidney" in texts
+    assert [p[0] for p in found.pairs[0].pairs] == ["he runs"]
+    assert found.banned == {fingerprint("kidney pain"), fingerprint("any scar")}
+    assert any("2 texts left out" in note for note in found.notes)
+    drawn = [e for number in range(4) for e in PairStream(found, seed=3).chunk(number, 500)]
+    assert not {e.premise.casefold() for e in drawn} & {"kidney pain", "any scar"}
+
+
+def test_held_out_concepts_give_development_pairs_only(sources):
+    kept, used = set(), set()
+    for graph in sources.graphs:
+        for k, forms in enumerate(graph.forms):
+            (kept if graph.held_out[k] else used).update(folded_pair(forms[0], t) for t in forms[1:])
+    assert kept and used
+    train = PairStream(sources, seed=1)
+    plain = {folded_pair(e.premise, e.hypothesis) for e in train.of_kind("synonym", 1500)}
+    assert not plain & (kept - used)
+    dev = PairStream(sources, seed=1, development=True).of_kind("synonym", 200)
+    assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
+
+
+def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
+    stream = PairStream(sources, seed=5, hard=[("a", "b", 0)])
+    first = stream.chunk(7, 3000)
+    assert set(Counter(e.kind for e in first)) == set(KINDS)
+    stream.chunk(8, 10)
+    assert stream.chunk(7, 3000) == first
+    assert PairStream(sources, seed=6).chunk(7, 3000) != first
+    share = sum(e.entails for e in first) / len(first)
+    assert 0.35 < share < 0.6
+
+
+def test_directions_of_hypernyms(sources):
+    stream = PairStream(sources, seed=0)
+    raw = {stream._hypernym(Random(seed)) for seed in range(2000)}
+    narrow = {pair for pair in raw if pair and (pair[0].startswith("small") or pair[1].startswith("small"))}
+    assert narrow
+    assert all(pair[2] == pair[0].startswith("small") for pair in narrow)
+    graph = sources.graphs[0]
+    up = {graph.forms[p][0] for k in range(len(graph)) for p in graph.parents[k]}
+    for low, high, entails in (pair for pair in raw if pair):
+        if high in up and low not in up:
+            assert entails == 1
+
+
+def test_negatives_never_share_a_meaning(sources):
+    world = World(sources)
+    stream = PairStream(sources, seed=2)
+    for draw in (stream._sibling, stream._neighbour, stream._random):
+        for seed in range(300):
+            pair = draw(Random(seed))
+            if pair is not None:
+                assert pair[2] == 0
+                assert not world.same(pair[0], pair[1])
+
+
+def test_meanings_are_shared_over_sources():
+    graphs = (
+        Graph.build("a", [["MI", "heart attack"]]),
+        Graph.build("b", [["heart attack", "coronary attack"], ["cough"]]),
+    )
+    world = World(Sources(graphs))
+    assert world.same("mi", "Coronary Attack")
+    assert not world.same("MI", "cough")
+    assert world.same("cough", "COUGH")
+
+
+def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
+    apart = write(
+        tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nsynonym\tkidney pain\tPain of the kidney\tequivalent\n"
+    )
+    found = gather([str(toy)], keep_apart=[str(apart)], own_words=False, held_out=0.1)
+    assert found.kept_apart == {folded_pair("kidney pain", "pain of the kidney")}
+    examples = PairStream(found, seed=0).of_kind("synonym", 2000)
+    assert len(examples) > 500
+    assert not found.kept_apart & {folded_pair(e.premise, e.hypothesis) for e in examples}
+
+
+def test_neighbours_by_spelling_and_by_meaning():
+    names = [
+        "myelitis",
+        "myositis",
+        "cough",
+        "tussis",
+        "arthritis",
+        "arteritis",
+        "fever",
+        "pyrexia",
+        "rash",
+        "hives",
+        "gout",
+        "boil",
+    ]
+    graph = Graph.build("x", [[n] for n in names])
+
+    def embed(texts):
+        return np.eye(len(names) // 2, dtype=np.float32)[[names.index(t) // 2 for t in texts]]
+
+    spelled, meant = with_neighbours([graph], None)[0], with_neighbours([graph], embed)[0]
+    assert 1 in spelled.contrasts[0] and 5 in spelled.contrasts[4]
+    assert 3 in meant.contrasts[2] and 7 in meant.contrasts[6]
+    assert all(k not in near for k, near in enumerate(meant.contrasts))
+
+
+def test_wordnet(wordnet):
+    words = read_wordnet(wordnet)
+    assert words.lemmas[2] == ("common cold", "cold")
+    assert words.definitions[0] == "impairment of normal function"
+    assert words.hypernyms == ((1, 0), (2, 0))
+    assert words.antonyms == (("cold", "hot"),)
+
+
+def test_labelled_pairs(tmp_path):
+    sheet = write(tmp_path / "s.csv", "text_a,text_b,judgement\nfever,pyrexia,same\nfever,cough,different\nfever,x,\n")
+    found = read_pairs(sheet)
+    assert found.pairs == (
+        ("fever", "pyrexia", 1),
+        ("pyrexia", "fever", 1),
+        ("fever", "cough", 0),
+        ("cough", "fever", 0),
+    )
+    assert found.skipped == 1
+    told = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nhypernym\tgout\tdisease\tfirst entails second\n")
+    assert read_pairs(told).pairs == (("gout", "disease", 1), ("disease", "gout", 0))
+
+
+@pytest.mark.parametrize(
+    "name, text, sentence",
+    [
+        ("x.tsv", "one\ttwo\na\tb\n", "need the columns"),
+        ("x.tsv", "premise\thypothesis\tlabel\na\tb\tperhaps\n", "no pair with a usable label"),
+        ("x.tsv", "kind\tfirst\tsecond\tgold\nlay\ta\tb\tmaybe\n", "gold column"),
+        ("x.tsv", "", "empty"),
+    ],
+)
+def test_unusable_tables_are_refused_in_one_sentence(tmp_path, name, text, sentence):
+    with pytest.raises(InputError, match=sentence) as refused:
+        read_pairs(write(tmp_path / name, text))
+    assert "\n" not in str(refused.value)
+
+
+def test_missing_and_damaged_sources_are_refused(toy, tmp_path):
+    with pytest.raises(InputError, match="not a file"):
+        read_pairs(tmp_path / "none.tsv")
+    with pytest.raises(InputError, match="no synsets"):
+        read_wordnet(tmp_path)
+    with pytest.raises(InputError, match="nothing to train on"):
+        gather([], own_words=False)
+    (tmp_path / "synsets.tsv.gz").write_bytes(gzip.compress(SYNSETS.encode())[:60])
+    with pytest.raises(InputError, match="damaged"):
+        read_wordnet(tmp_path)
+    write(tmp_path / "t" / "concepts.tsv", "id\tname\nX:1\tstone\tmore\n")
+    with pytest.raises(InputError, match="line 2"):
+        gather([str(tmp_path / "t")])

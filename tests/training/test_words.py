@@ -1,0 +1,103 @@
+"""The word lists, the composed terms, and that the challenge set stays apart from them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+
+from softirr.training.lexicon import CONTRASTS, OPPOSITE_WORDS
+from softirr.training.modifiers import JOINS, MODIFIERS
+from softirr.training.morphology import composed
+from softirr.training.sources import folded_pair
+from softirr.training.words import LISTS, read_groups
+
+KINDS = {
+    "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number", "look-alike", "opposite",
+    "hypernym", "sibling",
+}  # fmt: skip
+GOLD = {"equivalent", "different", "first entails second", "second entails first"}
+
+
+@pytest.fixture(scope="module")
+def challenge(root):
+    lines = (root / "tests" / "training" / "challenge.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "kind\tfirst\tsecond\tgold"
+    return [tuple(line.split("\t")) for line in lines[1:]]
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return [*(group for name in LISTS for group in read_groups(name)), *composed().forms]
+
+
+@pytest.mark.parametrize("name", [*LISTS, "swaps"])
+def test_every_group_has_two_wordings_and_none_twice(name):
+    groups = read_groups(name)
+    assert len(groups) > 50
+    for group in groups:
+        assert len({text.casefold() for text in group}) == len(group) > 1, group
+        assert all(text == " ".join(text.split()) for text in group)
+
+
+def test_challenge_set_covers_every_kind(challenge):
+    assert len(challenge) >= 300
+    kinds = Counter(kind for kind, *_ in challenge)
+    assert set(kinds) == KINDS
+    assert min(count for kind, count in kinds.items() if kind != "plural") >= 20
+    assert {gold for *_, gold in challenge} == GOLD
+    pairs = [folded_pair(first, second) for _, first, second, _ in challenge]
+    assert len(set(zip(pairs, (gold for *_, gold in challenge), strict=True))) == len(challenge)
+
+
+def test_no_challenge_pair_stands_in_the_lists(challenge, listed):
+    known = {folded_pair(a, b) for group in listed for a, b in itertools.combinations(group, 2)}
+    shared = [row for row in challenge if folded_pair(row[1], row[2]) in known]
+    assert shared == []
+
+
+def test_a_third_of_the_challenge_set_shares_no_term_with_the_lists(challenge, listed):
+    terms = {text.casefold() for group in listed for text in group}
+    apart = [row for row in challenge if row[1].casefold() not in terms and row[2].casefold() not in terms]
+    assert len(apart) >= len(challenge) / 3
+
+
+def test_composed_terms_follow_the_rules_of_word_formation():
+    forms = {text: group for group in composed().forms for text in group}
+    assert "kidney inflammation" in forms["nephritis"]
+    assert "high blood potassium" in forms["hyperkalemia"]
+    assert "low white blood cell count" in forms["leukopenia"]
+    assert "carditis" in forms and "cardiomegaly" in forms and "eosinophilia" in forms
+    assert "enlarged heart" not in forms["carditis"]
+
+
+def test_composed_contrasts_are_other_concepts():
+    graph = composed()
+    for k in range(0, len(graph), 97):
+        mine = {t.casefold() for t in graph.forms[k]}
+        assert graph.contrasts[k]
+        assert k not in graph.contrasts[k]
+        assert any(mine.isdisjoint(t.casefold() for t in graph.forms[j]) for j in graph.contrasts[k])
+
+
+def test_wordings_hold_their_text():
+    for modifier in MODIFIERS:
+        assert len(modifier.groups) > 1
+        for wording in itertools.chain.from_iterable(modifier.groups):
+            assert "finding" in wording.format("finding")
+    for join in JOINS:
+        assert all(
+            "cough" in w.format("cough", "fever") and "fever" in w.format("cough", "fever") for w in join.wordings
+        )
+
+
+def test_groups_of_one_class_share_no_wording():
+    for modifier in MODIFIERS:
+        counts = Counter(w for group in modifier.groups for w in set(group))
+        assert max(counts.values()) == 1, counts.most_common(1)
+
+
+def test_opposites_are_two_words_and_kinds_several():
+    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in OPPOSITE_WORDS)
+    assert all(len(set(line)) == len(line) > 2 for line in CONTRASTS)
