@@ -128,16 +128,19 @@ class ReviewStore:
         query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))
         return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
 
-    def judge(self, audit: int, place: int, judge: str, verdict: str) -> None:
-        """Note one judgement; a judge's later word replaces the earlier one."""
+    def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
+        """Note a judgement on pairs; a judge's later word replaces the earlier one."""
         values = {"verdict": verdict, "at": time.time()}
-        insert = self._insert(audit_judgements).values(audit=audit, place=place, judge=judge[:256], **values)
-        self._run(insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values))
+        insert = self._insert(audit_judgements)
+        insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            rows = [{"audit": audit, "place": place, "judge": judge[:256], **values} for place in places]
+            connection.execute(insert, rows)
 
-    def unjudge(self, audit: int, place: int, judge: str) -> bool:
-        """Take a judgement back; False if there was none."""
+    def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
+        """Take judgements back; False if there were none."""
         table = audit_judgements
-        gone = sa.delete(table).where(table.c.audit == audit, table.c.place == place, table.c.judge == judge)
+        gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
         return self._run(gone).rowcount > 0
 
     def judgements(self, audit: int, judge: str | None = None) -> list[Row]:

@@ -109,24 +109,25 @@ def pairs(which: int) -> Response:
 
 @audit.post("/api/audit/<int:which>/judgements")
 def judge(which: int) -> Response:
-    """One judgement: ``{"project", "judge", "place", "verdict"}``; a later word replaces the earlier one."""
+    """One judgement on one or several pairs: ``{"project", "judge", "places", "verdict"}``; a later word replaces the earlier one."""
     body = json_body()
     project = doors.enter(project_number(body.get("project")), "report")
     found = _audit(project, which)
     name = _judge(project, body.get("judge"))
     if body.get("verdict") not in audits.VERDICTS:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
-    reviews().judge(which, _place(found, body.get("place")), name, body["verdict"])
+    reviews().judge(which, _places(found, body.get("places")), name, body["verdict"])
     return doors.data(_after(project, found), status=201)
 
 
 @audit.delete("/api/audit/<int:which>/judgements")
 def take_back(which: int) -> Response:
-    """Take a judgement back: ``project``, ``judge``, ``place``."""
+    """Take judgements back: ``project``, ``judge``, ``places`` (numbers with commas between them)."""
     project = doors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
-    if not reviews().unjudge(which, _place(found, request.args.get("place", type=int)), name):
+    given = [int(one) if one.isascii() and one.isdigit() else -1 for one in request.args.get("places", "").split(",")]
+    if not reviews().unjudge(which, _places(found, given), name):
         raise Refused(404, "There is no such judgement.")
     return doors.data(_after(project, found))
 
@@ -167,10 +168,8 @@ def _work_out(project: Row, which: int) -> None:
 
 def _view(found: Row) -> dict[str, Any]:
     judges = reviews().judges(found["id"])
-    if found["problem"]:
-        status = "failed"
-    elif not found["sheet"]:
-        status = "drawing"
+    if not found["sheet"]:
+        status = "failed" if found["problem"] else "drawing"
     elif found["result"] is not None:
         status = "done"
     elif found["asked_at"] is not None:
@@ -182,6 +181,7 @@ def _view(found: Row) -> dict[str, Any]:
         "status": status,
         "problem": found["problem"],
         "wanted": found["wanted"],
+        "n_units": len({row[0] for row in found["sheet"]}),
         "n_pairs": len(found["sheet"]),
         "judges": [{"name": name, "n": n} for name, n in judges.items()],
         "created_at": moment(found["created_at"]),
@@ -221,10 +221,11 @@ def _judge(project: Row, given: Any) -> str:
     return name
 
 
-def _place(found: Row, given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given < len(found["sheet"]):
-        raise Refused(400, "place is not a row of the sheet.")
-    return given
+def _places(found: Row, given: Any) -> list[int]:
+    rows = range(len(found["sheet"]))
+    if not isinstance(given, list) or not given or not all(type(one) is int and one in rows for one in given):
+        raise Refused(400, "places is not a list of rows of the sheet.")
+    return sorted(set(given))
 
 
 def _controls(project: Row) -> list[str]:

@@ -41,7 +41,7 @@
   let saving = Promise.resolve();
   let timer = null;
   let drawNew = false;
-  const order = []; // places in the order in which they were judged on this page
+  const order = []; // lists of places in the order in which they were judged
 
   function show(name) {
     for (const id of ["start", "drawing", "judging", "done"]) at(id).hidden = id !== name;
@@ -88,7 +88,8 @@
     before.hidden = !audit;
     if (audit?.status === "failed") before.append(line(`The last audit could not be done: ${audit.problem}`));
     else if (running) {
-      before.append(line(`${plural(audit.n_pairs, "pair")} were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}.`));
+      const several = audit.n_pairs > audit.n_units ? ` with ${plural(audit.n_pairs, "pair")} of texts` : "";
+      before.append(line(`${plural(audit.n_units, "pair")} of answers${several} were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}.`));
       for (const one of audit.judges) before.append(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
       if (audit.status === "done") {
         before.append(line("The audit is done; its coefficient stands at the top of the report. You can judge the same pairs too, or start a new audit."));
@@ -151,7 +152,7 @@
     judge = found.judge;
     pairs = found.pairs;
     order.length = 0;
-    pairs.forEach((pair) => { if (pair.verdict) order.push(pair.place); });
+    pairs.forEach((pair) => { if (pair.verdict) order.push([pair.place]); });
     const open = pairs.findIndex((pair) => !pair.verdict);
     if (open < 0) await end();
     else {
@@ -166,13 +167,29 @@
 
   function draw() {
     const pair = pairs[place];
+    const unit = pairs.filter((one) => one.unit === pair.unit);
     const judged = pairs.filter((one) => one.verdict).length;
+    const units = pairs[pairs.length - 1].unit + 1;
     at("first").textContent = pair.texts[0];
     at("second").textContent = pair.texts[1];
     at("progress").max = pairs.length;
     at("progress").value = judged;
-    at("count").textContent = `Pair ${place + 1} of ${pairs.length} · ${judged} judged`;
-    for (const button of at("verdicts").children) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
+    const within = unit.length > 1 ? ` · texts ${unit.indexOf(pair) + 1} of ${unit.length}` : "";
+    at("count").textContent = `${pair.unit + 1} of ${units}${within} · ${judged} judged`;
+    for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
+    at("answers").hidden = at("none").hidden = unit.length < 2;
+    [0, 1].forEach((side) => {
+      const texts = [...new Set(unit.map((one) => one.texts[side]))];
+      at(side ? "answer-second" : "answer-first").replaceChildren(...texts.map((text) => {
+        const item = document.createElement("li");
+        const own = document.createElement("bdi");
+        own.dir = "auto";
+        own.textContent = text;
+        item.append(own);
+        if (text === pair.texts[side]) item.className = "now";
+        return item;
+      }));
+    });
     at("undo").disabled = !order.length;
     at("back").disabled = place === 0;
     at("forward").disabled = place === pairs.length - 1 || !pair.verdict;
@@ -188,35 +205,43 @@
     return saving;
   }
 
-  function decide(verdict) {
-    const here = place;
-    const before = pairs[here].verdict;
-    pairs[here].verdict = verdict;
-    order.push(here);
-    const body = JSON.stringify({ project: Number(project), judge, place: here, verdict });
+  function decide(verdict, places = [place]) {
+    const before = places.map((one) => pairs[one].verdict);
+    const again = before[0] !== null && places.length === 1;
+    for (const one of places) pairs[one].verdict = verdict;
+    order.push(places);
+    const body = JSON.stringify({ project: Number(project), judge, places, verdict });
     const sent = save(() => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }), () => {
-      pairs[here].verdict = before;
-      order.splice(order.lastIndexOf(here), 1);
-      place = here;
+      places.forEach((one, i) => { pairs[one].verdict = before[i]; });
+      order.splice(order.indexOf(places), 1);
+      [place] = places;
       show("judging");
     });
-    const next = pairs.findIndex((pair, i) => i > here && !pair.verdict);
+    const last = places[places.length - 1];
+    const next = pairs.findIndex((pair, i) => i > last && !pair.verdict);
     const open = next >= 0 ? next : pairs.findIndex((pair) => !pair.verdict);
     if (open < 0) sent.then(() => { if (pairs.every((pair) => pair.verdict)) end(); });
-    else place = before ? Math.min(here + 1, pairs.length - 1) : open;
+    else place = again ? Math.min(last + 1, pairs.length - 1) : open;
     draw();
     at("first").focus();
+  }
+
+  /** Nothing more in these two answers means the same. */
+  function none() {
+    const { unit } = pairs[place];
+    const rest = pairs.filter((pair) => pair.unit === unit && (!pair.verdict || pair.place === place)).map((pair) => pair.place);
+    if (!at("none").hidden) decide("different", rest);
   }
 
   function undo() {
     if (!order.length) return;
     const last = order.pop();
-    const before = pairs[last].verdict;
-    pairs[last].verdict = null;
-    place = last;
+    const before = last.map((one) => pairs[one].verdict);
+    for (const one of last) pairs[one].verdict = null;
+    [place] = last;
     draw();
-    const where = new URLSearchParams({ project, judge, place: last });
-    save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { pairs[last].verdict = before; });
+    const where = new URLSearchParams({ project, judge, places: last.join(",") });
+    save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { last.forEach((one, i) => { pairs[one].verdict = before[i]; }); });
   }
 
   function step(by) {
@@ -225,7 +250,8 @@
     draw();
   }
 
-  for (const button of at("verdicts").children) button.addEventListener("click", () => decide(button.dataset.verdict));
+  for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.addEventListener("click", () => decide(button.dataset.verdict));
+  at("none").addEventListener("click", none);
   at("undo").addEventListener("click", undo);
   at("back").addEventListener("click", () => step(-1));
   at("forward").addEventListener("click", () => step(1));
@@ -243,6 +269,7 @@
     if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, summary")) return;
     const verdict = KEYS[event.key.toLowerCase()];
     if (verdict) decide(verdict);
+    else if (event.key === "0") none();
     else if (event.key === "Backspace") undo();
     else if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "ArrowRight") step(1);
@@ -259,11 +286,12 @@
     let found;
     for (;;) {
       found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&result=1`);
-      if (found.status === "failed") {
-        say(`This could not be worked out: ${found.problem}`);
-        break;
-      }
       if (found.status === "done" && found.result) break;
+      if (found.problem && found.status === "judging") {
+        show("judging");
+        say(`This could not be worked out: ${found.problem}`);
+        return;
+      }
       await new Promise((go) => { setTimeout(go, WAIT); });
     }
     audit = found;

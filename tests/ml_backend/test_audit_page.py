@@ -1,0 +1,293 @@
+"""The audit from drawing to the audited coefficient: blind, one judge or several, equal to the command line."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import NUMBER, Seeded
+
+from ml_backend.demo import data
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.settings import ProjectSettings
+
+KEY = data.key()
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    """The demo's answers, one text each, whose meanings are known."""
+    made = Seeded(tmp_path)
+    raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
+    tasks = {}
+    for number, narrative in enumerate(data.narratives(), start=5200):
+        tasks[number] = {raters[name]: list(texts[:1]) for name, texts in narrative.answers.items() if texts}
+    made.put(tasks)
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+class Browser:
+    """What the page does."""
+
+    def __init__(self, seeded: Seeded, judge: str = "Rae Viewer"):
+        self.seeded, self.judge = seeded, judge
+
+    def send(self, method: str, path: str, **body: Any) -> Any:
+        headers = {"X-Softirr-Key": self.seeded.key("report")}
+        options = (
+            {"query_string": {"project": NUMBER, **body}}
+            if method in ("GET", "DELETE")
+            else {"json": {"project": NUMBER, **body}}
+        )
+        return self.seeded.client.open(path, method=method, headers=headers, **options)
+
+    def work(self) -> None:
+        """What the scorer process does."""
+        run_wanted(self.seeded.services.store, self.seeded.services.scorer, self.seeded.row, ProjectSettings())
+
+    def draw(self, n: int = 30) -> int:
+        reply = self.send("POST", "/api/audit", judgements=n, who=self.judge)
+        assert reply.status_code == 202
+        self.work()
+        return int(reply.json["audit"])
+
+    def pairs(self, audit: int) -> Any:
+        return self.send("GET", f"/api/audit/{audit}", judge=self.judge).json
+
+    def say(self, audit: int, places: list[int], verdict: str) -> Any:
+        return self.send("POST", f"/api/audit/{audit}/judgements", judge=self.judge, places=places, verdict=verdict)
+
+    def judge_all(self, audit: int) -> None:
+        for pair in self.pairs(audit)["pairs"]:
+            a, b = (KEY.get(text, text) for text in pair["texts"])
+            assert self.say(audit, [pair["place"]], "same" if a == b else "different").status_code == 201
+        self.work()
+
+
+def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
+    browser = Browser(seeded)
+    assert browser.send("GET", "/api/audit").json["audit"] is None
+    audit = browser.draw(40)
+    found = browser.pairs(audit)
+    assert found["status"] == "judging" and found["n_units"] == 40 and found["result"] is None
+    browser.judge_all(audit)
+    done = browser.pairs(audit)
+    assert done["status"] == "done" and done["result"]["audit"]["units"] == 40
+
+    # the same judgements through the command line: the same numbers
+    said = browser.send("GET", f"/audit/{NUMBER}/{audit}.csv", judge=browser.judge)
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_bytes(said.data)
+    table = tmp_path / "answers.csv"
+    with table.open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(["item", "rater", "text"])
+        rows = [
+            (n, r, t)
+            for n, e in seeded.services.store.answers(seeded.project)
+            for r, texts in e["findings"]["answers"].items()
+            for t in texts
+        ]
+        writer.writerows(reversed(rows))  # their order must not matter
+    import softirr
+    from softirr.audit import apply
+
+    direct = apply(softirr.read(table), "indel", [sheet]).to_dict()
+    for coefficient in done["result"]["coefficients"]:
+        assert coefficient["value"] == pytest.approx(direct["coefficients"][coefficient["key"]]["value"], abs=1e-9)
+
+    # and the report says so
+    report = browser.send("GET", "/api/report").json
+    name = report["headline"]["key"]
+    assert report["headline"]["audited"] and report["headline"]["judgements"] == direct["audit"]["judgements"]
+    assert report["headline"]["value"] == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+    assert report["headline"]["ci95"] == pytest.approx(direct["coefficients"][name]["ci95"], abs=1e-9)
+    assert f"{direct['audit']['judgements']} judgements" in report["headline"]["sentence"]
+    page = browser.send("GET", f"/report/{NUMBER}").get_data(as_text=True)
+    assert "audited" in page
+
+
+def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
+    """No score, no rater, no coefficient, no task and no unit id before the judge is through."""
+    browser = Browser(seeded)
+    audit = browser.draw()
+    for reply in (browser.send("GET", "/api/audit"), browser.send("GET", f"/api/audit/{audit}", judge="Rae")):
+        body = reply.json
+        assert not {"result", "equivalence", "raters", "agreement"} & {
+            key for key, value in body.items() if value is not None
+        }
+    pair = browser.pairs(audit)["pairs"][0]
+    assert set(pair) == {"place", "unit", "texts", "verdict"} and type(pair["unit"]) is int
+    page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
+    assert "kappa" not in page and "alpha" not in page
+    browser.judge_all(audit)
+    assert Browser(seeded, "Somebody Else").pairs(audit)["result"] is None
+
+
+def test_several_judges(seeded: Seeded) -> None:
+    first, second = Browser(seeded, "One"), Browser(seeded, "Two")
+    audit = first.draw()
+    first.judge_all(audit)
+    alone = first.pairs(audit)["result"]["coefficients"]
+    second.say(audit, [0], "same")
+    second.work()
+    assert first.pairs(audit)["result"]["coefficients"] == alone, "who is not through does not count yet"
+    second.judge_all(audit)
+    both = first.pairs(audit)
+    assert both["judges"] == [{"name": "One", "n": both["n_pairs"]}, {"name": "Two", "n": both["n_pairs"]}]
+    assert both["result"]["audit"]["judges"] == 2
+
+
+def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.say(audit, [0], "same")
+    browser.say(audit, [1], "unsure")
+    again = Browser(seeded).pairs(audit)["pairs"]
+    assert [pair["verdict"] for pair in again[:3]] == ["same", "unsure", None]
+
+
+def test_undo_takes_the_result_back(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.judge_all(audit)
+    reply = browser.send("DELETE", f"/api/audit/{audit}/judgements", judge=browser.judge, places="0")
+    assert reply.status_code == 200 and reply.json["status"] == "judging"
+    assert not browser.send("GET", "/api/report").json["headline"]["audited"]
+    assert browser.send("DELETE", f"/api/audit/{audit}/judgements", judge=browser.judge, places="0").status_code == 404
+
+
+def test_finishing_early(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw(60)
+    assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 409
+    for pair in browser.pairs(audit)["pairs"][:40]:
+        a, b = (KEY.get(text, text) for text in pair["texts"])
+        browser.say(audit, [pair["place"]], "same" if a == b else "different")
+    assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
+    browser.work()
+    found = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json
+    assert found["status"] == "done" and 0 < found["result"]["audit"]["units"] <= 40
+
+
+def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.judge_all(audit)
+    seeded.put({5200: {"2": ["fever"], "3": ["rash"]}})
+    seeded.score()
+    assert browser.send("GET", "/api/report").json["audit"]["n_changed"] == 1
+
+
+def test_sets_are_judged_text_by_text_or_at_once(tmp_path: Path) -> None:
+    made = Seeded(tmp_path)
+    raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
+    made.put(
+        {
+            number: {raters[name]: list(texts) for name, texts in narrative.answers.items() if texts}
+            for number, narrative in enumerate(data.narratives(), start=5200)
+        }
+    )
+    made.score()
+    browser = Browser(made)
+    audit = browser.draw(30)
+    found = browser.pairs(audit)
+    assert found["n_pairs"] > found["n_units"] == 30
+    units = [pair["unit"] for pair in found["pairs"]]
+    assert units == sorted(units)
+    for unit in range(30):
+        pairs = [pair for pair in found["pairs"] if pair["unit"] == unit]
+        same = [pair["place"] for pair in pairs if len({KEY.get(text, text) for text in pair["texts"]}) == 1]
+        rest = [pair["place"] for pair in pairs if pair["place"] not in same]
+        for place in same:
+            browser.say(audit, [place], "same")
+        if rest:
+            browser.say(audit, rest, "different")
+    browser.work()
+    assert browser.pairs(audit)["status"] == "done"
+    made.services.store.close()
+
+
+def test_nothing_to_judge_is_said(tmp_path: Path) -> None:
+    made = Seeded(tmp_path)
+    made.put({1: {"2": ["fever"], "3": ["fever"]}, 2: {"2": ["fever"], "3": ["fever"]}})
+    made.score()
+    browser = Browser(made)
+    audit = browser.draw()
+    found = browser.pairs(audit)
+    assert found["status"] == "failed" and found["problem"].endswith(".")
+    made.services.store.close()
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "change",
+        [{"judgements": 0}, {"judgements": 9}, {"judgements": 10**6}, {"judgements": "many"}, {"judgements": True}],
+    )
+    def test_odd_numbers(self, seeded: Seeded, change: dict[str, Any]) -> None:
+        assert Browser(seeded).send("POST", "/api/audit", **change).status_code == 400
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"verdict": "maybe"},
+            {"places": [10**6]},
+            {"places": []},
+            {"places": [True]},
+            {"places": "0"},
+            {"judge": " "},
+        ],
+    )
+    def test_odd_judgements(self, seeded: Seeded, change: dict[str, Any]) -> None:
+        browser = Browser(seeded)
+        audit = browser.draw()
+        body = {"judge": "Rae", "places": [0], "verdict": "same", **change}
+        assert browser.send("POST", f"/api/audit/{audit}/judgements", **body).status_code == 400
+
+    def test_needs_the_report_key(self, seeded: Seeded) -> None:
+        audit = Browser(seeded).draw()
+        for path in (f"/audit/{NUMBER}", f"/audit/{NUMBER}/{audit}.csv", "/api/audit", f"/api/audit/{audit}"):
+            for key in ("", seeded.key("panel")):
+                reply = seeded.client.get(path, query_string={"project": NUMBER, "k": key, "judge": "x"})
+                assert reply.status_code == 403
+
+    def test_another_projects_audit_is_not_there(self, seeded: Seeded) -> None:
+        audit = Browser(seeded).draw()
+        store = seeded.services.store
+        other = store.ensure_project(seeded.settings.label_studio_url, 13)
+        store.update_project(other["id"], summary=seeded.row["summary"])
+        reply = seeded.client.get(
+            f"/api/audit/{audit}", query_string={"project": 13, "judge": "x", "k": seeded.key("report", 13)}
+        )
+        assert reply.status_code == 404
+
+
+def test_hostile_names_and_texts_stay_texts(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    made = Seeded(tmp_path)
+    made.services.store.update_project(made.project, title=hostile)
+    made.put({n: {"2": [hostile], "3": [f"{hostile} {n}"]} for n in range(1, 15)})
+    made.score()
+    browser = Browser(made, hostile)
+    browser.draw(10)
+    page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
+    assert "<script>alert" not in page
+    assert json.dumps(hostile)[1:-1] in browser.send("GET", "/api/audit").get_data(as_text=True).replace(
+        "\\u003c", "<"
+    ).replace("\\u003e", ">")
+    made.services.store.close()
+
+
+def test_sheet_is_what_the_command_line_reads(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    rows = list(csv.reader(io.StringIO(browser.send("GET", f"/audit/{NUMBER}/{audit}.csv").get_data(as_text=True))))
+    assert rows[0] == ["unit", "pair", "text_a", "text_b", "judgement"] and {row[4] for row in rows[1:]} == {""}
