@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from softirr.consensus import Consensus, consensus
 from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
-from softirr.intervals import FEW_ITEMS, analytic
+from softirr.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
 from softirr.pairs import PairScorer
 from softirr.report import (
     AgreementReport,
@@ -64,6 +65,7 @@ SET_POPULATION = 400_000
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
 Progress = Callable[[int, int], None]
+WithInterval = Callable[[co.Estimate], Coefficient]
 
 
 def agreement(
@@ -128,15 +130,16 @@ def agreement(
     known = plan.chance(ratings, answers, scores, "answers")
     pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
     summary = summarise(ratings, scores, known, pooled)
+    with_interval = analytic if interval == "analytic" else partial(bootstrap, seed=seed)
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     return AgreementReport(
         measure=made.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
-        coefficients={name: analytic(estimate) for name, estimate in summary.coefficients.items()},
+        coefficients={name: with_interval(estimate) for name, estimate in summary.coefficients.items()},
         expected_agreement=_expected(summary, known),
-        raters=_raters(table, ratings, summary),
-        rater_pairs=_rater_pairs(table, ratings, known, summary),
+        raters=_raters(table, ratings, summary, with_interval),
+        rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
         items=_items(table, scorer, ratings, scores, assignment, fleiss_expected),
         excluded=table.excluded,
         provenance=made.provenance(),
@@ -251,16 +254,18 @@ def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributi
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
-def _raters(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[RaterAgreement, ...]:
+def _raters(
+    table: AnnotationTable, ratings: Ratings, summary: Summary, interval: WithInterval
+) -> tuple[RaterAgreement, ...]:
     n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
     return tuple(
-        RaterAgreement(id, n, analytic(observed), analytic(kappa))
+        RaterAgreement(id, n, interval(observed), interval(kappa))
         for id, n, (observed, kappa) in zip(table.raters, n_items, summary.raters, strict=True)
     )
 
 
 def _rater_pairs(
-    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary
+    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary, interval: WithInterval
 ) -> tuple[RaterPairAgreement, ...]:
     if chance is None:
         return ()
@@ -273,7 +278,7 @@ def _rater_pairs(
         strict=True,
     )
     return tuple(
-        RaterPairAgreement((table.raters[a], table.raters[b]), n, analytic(observed), expected, analytic(kappa))
+        RaterPairAgreement((table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa))
         for (a, b), n, expected, (observed, kappa) in rows
     )
 

@@ -100,8 +100,8 @@ def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPL
     """A coefficient with a bootstrap interval over items: bias-corrected and accelerated (Efron 1987), widened as Student's t.
 
     Items are drawn with replacement; the pairs scored already are weighted anew, nothing is scored again. The error of sampled chance
-    agreement is drawn on top. For few items the percentiles are taken at ``√(N / (N - 1)) t`` instead of the normal quantile (Hesterberg
-    2015, "expanded percentiles"), without which they cover too little.
+    agreement is drawn on top. Two things are for few items: percentiles are taken at the quantile of Student's t instead of the normal
+    one (Hesterberg 2015, "expanded percentiles"), and both corrections are drawn towards 0 as in :func:`analytic`.
 
     Parameters
     ----------
@@ -125,9 +125,10 @@ def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPL
     from scipy.stats import norm
 
     below = (np.sum(values < estimate.value) + np.sum(values == estimate.value) / 2) / len(values)
-    bias = float(norm.ppf(np.clip(below, 1 / len(values), 1 - 1 / len(values))))
-    acceleration = _skewness(estimate.influence) / 6
-    reach = _quantile(n - 1, level) * np.sqrt(n / (n - 1))
+    known = n / (n + _NO_SKEW)
+    bias = float(norm.ppf(np.clip(below, 1 / len(values), 1 - 1 / len(values)))) * known
+    acceleration = _skewness(estimate.influence) / 6 * known
+    reach = _quantile(n - 1, level)
     at = [_bca(bias, acceleration, z) for z in (-reach, reach)]
     low, high = np.quantile(values, norm.cdf(at)) + estimate.shift
     return _bounded(estimate, float(values.std(ddof=1)), float(low), float(high))
