@@ -95,6 +95,7 @@ class Settings:
             ),
         }
         values |= {name: value for name, value in overrides.items() if value is not None}
+        values["data"] = data
         values["label_studio_url"] = clean_url(values["label_studio_url"], "LABEL_STUDIO_URL")
         if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
             raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")

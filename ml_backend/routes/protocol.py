@@ -72,7 +72,10 @@ def require_basic_auth() -> None:
 
 def json_body() -> dict[str, Any]:
     """The request's JSON object."""
-    body = request.get_json(force=True, silent=True)
+    try:
+        body = request.get_json(force=True, silent=True)
+    except RecursionError:
+        raise Refused(400, "The request's body is nested too deeply.") from None
     if not isinstance(body, dict):
         raise Refused(400, "The request's body is not a JSON object.")
     return body
