@@ -20,6 +20,7 @@ from softirr.equivalence.base import (
     TextIndex,
     mutual,
 )
+from softirr.equivalence.listing import catalogue
 from softirr.errors import InputError
 
 __all__ = [
@@ -30,9 +31,11 @@ __all__ = [
     "Measure",
     "Provenance",
     "TextIndex",
+    "catalogue",
     "measure",
     "measure_names",
     "mutual",
+    "takes_model",
 ]
 
 
@@ -63,6 +66,12 @@ _FAMILIES: dict[str, _Family] = {
 def measure_names() -> tuple[str, ...]:
     """The names that :func:`measure` knows, without models."""
     return tuple(_FAMILIES)
+
+
+def takes_model(name: str) -> bool:
+    """Whether a measure has a model behind it, and so options such as device, precision and engine."""
+    family = _FAMILIES.get(name.partition(":")[0])
+    return family is not None and family.takes_model
 
 
 def measure(name: str, **options: Any) -> Measure:
