@@ -102,6 +102,7 @@ def payload(
     decisions: Sequence[Mapping[str, Any]] = (),
     viewer: Mapping[str, Any] | None = None,
     links: Mapping[str, str] | None = None,
+    calibrated: int | None = None,
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -111,6 +112,8 @@ def payload(
         The task's rank from the lowest, and how many tasks have one.
     decisions : sequence
         Judgements of the project: id, text_a, text_b, same, reviewer, decided_at.
+    calibrated : int or None
+        Decisions that calibrate the measure.
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
@@ -146,7 +149,7 @@ def payload(
         "provenance": {
             "measure": provenance.get("measure"),
             "model": provenance.get("model"),
-            "calibrated": provenance.get("calibrated"),
+            "calibrated": calibrated,
             "computed_at": moment(task["scored_at"]),
         },
         "viewer": dict(viewer or {"can_decide": False}),

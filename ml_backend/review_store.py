@@ -32,7 +32,7 @@ audits = sa.Table(
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
     sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
-    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: [[task, rater, texts]]
+    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
     sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
     sa.Column("answers_hash", sa.String(64), nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
@@ -64,6 +64,17 @@ comparisons = sa.Table(
     sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
     sa.Column("result_at", sa.Float),
     sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
+)
+
+calibrations = sa.Table(
+    "calibrations",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("measure", sa.Text, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),  # decisions that it was fitted to
+    sa.Column("report", sa.JSON),  # softirr.calibration.CalibrationReport.to_dict()
+    sa.Column("problem", sa.Text),  # why there is none
+    sa.Column("at", sa.Float, nullable=False),
 )
 
 
@@ -193,3 +204,20 @@ class ReviewStore:
         self._run(sa.update(table).where(here).values(**values))
         served = sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"])
         self._run(served.values(wanted_at=None))
+
+    # --- calibration ------------------------------------------------------------------------------------------------
+
+    def put_calibration(self, project: int, **values: Any) -> None:
+        """Keep what was fitted (measure, n, report, problem)."""
+        values = {**values, "at": time.time()}
+        insert = self._insert(calibrations).values(project=project, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project"], set_=values))
+
+    def calibration(self, project: int) -> Row | None:
+        """What was fitted last."""
+        query = sa.select(calibrations).where(calibrations.c.project == project)
+        return next(iter(self._rows(query)), None)
+
+    def drop_calibration(self, project: int) -> None:
+        """Go back to the measure as it is."""
+        self._run(sa.delete(calibrations).where(calibrations.c.project == project))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.review_store import ReviewStore
-from ml_backend.scoring import Scorer
+from ml_backend.scoring import Scorer, places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store import Row, Store
 from softirr.annotations import AnnotationTable, Answer
@@ -92,12 +92,15 @@ def _drawn(
     from softirr.audit import sample
 
     answers: list[list[Any]] = []
+    items: list[str] = []
     hashes: dict[str, str] = {}
     for row in _rows(store, project["id"]):
         hashes[str(row["number"])] = row["answers_hash"][:16]
-        given = (row["answers"].get(audit["control"]) or {"answers": {}})["answers"]
-        answers += [[row["number"], rater, list(texts)] for rater, texts in given.items()]
-    kept = {"items": list(map(int, hashes)), "answers": answers, "casefold": settings.casefold}
+        entry = row["answers"].get(audit["control"])
+        found = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
+        items += [item for item, _ in found]
+        answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
+    kept = {"items": items, "answers": answers, "casefold": settings.casefold}
     sheet = sample(
         table_of(kept),
         scorer.measure(audit["measure"]),
@@ -141,8 +144,8 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
 
 def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
     """The answers that a sample was drawn from."""
-    rows = [Answer(str(task), rater, tuple(texts)) for task, rater, texts in kept["answers"]]
-    return AnnotationTable.from_answers(rows, items=map(str, kept["items"]), casefold=kept["casefold"])
+    rows = [Answer(item, rater, tuple(texts)) for item, rater, texts in kept["answers"]]
+    return AnnotationTable.from_answers(rows, items=kept["items"], casefold=kept["casefold"])
 
 
 def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend import calibration_of_project
 from ml_backend.panel_payload import headline, moment, name_of, word
 from ml_backend.report.compare import KEPT, state
 from ml_backend.report.links import Links
@@ -24,7 +25,6 @@ SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue that the report carries; the API has all
 EXCLUDED = 200
 BATCHES = 20
-CALIBRATES_FROM = 50  # decisions
 NAMES = {
     "observed_agreement": "Observed agreement",
     "cohen_kappa": "Cohen’s kappa",
@@ -104,7 +104,9 @@ class Reports:
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
         compared = self._reviews.comparisons(project["id"])
-        return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared)
+        fitted = self._reviews.calibration(project["id"])
+        at = None if fitted is None else fitted["at"]
+        return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared, at)
 
 
 def build(store: Store, reviews: ReviewStore, project: Row, control: str, links: Links) -> dict[str, Any]:
@@ -146,7 +148,7 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
         "n_queue_open": sum(not entry["done"] for entry in looks),
         "n_queue_done": sum(bool(entry["done"]) for entry in looks),
         "excluded": _excluded(rows, names, links),
-        "decisions": _decisions(store, project),
+        "decisions": _decisions(store, reviews, project),
         "comparison": _comparison(store, reviews, project, control, summary),
         "warnings": list(summary.get("warnings", ())),
         "settings": project["summary"].get("settings"),
@@ -390,7 +392,7 @@ def _kinds(summary: Mapping[str, Any], links: Links) -> dict[str, Any] | None:
                 "name": KIND_NAMES[kind["kind"]],
                 "n": kind["n"],
                 "pairs": [
-                    {**pair, "link": links.tasks(pair["tasks"], f"{KIND_NAMES[kind['kind']].partition(':')[0]}")}
+                    {**pair, "link": links.tasks(pair["tasks"], KIND_NAMES[kind["kind"]].partition(":")[0])}
                     for pair in kind["pairs"]
                 ],
             }
@@ -500,11 +502,16 @@ def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links
     }
 
 
-def _decisions(store: Store, project: Row) -> dict[str, Any]:
+def _decisions(store: Store, reviews: ReviewStore, project: Row) -> dict[str, Any]:
     rows = store.decisions(project["id"])
-    calibration = (project["summary"] or {}).get("calibration")
-    same = sum(bool(row["same"]) for row in rows)
-    return {"n": len(rows), "same": same, "needed": CALIBRATES_FROM, "calibration": calibration}
+    kept = reviews.calibration(project["id"])
+    return {
+        "n": len(rows),
+        "same": sum(bool(row["same"]) for row in rows),
+        "needed": calibration_of_project.FROM,
+        "calibration": calibration_of_project.view(kept),
+        "problem": kept["problem"] if kept is not None else None,
+    }
 
 
 def _audit(reviews: ReviewStore, row: Row | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

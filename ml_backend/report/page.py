@@ -16,7 +16,7 @@ from ml_backend.assets import static_dir, version_of
 STYLES = ("pages.css", "report.css")
 SCRIPTS = ("vendor/echarts.min.js", "charts.js")
 LIVE = "report.js"  # what talks to the server; not in the file
-CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "disagreements", "calibration", "audit")
+CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches")
 
 
 def served(report: Mapping[str, Any], **more: Any) -> str:
@@ -63,6 +63,7 @@ def one_file(report: Mapping[str, Any], **more: Any) -> str:
 
 def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     charts = {name: report[name] for name in CHARTS if report.get(name)}
+    charts["calibration"] = report["decisions"]["calibration"]
     return render_template("report.html", report=report, charts=charts, matrix=_matrix(report), **FORMATS, **more)
 
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, request, send_from_directory
 from ml_backend import decisions
 from ml_backend.assets import plugin_dir, version_of
 from ml_backend.panel_payload import moment, not_ready, payload
+from ml_backend.review_store import ReviewStore
 from ml_backend.routes import doors
 from ml_backend.routes.protocol import Refused, json_body, project_number, services
 from ml_backend.settings import effective
@@ -91,9 +92,15 @@ def _payload(project: Row) -> dict[str, Any]:
         place=store.rank(project["id"], task["agreement"]),
         decisions=decisions.of_texts(services(), project["id"], texts),
         viewer={"can_decide": True, "name": viewer, "asks_name": viewer is None},
+        calibrated=_calibrated(project),
         links={"report": f"report/{project['number']}"},  # relative: only the browser knows what a proxy put before it
     )
     return body | {"message": "Being computed again …"} if again else body
+
+
+def _calibrated(project: Row) -> int | None:
+    kept = ReviewStore(services().store).calibration(project["id"])
+    return kept["report"]["pairs"] if kept is not None and kept["report"] is not None else None
 
 
 @panel.post("/api/decisions")
