@@ -9,7 +9,7 @@ import numpy as np
 
 from softirr import chance as chances
 from softirr.assignment import batched_set_equivalence
-from softirr.coefficients import Floats, Ints, Ratings
+from softirr.coefficients import Floats, Ints, Ratings, item_means
 from softirr.difference import Audited, Design, estimate
 from softirr.intervals import Coefficient
 
@@ -77,21 +77,30 @@ def true_kappa(world: World, size: int = 400_000) -> float:
     return (observed - expected) / (1 - expected)
 
 
-def table_kappa(project: Project) -> float:
-    """Cohen's kappa of the project's own items, had every pair of answers been judged: mean over rater pairs, over the items both answered."""
-    comparisons = project.ratings.comparisons
-    left, right = (project.ratings.answer[rows] for rows in (comparisons.left, comparisons.right))
+def table_truth(project: Project) -> dict[str, float]:
+    """The coefficients of the project's own items, had every pair of answers been judged."""
+    ratings = project.ratings
+    comparisons = ratings.comparisons
+    left, right = (ratings.answer[rows] for rows in (comparisons.left, comparisons.right))
     true = project.truth(left, right)
     kappas = []
     for pair in range(len(comparisons.rater_pairs)):
         mine = np.flatnonzero(comparisons.rater_pair == pair)
-        expected = sum(
-            2 / (m + n) * float(a @ b)
-            for m, a in project.marginal(left[mine]).items()
-            for n, b in project.marginal(right[mine]).items()
-        )
-        kappas.append((float(true[mine].mean()) - expected) / (1 - expected))
-    return float(np.mean(kappas))
+        kappas.append(_beyond(float(true[mine].mean()), project.chance(left[mine], right[mine])))
+    means = item_means(ratings, true)
+    sizes = ratings.per_item[ratings.comparable_items]
+    n = int(sizes.sum())
+    pooled = ratings.answer[ratings.comparable]
+    expected = project.chance(pooled, pooled)
+    return {
+        "cohen_kappa": float(np.mean(kappas)),
+        "fleiss_kappa": _beyond(float(means.mean()), expected),
+        "krippendorff_alpha": _beyond(float(sizes @ means) / n, (n * expected - 1) / (n - 1)),
+    }
+
+
+def _beyond(observed: float, expected: float) -> float:
+    return (observed - expected) / (1 - expected)
 
 
 Quality = Callable[[np.random.Generator, np.ndarray], Floats]
@@ -168,6 +177,12 @@ class Project:
         """True equivalence of answers."""
         a, b = self.wording[k], self.wording[l]
         return overlap(np.where(a >= 0, a // self.names, -1), np.where(b >= 0, b // self.names, -1))
+
+    def chance(self, left: Ints, right: Ints) -> float:
+        """Mean true equivalence of all answers on the left with all on the right."""
+        return sum(
+            2 / (m + n) * float(a @ b) for m, a in self.marginal(left).items() for n, b in self.marginal(right).items()
+        )
 
     def marginal(self, answers: Ints) -> dict[int, Floats]:
         """By size of answer: how often each concept is named in answers of that size, per answer."""
@@ -285,12 +300,13 @@ def simulate(
     """
     truth = true_kappa(world)
     found: dict[tuple[str, int], list[Coefficient]] = {}
-    table = []
+    table: dict[str, list[float]] = {}
     for number in range(simulations):
         project = Project.draw(world, quality, np.random.default_rng((seed, number)))
-        table.append(table_kappa(project))
+        for name, value in table_truth(project).items():
+            table.setdefault(name, []).append(value)
         for n in judgements:
             result = audit(project, n, seed=number, without=without)
             for name in NAMES:
                 found.setdefault((name, n), []).append(result.coefficients[name])
-    return {key: Runs.of(truth, table, values) for key, values in found.items()}
+    return {key: Runs.of(truth, table[key[0]], values) for key, values in found.items()}
