@@ -27,7 +27,7 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
     for line, row in _rows(path):
         dashes, title = (_DASHES.match(row["title"]) or _never(path, line)).groups()
         depth = dashes.count("-")
-        id = row["code"] or row["block"] or row["uri"]
+        id = row["code"] or row["block"] or row["uri"] or row["release"]
         if not id:
             raise InputError(f"{path}, line {line}: an entry has neither a code nor a BlockId nor a URI.")
         if id in builder:
@@ -54,6 +54,7 @@ def _never(path: Path, line: int) -> Any:
 
 
 _COLUMNS = {"title": ("title", "titleen"), "code": ("code",), "block": ("blockid",), "uri": ("foundation uri",)}
+_KINDS = ("chapter", "block", "category", "window", "")
 _RELEASE = ("linearization uri", "linearization (release) uri")
 
 
@@ -62,7 +63,10 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     number, header = next(source, (1, ""))
     delimiter = "\t" if "\t" in header else ","
     names = [name.strip().casefold() for name in next(csv.reader([header], delimiter=delimiter), [])]
-    columns = {key: _first(names, wanted) for key, wanted in (*_COLUMNS.items(), ("release", _RELEASE))}
+    columns = {
+        key: _first(names, wanted)
+        for key, wanted in (*_COLUMNS.items(), ("release", _RELEASE), ("kind", ("classkind",)))
+    }
     if columns["title"] is None or columns["code"] is None:
         raise InputError(f"{path}, line {number}: no simple tabulation of ICD-11, its header lacks Code or Title.")
     for number, line in source:
@@ -74,10 +78,12 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise InputError(f"{path}, line {number}: not a valid row ({error}).") from None
         if len(cells) <= max(place for place in columns.values() if place is not None):
             raise InputError(f"{path}, line {number}: {len(cells)} columns instead of {len(names)}.")
-        yield (
-            number,
-            {key: "" if place is None else cells[place].strip() for key, place in columns.items()},
-        )
+        row = {key: "" if place is None else cells[place].strip() for key, place in columns.items()}
+        if row["kind"].casefold() not in _KINDS:
+            raise InputError(
+                f"{path}, line {number}: the ClassKind is {row['kind']!r}: a column is missing or too many."
+            )
+        yield number, row
 
 
 def _first(names: list[str], wanted: tuple[str, ...]) -> int | None:

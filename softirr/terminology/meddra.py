@@ -44,9 +44,12 @@ def find(folder: Path, stem: str) -> Path | None:
 
 def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
     """Rows of a file whose columns end in ``$``."""
+    number = 0
     for number, line in lines(path):
         if line.strip():
             cells = [cell.strip() for cell in line.split("$")]
             if len(cells) < least:
                 raise InputError(f"{path}, line {number}: {len(cells)} columns, but at least {least} parted by $.")
             yield number, cells
+    if not number:
+        raise InputError(f"{path} is empty.")

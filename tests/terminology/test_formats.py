@@ -1,0 +1,314 @@
+"""Every format of terminologies: what is read, and the one sentence that a damaged file ends in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from softirr.errors import InputError
+from softirr.terminology import FORMATS, Terminology, load, read_table
+
+MESH = """<?xml version="1.0"?>
+<!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">
+<DescriptorRecordSet LanguageCode="eng">
+<DescriptorRecord DescriptorClass="1">
+ <DescriptorUI>D006331</DescriptorUI><DescriptorName><String>Heart Diseases</String></DescriptorName>
+ <TreeNumberList><TreeNumber>C14.280</TreeNumber></TreeNumberList>
+ <ConceptList><Concept PreferredConceptYN="Y"><TermList>
+  <Term><String>Heart Diseases</String></Term><Term><String>Cardiac Diseases</String></Term></TermList></Concept></ConceptList>
+</DescriptorRecord>
+<DescriptorRecord DescriptorClass="1">
+ <DescriptorUI>D009203</DescriptorUI><DescriptorName><String>Myocardial Infarction</String></DescriptorName>
+ <TreeNumberList><TreeNumber>C14.280.647</TreeNumber></TreeNumberList>
+ <ConceptList><Concept PreferredConceptYN="Y"><TermList><Term><String>Myocardial Infarction</String></Term>
+  <Term><String>Heart Attack</String></Term></TermList></Concept>
+  <Concept PreferredConceptYN="N"><TermList><Term><String>Cardiovascular Stroke</String></Term></TermList></Concept></ConceptList>
+</DescriptorRecord>
+</DescriptorRecordSet>
+"""
+
+ICD10CM = """<?xml version="1.0" encoding="utf-8"?>
+<ICD10CM.tabular><version>2021</version>
+<chapter><name>9</name><desc>Diseases of the circulatory system</desc>
+<section id="I20-I25"><desc>Ischemic heart diseases</desc>
+ <diag><name>I21</name><desc>Acute myocardial infarction</desc>
+  <inclusionTerm><note>cardiac infarction</note><note>coronary (artery) embolism</note></inclusionTerm>
+  <diag><name>I21.9</name><desc>Acute myocardial infarction, unspecified</desc></diag></diag>
+</section>
+<section id="I26"><desc>Pulmonary embolism</desc><diag><name>I26</name><desc>Pulmonary embolism</desc></diag></section>
+</chapter></ICD10CM.tabular>
+"""
+
+ICD11 = (
+    "Foundation URI\tLinearization URI\tCode\tBlockId\tTitle\tClassKind\n"
+    "\thttp://id.who.int/icd/release/11/mms/1\t\t\tDiseases of the circulatory system\tchapter\n"
+    "http://id.who.int/icd/entity/2\thttp://id.who.int/icd/release/11/mms/2\t\tBlockL1-BA4\t- Ischaemic heart diseases\tblock\n"
+    "http://id.who.int/icd/entity/3\thttp://id.who.int/icd/release/11/mms/3\tBA41\t\t- - Acute myocardial infarction\tcategory\n"
+    "http://id.who.int/icd/entity/4\thttp://id.who.int/icd/release/11/mms/4\tBA42\t\t- - Subsequent myocardial infarction\tcategory\n"
+)
+ICD11_SYNONYMS = {"BA41": ["heart attack"], "http://id.who.int/icd/entity/4": [{"label": {"@value": "second infarct"}}]}
+
+MEDDRA = {
+    "soc.asc": "10007541$Cardiac disorders$Card$\n",
+    "pt.asc": "10028596$Myocardial infarction$$10007541$\n10002383$Angina pectoris$$10007541$\n",
+    "llt.asc": (
+        "10019250$Heart attack$10028596$$$$$$$Y$\n10028596$Myocardial infarction$10028596$$$$$$$Y$\n"
+        "10000001$Old name$10028596$$$$$$$N$\n"
+    ),
+    "hlt.asc": "10028600$Ischaemic coronary artery disorders$\n",
+    "hlt_pt.asc": "10028600$10028596$\n10028600$10002383$\n",
+}
+
+OBO = """format-version: 1.2
+ontology: hp
+
+[Term]
+id: HP:0001
+name: Heart disease
+
+[Term]
+id: HP:0002
+name: Myocardial infarction
+synonym: "Heart attack" EXACT layperson []
+synonym: "MI, \\"silent\\" or not" RELATED []
+synonym: "STEMI" NARROW []
+is_a: HP:0001 ! Heart disease
+
+[Term]
+id: HP:0003
+name: obsolete thing
+is_obsolete: true
+
+[Typedef]
+id: part_of
+name: part of
+"""
+
+TSV = {
+    "concepts.tsv": "id\tname\nA\tHeart disease\nB\tMyocardial infarction\n",
+    "synonyms.tsv": 'id\tsynonym\tscope\nB\tHeart attack\tEXACT\nB\t5" scar\tNARROW\nZ\tnobody\tEXACT\n',
+    "is_a.tsv": "child\tparent\nB\tA\nB\tZ\n",
+}
+
+
+def _folder(path: Path, files: dict[str, str]) -> Path:
+    path.mkdir()
+    for name, text in files.items():
+        (path / name).write_text(text, encoding="utf-8")
+    return path
+
+
+def _file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+MAKE: dict[str, Callable[[Path], Path]] = {
+    "mesh": lambda t: _file(t / "desc2026.xml", MESH),
+    "icd10cm": lambda t: _file(t / "tabular.xml", ICD10CM),
+    "icd11": lambda t: _file(t / "SimpleTabulation.txt", ICD11),
+    "meddra": lambda t: _folder(t / "MedAscii", MEDDRA),
+    "obo": lambda t: _file(t / "hp.obo", OBO),
+    "tsv": lambda t: _folder(t / "plain", TSV),
+}
+
+
+def _names(terminology: Terminology) -> dict[str, tuple[str, ...]]:
+    return dict(zip(terminology.ids, terminology.names, strict=True))
+
+
+def _parents(terminology: Terminology) -> dict[str, set[str]]:
+    return {
+        id: {terminology.ids[p] for p in parents}
+        for id, parents in zip(terminology.ids, terminology.parents, strict=True)
+    }
+
+
+def test_every_format_has_an_example_here() -> None:
+    assert set(MAKE) == set(FORMATS)
+
+
+def test_mesh(tmp_path: Path) -> None:
+    found = load(str(MAKE["mesh"](tmp_path)))
+    assert _names(found)["D009203"] == ("Myocardial Infarction", "Heart Attack", "Cardiovascular Stroke")
+    assert _parents(found) == {"D006331": set(), "D009203": {"D006331"}}
+    assert {scope for _, _, scope in found.synonyms} == {"EXACT", "ENTRY"}
+
+
+def test_icd10cm(tmp_path: Path) -> None:
+    found = load(str(MAKE["icd10cm"](tmp_path)))
+    assert _names(found)["I21"] == ("Acute myocardial infarction", "cardiac infarction", "coronary (artery) embolism")
+    assert _parents(found)["I21.9"] == {"I21"}
+    assert _parents(found)["I21"] == {"I20-I25"}
+    assert _parents(found)["I26"] == {"CH9"}, "a section of one category is that category"
+
+
+def test_icd11(tmp_path: Path) -> None:
+    path = MAKE["icd11"](tmp_path)
+    assert _names(load(str(path)))["BA41"] == ("Acute myocardial infarction",)
+    extra = _file(tmp_path / "names.json", json.dumps(ICD11_SYNONYMS))
+    found = load(f"icd={path},{extra}")
+    assert found.name == "icd"
+    assert _names(found)["BA41"] == ("Acute myocardial infarction", "heart attack")
+    assert _names(found)["BA42"] == ("Subsequent myocardial infarction", "second infarct")
+    assert _parents(found)["BA42"] == {"BlockL1-BA4"}
+
+
+def test_meddra(tmp_path: Path) -> None:
+    found = load(str(MAKE["meddra"](tmp_path)))
+    assert _names(found)["10028596"] == ("Myocardial infarction", "Heart attack"), (
+        "names that are not current are left out"
+    )
+    assert _parents(found)["10002383"] == {"10028600"}
+    a, b = (found.ids.index(id) for id in ("10028596", "10002383"))
+    assert found.siblings(a) == (b,)
+
+
+def test_obo(tmp_path: Path) -> None:
+    found = load(str(MAKE["obo"](tmp_path)))
+    assert _names(found) == {"HP:0001": ("Heart disease",), "HP:0002": ("Myocardial infarction", "Heart attack")}
+    assert _parents(found)["HP:0002"] == {"HP:0001"}
+    assert [(text, scope) for _, text, scope in found.synonyms] == [
+        ("Heart attack", "EXACT"),
+        ('MI, "silent" or not', "RELATED"),
+        ("STEMI", "NARROW"),
+    ]
+
+
+def test_tsv_tells_what_it_left_out(tmp_path: Path) -> None:
+    found = load(str(MAKE["tsv"](tmp_path)))
+    assert _names(found)["B"] == ("Myocardial infarction", "Heart attack")
+    assert found.synonyms[1] == (1, '5" scar', "NARROW")
+    assert list(found.texts()) == ["Heart disease", "Myocardial infarction", "Heart attack", '5" scar']
+    assert [note[:1] for note in found.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
+
+
+@pytest.mark.parametrize("kind", ["mesh", "icd10cm", "obo"])
+def test_gzip_is_read_the_same(kind: str, tmp_path: Path) -> None:
+    path = MAKE[kind](tmp_path)
+    packed = tmp_path / (path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert load(str(packed)).names == load(str(path)).names
+
+
+DAMAGE: list[tuple[str, str, str, str, int | None]] = [
+    # format, file within the folder ("" for the file itself), what stands there, what it becomes, line of the trouble
+    ("mesh", "", "</DescriptorRecordSet>", "", 18),
+    ("mesh", "", "<DescriptorUI>D009203</DescriptorUI>", "", 10),
+    ("mesh", "", "D009203", "D006331", 10),
+    ("icd10cm", "", "<name>I21.9</name>", "", 7),
+    ("icd10cm", "", '<section id="I26">', "<section>", 9),
+    ("icd10cm", "", "</chapter>", "", 10),
+    ("icd11", "", "BA41\t\t- - Acute", "BA41\t- - Acute", 4),
+    ("icd11", "", "Code\t", "Kode\t", 1),
+    ("icd11", "", "- - Subsequent myocardial infarction", "- - ", 5),
+    ("meddra", "pt.asc", "10002383$Angina pectoris$$10007541$", "10002383", 2),
+    ("meddra", "llt.asc", "10019250$Heart attack$10028596$$$$$$$Y$", "10019250$Heart attack", 1),
+    ("meddra", "hlt_pt.asc", "10028600$10002383$", "10028600", 2),
+    ("obo", "", 'synonym: "Heart attack" EXACT', 'synonym: "Heart attack EXACT', 11),
+    ("obo", "", "name: Heart disease", "just words", 6),
+    ("obo", "", "id: HP:0002", "id: HP:0001", 8),
+    ("tsv", "concepts.tsv", "B\tMyocardial infarction", "B", 3),
+    ("tsv", "concepts.tsv", "id\tname", "key\tname", 1),
+    ("tsv", "concepts.tsv", "A\tHeart disease", "\tHeart disease", 2),
+    ("tsv", "synonyms.tsv", "NARROW", "SIDEWAYS", 3),
+    ("tsv", "is_a.tsv", "B\tA", "B\tA\tC", 2),
+]
+
+
+@pytest.mark.parametrize(("kind", "file", "stands", "becomes", "line"), DAMAGE)
+def test_damage_ends_in_one_sentence_with_file_and_line(
+    kind: str, file: str, stands: str, becomes: str, line: int | None, tmp_path: Path
+) -> None:
+    path = MAKE[kind](tmp_path)
+    target = path / file if file else path
+    text = target.read_text(encoding="utf-8")
+    assert stands in text
+    target.write_text(text.replace(stands, becomes, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    said = str(caught.value)
+    assert str(target) in said
+    assert re.search(rf"line {line}\b", said), said
+    assert "\n" not in said
+    assert said.endswith(".")
+
+
+@pytest.mark.parametrize("kind", sorted(MAKE))
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\xfa broken \xff", b"<html></html>", b"{}"])
+def test_what_is_no_terminology_is_refused(kind: str, content: bytes, tmp_path: Path) -> None:
+    path = MAKE[kind](tmp_path)
+    target = path / {"meddra": "pt.asc", "tsv": "concepts.tsv"}[kind] if path.is_dir() else path
+    target.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load(str(path), format=kind)
+    assert str(target) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hp.obo.gz"
+    path.write_bytes(gzip.compress(OBO.encode())[:-40])
+    with pytest.raises(InputError, match="damaged gzip"):
+        load(str(path))
+
+
+def test_damaged_synonyms_of_icd11_are_refused_with_their_line(tmp_path: Path) -> None:
+    path = MAKE["icd11"](tmp_path)
+    extra = _file(tmp_path / "names.json", '{"BA41": ["heart attack"],\n "BA42": [}')
+    with pytest.raises(InputError, match=re.escape(f"{extra}, line 2")):
+        load(f"{path},{extra}")
+
+
+def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    path = MAKE["obo"](tmp_path)
+    with pytest.raises(InputError, match="no terminology format 'owl'"):
+        load(str(path), format="owl")
+    with pytest.raises(InputError, match="does not exist"):
+        load(str(tmp_path / "nothing.obo"))
+
+
+def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
+    secret = _file(tmp_path / "secret", "do not read this")
+    text = MESH.replace(
+        '<!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">',
+        f'<!DOCTYPE DescriptorRecordSet [<!ENTITY leak SYSTEM "file://{secret}">]>',
+    ).replace("Heart Attack", "&leak;")
+    try:
+        found = " ".join(load(str(_file(tmp_path / "desc.xml", text))).texts())
+    except InputError as error:
+        found = str(error)
+    assert "do not read this" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('a\tb\n"said" she\tx\n', [{"a": '"said" she', "b": "x"}]),
+        ('a\tb\n"one ""two"" three"\tx\n', [{"a": 'one "two" three', "b": "x"}]),
+        ('a\tb\n"two\nlines"\tx\n', [{"a": "two\nlines", "b": "x"}]),
+        ('a,b\n"one, two",x\n', [{"a": "one, two", "b": "x"}]),
+        ("a\tb\r\n1\t2\r\n", [{"a": "1", "b": "2"}]),
+    ],
+)
+def test_tables_with_quotation_marks(text: str, rows: list[dict[str, str]], tmp_path: Path) -> None:
+    path = tmp_path / "table.txt"
+    path.write_bytes(text.encode())
+    assert [row for _, row in read_table(path)] == rows
+
+
+@pytest.mark.parametrize(
+    ("obo", "folder"),
+    [("hpo/hp.obo.gz", "hpo"), ("cl/cl-base.obo.gz", "cl"), ("icd10cm/icd10cm_tabular_2021.xml.gz", "icd10cm")],
+)
+def test_a_published_file_and_its_table_agree(obo: str, folder: str, shared_data: Path) -> None:
+    whole = load(str(shared_data / "benchmark" / "terminology" / obo))
+    table = load(str(shared_data / "benchmark" / "terminology" / folder))
+    assert set(whole.ids) == set(table.ids)
+    assert sum(map(len, whole.parents)) == sum(map(len, table.parents))
+    assert sum(map(len, whole.names)) == sum(map(len, table.names))
