@@ -36,6 +36,8 @@ _UNSEEN = 0.5
 _LENT = 0.5
 """Judged pairs' worth of the same-item variance that each stratum of the different-item pairs borrows."""
 _FOLDS = 5
+_TUNED_FROM = 30
+"""Fewer judged pairs in a frame don't say how much P helps within strata: there only the strata use P."""
 
 AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 
@@ -382,6 +384,8 @@ def _joined(stratum: Ints, members: Ints) -> Ints:
 
 def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
     """Slope λ of T on P within strata that makes the variance least (power tuning), drawn to 0 by its own uncertainty; 0 is no measure."""
+    if len(p) < _TUNED_FROM * (_FOLDS - 1) / _FOLDS:
+        return 0.0
     k = len(size)
     n = np.bincount(stratum, minlength=k)
     many = np.maximum(n, 1)
