@@ -1,58 +1,86 @@
-"""``softirr``: score and bench from the command line.
+"""``softirr``: the science from the command line.
 
 Results go to standard output, progress and warnings to standard error. Exit status: 0 done, 2 unusable input or options (one plain
 sentence on standard error), 130 interrupted.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import importlib
-import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from softirr.errors import InputError, SoftirrError
+from softirr.errors import InputError
+from softirr.terminal import Parser, fraction, guarded, positive, print_json, progress_bar
 
 _BENCHES = ("coefficients", "inference", "audit", "coverage")
+_PROGRAMS = {
+    "train": ("softirr.training.command", "train an entailment model on your terminology, or evaluate a measure"),
+    "experiment": ("softirr.experiments.command", "find out which measure to trust for your kind of text"),
+}
+"""Commands with a parser of their own: module and help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    try:
-        arguments = parser().parse_args(argv)
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return status
-    except SoftirrError as error:
-        print(f"softirr: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("softirr: interrupted.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader (head, less) has gone: nothing more to say, also not when Python shuts down
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, like every other unusable input."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"softirr: {message} (see {self.prog} --help).\n")
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] and given[0] in _PROGRAMS:
+        module = importlib.import_module(_PROGRAMS[given[0]][0])
+        return guarded(lambda: module.main(given[1:]))
+    arguments = parser().parse_args(given)
+    return guarded(lambda: arguments.run(arguments))
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; the documentation test walks it."""
-    top = _Parser(prog="softirr", description="Do people who annotate in free text agree in meaning?")
+    top = Parser(prog="softirr", description="Do people who annotate in free text agree in meaning?")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     score = commands.add_parser("score", help="agreement of a Label Studio export, CSV or JSONL file")
     _add_input(score)
-    _add_agreement(score)
-    score.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_measure(score)
+    score.add_argument("--calibration", metavar="FILE", help="what softirr calibrate learned about the measure")
+    _add_chance(score)
+    _add_seed(score)
+    _add_json(score)
     score.set_defaults(run=_score)
+
+    measures = commands.add_parser("measures", help="the equivalence measures that there are, and what each needs")
+    _add_json(measures)
+    measures.set_defaults(run=_measures)
+
+    audit = commands.add_parser("audit", help="have a person judge a random sample, and correct the coefficients by it")
+    steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
+    sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
+    _add_input(sample)
+    _add_measure(sample)
+    sample.add_argument("--judgements", type=positive, default=60, metavar="N", help="how many to draw (60)")
+    _add_seed(sample)
+    sample.set_defaults(run=_audit_sample)
+    apply = steps.add_parser("apply", help="coefficients and intervals from a judged sample")
+    _add_input(apply)
+    apply.add_argument(
+        "sheets", nargs="+", metavar="SHEET", help="judged sheet; several draws or judges, several sheets"
+    )
+    _add_measure(apply)
+    _add_json(apply)
+    apply.set_defaults(run=_audit_apply)
+
+    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what a measure's scores are worth")
+    calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
+    _add_model(calibrate)
+    calibrate.add_argument(
+        "--method", choices=("auto", "isotonic", "platt"), default="auto", help="the curve that is fitted (auto: by n)"
+    )
+    calibrate.add_argument("--output", metavar="FILE", help="where to keep it, for score --calibration FILE")
+    _add_json(calibrate)
+    calibrate.set_defaults(run=_calibrate)
+
+    for name, (_, what) in _PROGRAMS.items():
+        commands.add_parser(name, help=what)
 
     bench = commands.add_parser("bench", help="measure speed and accuracy against other libraries")
     bench.add_argument("name", choices=_BENCHES, help="which table")
@@ -73,6 +101,13 @@ def _add_input(command: argparse.ArgumentParser) -> None:
 
 
 def _add_measure(command: argparse.ArgumentParser) -> None:
+    _add_model(command)
+    command.add_argument(
+        "--assignment", choices=("optimal", "greedy"), default="optimal", help="how sets are matched (optimal)"
+    )
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
     from softirr.agreement import DEFAULT_MEASURE
 
     command.add_argument(
@@ -81,69 +116,47 @@ def _add_measure(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
     )
+    command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
     command.add_argument(
-        "--assignment", choices=("optimal", "greedy"), default="optimal", help="how sets are matched (optimal)"
+        "--precision",
+        metavar="NAME",
+        help="a model's numbers: auto, float32, bfloat16, int8 (auto: the fastest right one)",
+    )
+    command.add_argument(
+        "--engine", metavar="NAME", help="local, or ray: a model's work spread over a Ray cluster (local)"
+    )
+    command.add_argument(
+        "--cache",
+        metavar="URL",
+        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
     )
 
 
-def _add_agreement(command: argparse.ArgumentParser) -> None:
-    _add_measure(command)
+def _add_chance(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--chance",
         choices=("auto", "exact", "permutation", "stratified"),
         default="auto",
         help="how agreement by chance is computed (auto: exact where it fits the budget, else stratified)",
     )
-    command.add_argument("--permutations", type=_positive, default=3, metavar="N", help="for --chance permutation (3)")
+    command.add_argument("--permutations", type=positive, default=3, metavar="N", help="for --chance permutation (3)")
     command.add_argument(
         "--target-error",
-        type=_fraction,
-        default=0.005,
+        type=fraction,
         metavar="X",
-        help="standard error that --chance stratified stops at (0.005)",
+        help="standard error that --chance stratified stops at (0.005; 0.001 for measures without a model)",
     )
     command.add_argument(
         "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
     )
+
+
+def _add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
-
-
-def _fraction(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
-    return value
-
-
-@contextlib.contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error that appears with the first report of progress, and only on a terminal."""
-    from tqdm import tqdm
-
-    with contextlib.ExitStack() as stack:
-        bars: list[Any] = []
-
-        def show(done: int, total: int) -> None:
-            if not bars:
-                bars.append(stack.enter_context(tqdm(desc=what, unit=" pairs", file=sys.stderr, disable=None)))
-            bars[0].total = total
-            bars[0].update(done - bars[0].n)
-
-        yield show
-
-
-def _print_json(value: Any) -> None:
-    """ASCII only, so that it arrives whole whatever the terminal's encoding."""
-    print(json.dumps(value, allow_nan=False))
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _table(arguments: argparse.Namespace) -> Any:
@@ -160,20 +173,48 @@ def _table(arguments: argparse.Namespace) -> Any:
     return table
 
 
+def _measure(arguments: argparse.Namespace) -> Any:
+    from softirr.equivalence import measure, takes_model
+
+    named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
+    options = {name: value for name, value in named.items() if value is not None}
+    if options and not takes_model(arguments.measure):
+        raise InputError(
+            f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
+        )
+    return measure(arguments.measure, **options)
+
+
+@contextlib.contextmanager
+def _scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Cache and progress, as every function that scores takes them."""
+    from softirr.cache import open_cache
+    from softirr.equivalence import takes_model
+
+    with contextlib.ExitStack() as stack:
+        cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None
+        yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
+
+
 def _score(arguments: argparse.Namespace) -> int:
     from softirr.agreement import agreement
 
-    with _progress("scoring pairs") as progress:
+    table, measure = _table(arguments), _measure(arguments)
+    if arguments.calibration is not None:
+        from softirr.calibration import calibrated, load
+
+        measure = calibrated(measure, load(arguments.calibration))
+    with _scoring(arguments) as scoring:
         report = agreement(
-            _table(arguments),
-            arguments.measure,
+            table,
+            measure,
             chance=arguments.chance,
             permutations=arguments.permutations,
-            target_se=arguments.target_error,
+            target_se=arguments.target_error or 0.005,
             seed=arguments.seed,
             interval=arguments.interval,
             assignment=arguments.assignment,
-            progress=progress,
+            **scoring,
         )
     _print_report(report.to_dict(), arguments)
     return 0
@@ -181,12 +222,76 @@ def _score(arguments: argparse.Namespace) -> int:
 
 def _print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     if arguments.json:
-        _print_json(report)
+        print_json(report)
         return
     from softirr.display import report_lines
 
     for line in report_lines(report, source=arguments.file):
         print(line)
+
+
+def _measures(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from softirr.equivalence import catalogue
+
+    entries = catalogue()
+    if arguments.json:
+        print_json([asdict(entry) for entry in entries])
+        return 0
+    from softirr.display import catalogue_lines
+
+    for line in catalogue_lines(entries):
+        print(line)
+    return 0
+
+
+def _audit_sample(arguments: argparse.Namespace) -> int:
+    from softirr.audit import sample
+
+    table, measure = _table(arguments), _measure(arguments)
+    with _scoring(arguments) as scoring:
+        sheet = sample(
+            table,
+            measure,
+            judgements=arguments.judgements,
+            seed=arguments.seed,
+            assignment=arguments.assignment,
+            **scoring,
+        )
+    print(sheet.to_csv(), end="")
+    if len(sheet.units) < arguments.judgements:
+        print(f"softirr: there are only {len(sheet.units)} units to judge.", file=sys.stderr)
+    return 0
+
+
+def _audit_apply(arguments: argparse.Namespace) -> int:
+    from softirr.audit import apply
+
+    table, measure = _table(arguments), _measure(arguments)
+    with _scoring(arguments) as scoring:
+        report = apply(table, measure, arguments.sheets, assignment=arguments.assignment, **scoring)
+    if arguments.json:
+        print_json(report.to_dict())
+    else:
+        for line in report.lines():
+            print(line)
+    return 0
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from softirr.calibration import calibrate
+
+    with _scoring(arguments) as scoring:
+        found = calibrate(arguments.pairs, _measure(arguments), method=arguments.method, **scoring)
+    if arguments.output is not None:
+        found.calibration.save(arguments.output)
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        for line in found.lines():
+            print(line)
+    return 0
 
 
 def _bench(arguments: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from softirr.equivalence.base import CatalogueEntry
 from softirr.text import normalise
 
 COEFFICIENT_NAMES = {
@@ -48,6 +49,24 @@ def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
         yield f"{_count(truncated, 'text')} too long for the model, cut at the end."
     for warning in report.get("warnings", ()):
         yield f"Note: {warning}"
+
+
+def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
+    """Lines of the readable form of ``softirr measures``."""
+    yield from _table(
+        ("measure", "speed", "device", "size", "label order", "what it is"),
+        [
+            (
+                e.name,
+                e.speed,
+                e.device,
+                e.size or "-",
+                e.label_order or "-",
+                e.summary if e.installed else f"{e.summary} (not on this machine)",
+            )
+            for e in entries
+        ],
+    )
 
 
 def printable(text: str) -> str:

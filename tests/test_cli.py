@@ -1,5 +1,6 @@
 """The command line: the JSON contract, the readable table, and bad input that ends in one sentence."""
 
+import csv
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import pytest
 
 import softirr
 from softirr.cli import main, parser
+from softirr.equivalence import measure_names
 
 CSV = """item,rater,text
 1,ann,fever
@@ -124,6 +126,100 @@ class TestScore:
         subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
+class TestMeasures:
+    def test_every_measure_that_can_be_asked_for_is_listed(self, capsys):
+        status, out, err = run(capsys, "measures", "--json")
+        names = {entry["name"].partition(":")[0] for entry in json.loads(out)}
+        assert (status, err) == (0, "")
+        assert names == set(measure_names())
+
+    def test_table(self, capsys):
+        lines = run(capsys, "measures")[1].splitlines()
+        assert lines[0].split()[:2] == ["measure", "speed"]
+        assert any(line.startswith("indel ") for line in lines)
+
+    def test_listing_does_not_load_torch(self):
+        code = "import sys; from softirr.cli import main; main(['measures']); assert not {'torch', 'transformers'} & set(sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+class TestAudit:
+    """From the sheet to the corrected coefficients, as a lead does it by hand."""
+
+    @pytest.fixture
+    def project(self, tmp_path):
+        drawn = random.Random(3)
+        names = {concept: [f"{concept}{way}" for way in ("", " disease", " syndrome")] for concept in "abcdefghij"}
+        lines = ["item,rater,text"]
+        for item in range(80):
+            first = drawn.choice("abcdefghij")
+            second = first if drawn.random() < 0.7 else drawn.choice("abcdefghij")
+            lines += [f"{item},ann,{drawn.choice(names[first])}", f"{item},ben,{drawn.choice(names[second])}"]
+        path = tmp_path / "project.csv"
+        path.write_text("\n".join(lines) + "\n")
+        return str(path)
+
+    def judged(self, capsys, project, tmp_path, *options):
+        status, out, _ = run(capsys, "audit", "sample", project, *options)
+        assert status == 0
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert list(rows[0]) == ["unit", "pair", "text_a", "text_b", "judgement"]
+        for row in rows:
+            row["judgement"] = "same" if row["text_a"][0] == row["text_b"][0] else "different"
+        path = tmp_path / "sheet.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        return str(path), rows
+
+    def test_judgements_correct_the_coefficient(self, capsys, project, tmp_path):
+        sheet, rows = self.judged(capsys, project, tmp_path, "--judgements", "40")
+        assert len(rows) == 40
+        status, out, err = run(capsys, "audit", "apply", project, sheet, "--json")
+        report = json.loads(out)
+        assert (status, err) == (0, "")
+        assert report["audit"]["judgements"] == 40
+        plain = json.loads(run(capsys, "score", project, "--json")[1])["coefficients"]["cohen_kappa"]["value"]
+        assert report["audit"]["plain"]["cohen_kappa"] == pytest.approx(plain, abs=1e-9)
+        low, high = report["coefficients"]["cohen_kappa"]["ci95"]
+        assert low < 0.7 < high  # 0.73 agree by concept, 0.1 by chance
+        assert "0.05" in report["audit"]["needed_for_width"]
+
+    def test_readable_form(self, capsys, project, tmp_path):
+        sheet, _ = self.judged(capsys, project, tmp_path)
+        status, out, _ = run(capsys, "audit", "apply", project, sheet)
+        assert status == 0
+        assert "60 judgements on 60 of 60 units." in out
+
+    def test_a_sheet_of_something_else_is_refused(self, capsys, project, answers):
+        status, _, err = run(capsys, "audit", "apply", project, answers)
+        assert status == 2
+        assert err.count("\n") == 1
+
+
+class TestCalibrate:
+    def test_learned_from_judged_pairs_and_used_by_score(self, capsys, answers, tmp_path):
+        drawn = random.Random(5)
+        words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+        lines = ["text_a,text_b,judgement"]
+        for _ in range(80):
+            a, b = drawn.sample(words, 2)
+            same = drawn.random() < 0.5
+            lines.append(f"{a} pain,{a if same else b} pains,{'same' if same else 'different'}")
+        pairs, kept = tmp_path / "pairs.csv", tmp_path / "calibration.json"
+        pairs.write_text("\n".join(lines) + "\n")
+        status, out, err = run(capsys, "calibrate", str(pairs), "--measure", "indel", "--output", str(kept))
+        assert (status, err) == (0, "")
+        assert "nan" not in out
+        plain = json.loads(run(capsys, "score", answers, "--measure", "indel", "--json")[1])
+        learned = json.loads(
+            run(capsys, "score", answers, "--measure", "indel", "--calibration", str(kept), "--json")[1]
+        )
+        assert plain["items"][0]["agreement"] != learned["items"][0]["agreement"]
+        assert plain["items"][3]["agreement"] == learned["items"][3]["agreement"] == 1.0  # identical texts stay so
+
+
 class TestBadInput:
     def said(self, capsys, *arguments):
         status, out, err = run(capsys, *arguments)
@@ -140,6 +236,18 @@ class TestBadInput:
 
     def test_no_such_measure(self, capsys, answers):
         assert "the measures are exact, jaccard" in self.said(capsys, "score", answers, "--measure", "bleu")
+
+    def test_a_lexical_measure_has_no_device(self, capsys, answers):
+        assert "leave it out" in self.said(capsys, "score", answers, "--device", "cpu")
+
+    @pytest.mark.parametrize("command", ["train", "experiment"])
+    def test_commands_of_their_own(self, capsys, command):
+        with pytest.raises(SystemExit) as caught:
+            main([command, "--no-such-option"])
+        err = capsys.readouterr().err
+        assert caught.value.code == 2
+        assert err.startswith("softirr: ")
+        assert err.count("\n") == 1
 
     def test_no_such_file(self, capsys):
         assert "can't be read" in self.said(capsys, "score", "nowhere.json")
