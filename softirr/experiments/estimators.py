@@ -107,10 +107,15 @@ def prior_shift(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
 def calibrated_prior_shift(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
     """Prior shift of scores calibrated for a prevalence of one half."""
     curve = isotonic(reference.score, reference.gold, reference.balanced())
-    means = []
-    for pool in (same, chance):
-        better = _keep_certain(pool.score, curve(pool.score))
-        means.append(pool.mean(shifted(better, pool.edge_share)))
+    return shifted_by(curve, same, chance, source=0.5)
+
+
+def shifted_by(curve: Callable[[Floats], Floats], same: Pool, chance: Pool, *, source: float) -> Prevalences:
+    """Prior shift of scores calibrated by a curve that is right at the prevalence ``source``."""
+    means = [
+        pool.mean(shifted(_keep_certain(pool.score, curve(pool.score)), pool.edge_share, source=source))
+        for pool in (same, chance)
+    ]
     return Prevalences(*means)
 
 

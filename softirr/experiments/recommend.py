@@ -17,11 +17,13 @@ import numpy as np
 from softirr.agreement import agreement
 from softirr.annotations import AnnotationTable
 from softirr.cache import PairCache
+from softirr.calibration import cross_validated, fit
 from softirr.coefficients import Floats, Ints, Ratings
 from softirr.errors import InputError
 from softirr.experiments.analysis import SIGNS
 from softirr.experiments.draw import Draw
-from softirr.experiments.estimators import ESTIMATORS, Reference, isotonic
+from softirr.experiments.estimators import Reference, shifted_by
+from softirr.experiments.estimators import plain as plain_estimate
 from softirr.experiments.output import Cell, Table
 from softirr.experiments.scoring import Chance, SharedScorer, score_table
 from softirr.experiments.statistics import LEVEL, rank
@@ -38,7 +40,6 @@ _FLOOR = 0.1
 FEWEST = 20
 FEWEST_EACH = 5
 LEAST_AUC = 0.7
-ESTIMATOR = "calibrated prior shift"
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,15 +304,20 @@ def judge(
 ) -> Verdict:
     """Compare measures with a person's judgements.
 
-    For each measure the weighted AUC, the Brier score of P as it is and calibrated on the other judgements (leave one out), and Cohen's kappa
+    For each measure the weighted AUC, the Brier score of P as it is and calibrated on the other judgements (five folds), and Cohen's kappa
     plain and by calibrated prior shift where its conditions hold (see :func:`conditions`).
+
+    Raises
+    ------
+    InputError
+        If there are too few judgements to calibrate P, or (nearly) all are alike.
     """
     scores: dict[str, Floats] = {}
     losses: dict[str, Floats] = {}
     for named in measures:
         p = np.asarray(named.measure.score(list(judged.pairs)), dtype=np.float64)
         scores[named.label] = p
-        better = _left_out(p, judged)
+        better = cross_validated(p, judged.same)
         losses[named.label] = judged.weight * (better - judged.same) ** 2 / judged.weight.mean()
     ranking = rank(losses)
     ties = ranking.ties()
@@ -385,24 +391,9 @@ def _kappas(
     reason = conditions(judged, area)
     shared = SharedScorer(named.measure, [table], cache=cache)
     scored = score_table(table, None, shared, Chance("permutation", permutations), key="recommend")
-    reference = Reference(score, judged.same, judged.weight)
-    plain = ESTIMATORS["plain"](scored.same, scored.chance, reference).kappa
+    plain = plain_estimate(scored.same, scored.chance, Reference(score, judged.same)).kappa
     if reason is not None:
         return plain, None, reason
-    return plain, ESTIMATORS[ESTIMATOR](scored.same, scored.chance, reference).kappa, None
-
-
-def _left_out(score: Floats, judged: Judged) -> Floats:
-    """Each P calibrated on all the other judgements."""
-    n = len(score)
-    if n < 3:
-        return score
-    better = np.empty(n)
-    for k in range(n):
-        rest = np.arange(n) != k
-        # two pairs of half a judgement each keep the curve from claiming certainty
-        at = np.concatenate([score[rest], [0.0, 1.0]])
-        gold = np.concatenate([judged.same[rest], [0.5, 0.5]])
-        weight = np.concatenate([judged.weight[rest], np.full(2, judged.weight.mean())])
-        better[k] = float(isotonic(at, gold, weight)(score[k : k + 1])[0])
-    return better
+    curve = fit(score, judged.same).apply
+    source = float(np.mean(judged.same))
+    return plain, shifted_by(curve, scored.same, scored.chance, source=source).kappa, None
