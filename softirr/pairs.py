@@ -23,7 +23,7 @@ from softirr.errors import InputError
 from softirr.text import normalise
 
 _CHUNK = 32_768
-"""Pairs between two visits to the cache: what an interrupted run can lose."""
+"""Pairs between two visits to the cache, unless the measure has a ``chunk`` of its own: what an interrupted run can lose."""
 
 
 class PairScorer:
@@ -156,8 +156,9 @@ class PairScorer:
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:
             self._progress(0, len(keys))
-        for start in range(0, len(keys), _CHUNK):
-            chunk = order[start : start + _CHUNK]
+        size = int(getattr(self.measure, "chunk", _CHUNK))
+        for start in range(0, len(keys), size):
+            chunk = order[start : start + size]
             values[chunk] = self._resolve_chunk(low[chunk], high[chunk], start, len(keys))
             self._memo.put(np.sort(keys[chunk]), values[chunk][np.argsort(keys[chunk])])
         return values

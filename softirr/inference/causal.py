@@ -1,0 +1,189 @@
+"""A chat model of a folder, run with transformers: odds of yes against no, and greedy answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from softirr.equivalence.base import Provenance
+from softirr.errors import InputError, SoftirrError
+from softirr.inference.classifier import _out_of_memory, pick_device
+from softirr.inference.models import FoundModel, content_hash
+
+_BUDGET = {"cpu": 2048, "cuda": 32_768}
+_LONGEST_ANSWER = 48
+"""Tokens a written answer may have: a JSON object with one number needs about ten."""
+
+
+class CausalModel:
+    """A causal language model with its tokenizer.
+
+    Prompts go through the chat template with thinking switched off; for odds, the answer slot is begun with `prefill`, so that the next token
+    is the answer. Tokenizers without a template get the bare prompt.
+
+    Parameters
+    ----------
+    found
+        The model.
+    device
+        As in :class:`softirr.inference.classifier.ClassifierOptions`.
+    precision
+        ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
+    prefill
+        How the answer begins before its yes or no.
+    token_budget
+        Tokens of a batch.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no causal language model, or its vocabulary has no token for yes or for no.
+    """
+
+    def __init__(
+        self,
+        found: FoundModel,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        prefill: str = "Answer:",
+        token_budget: int | None = None,
+    ) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self._found, self._prefill = found, prefill
+        self._device = pick_device(device)
+        if precision not in ("auto", "float32", "bfloat16"):
+            raise InputError(f"Language models have no precision {precision!r} here; use auto, float32 or bfloat16.")
+        self._precision = {"auto": "bfloat16" if self._device.type == "cuda" else "float32"}.get(precision, precision)
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(found.folder)
+            model: Any = AutoModelForCausalLM.from_pretrained(found.folder, dtype=getattr(torch, self._precision))
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise InputError(
+                f"The folder {found.folder} holds no causal language model with a tokenizer that can be loaded."
+            ) from error
+        self._model = model.eval().requires_grad_(False).to(self._device)
+        self._sha256 = content_hash(found.folder)
+        self._budget = token_budget or _BUDGET.get(self._device.type, 2048)
+        self._special = sorted(
+            {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}, key=len, reverse=True
+        )
+        self._special = [token for token in self._special if token.strip()]
+        self._yes, self._no = (torch.tensor(ids, device=self._device) for ids in self._variants())
+
+    @property
+    def key(self) -> str:
+        """Content of the model, number format and how the answer begins."""
+        return f"{self._sha256} {self._precision} {self._prefill!r}"
+
+    def describe(self) -> Provenance:
+        """Name, hash, device and number format."""
+        return Provenance(
+            measure="",
+            model=self._found.name,
+            model_sha256=self._sha256,
+            device=str(self._device),
+            precision=self._precision,
+        )
+
+    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+        """l_yes - l_no of each prompt, shape (n,): differences of log-probabilities summed over all spellings."""
+        odds = np.zeros(len(prompts), dtype=np.float64)
+
+        def run(ids: Tensor, mask: Tensor, where: list[int]) -> None:
+            positions = (mask.cumsum(dim=1) - 1).clamp_min(0)
+            logits = self._model(input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1).logits
+            log_p = logits[:, -1].double().log_softmax(dim=-1)
+            odds[where] = (log_p[:, self._yes].logsumexp(-1) - log_p[:, self._no].logsumexp(-1)).cpu().numpy()
+
+        self._batches([self._chat(prompt) + self._prefill for prompt in prompts], 1, run, done)
+        return odds
+
+    def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
+        """The greedy answer to each prompt."""
+        answers = [""] * len(prompts)
+
+        def run(ids: Tensor, mask: Tensor, where: list[int]) -> None:
+            written = self._model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                do_sample=False,
+                max_new_tokens=_LONGEST_ANSWER,
+                pad_token_id=self._pad,
+                temperature=None,
+                top_p=None,
+                top_k=None,
+            )
+            texts = self._tokenizer.batch_decode(written[:, ids.shape[1] :], skip_special_tokens=True)
+            for place, text in zip(where, texts, strict=True):
+                answers[place] = text
+
+        self._batches([self._chat(prompt) for prompt in prompts], _LONGEST_ANSWER, run, done)
+        return answers
+
+    @property
+    def _pad(self) -> int:
+        tokens = (self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
+        return int(next(token for token in tokens if token is not None))
+
+    def _chat(self, prompt: str) -> str:
+        """The prompt as the model expects it; control tokens in annotations are taken apart, so that no text can end its own turn."""
+        for token in self._special:
+            if token in prompt:
+                prompt = prompt.replace(token, f"{token[0]} {token[1:]}")
+        if not self._tokenizer.chat_template:
+            return prompt + "\n"
+        chat: str = self._tokenizer.apply_chat_template(
+            [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True, enable_thinking=False
+        )
+        return chat
+
+    def _variants(self) -> tuple[list[int], list[int]]:
+        """Ids of every token that spells yes, and no, whatever its case and the space before it."""
+        size = min(len(self._tokenizer), int(self._model.get_output_embeddings().weight.shape[0]))
+        words = [text.strip().casefold() for text in self._tokenizer.batch_decode([[i] for i in range(size)])]
+        yes, no = ([i for i, text in enumerate(words) if text == word] for word in ("yes", "no"))
+        if not yes or not no:
+            raise InputError(f"The vocabulary of the model {self._found.name} has no token for yes or for no.")
+        return yes, no
+
+    def _batches(
+        self,
+        chats: list[str],
+        extra: int,
+        run: Callable[[Tensor, Tensor, list[int]], None],
+        done: Callable[[int], None],
+    ) -> None:
+        # templates write the first special token themselves; bare prompts leave it to the tokenizer
+        special = not self._tokenizer.chat_template
+        encoded = self._tokenizer(chats, add_special_tokens=special, verbose=False)["input_ids"]
+        order = sorted(range(len(chats)), key=lambda i: -len(encoded[i]))
+        start = 0
+        while start < len(order):
+            longest = len(encoded[order[start]])
+            where = order[start : start + max(1, self._budget // (longest + extra))]
+            # padded on the left: the answer follows the last token of every row
+            rows = [[self._pad] * (longest - len(encoded[i])) + encoded[i] for i in where]
+            masks = [[0] * (longest - len(encoded[i])) + [1] * len(encoded[i]) for i in where]
+            try:
+                with torch.inference_mode():
+                    run(torch.tensor(rows, device=self._device), torch.tensor(masks, device=self._device), where)
+            except (RuntimeError, MemoryError) as error:
+                if not _out_of_memory(error):
+                    raise
+                if len(where) == 1:
+                    raise SoftirrError(
+                        "There is not enough memory for a single prompt; use a smaller model or a server."
+                    ) from error
+                if self._device.type == "cuda":
+                    torch.cuda.empty_cache()
+                self._budget //= 2
+                continue
+            start += len(where)
+            done(start)
