@@ -2,7 +2,8 @@
 
 import contextlib
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url
-from ml_backend.store import Row, Store
+from ml_backend.store import LEASE_EVERY, Row, Store, process_name
 from softirr.errors import InputError
 
 FIELDS = ("model_version", "show_collab_predictions", "evaluate_predictions_automatically")
@@ -25,6 +26,7 @@ ACTIONS = [
     "TASKS_DELETED",
     "PROJECT_UPDATED",
 ]
+WAIT_FOR_JOB = 15.0  # seconds that disconnect leaves to a running job
 RESERVED = (
     "Label Studio refuses the address {url} because it is private or local: start Label Studio with "
     "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false, or connect with --pull-only."
@@ -164,14 +166,14 @@ class Connector:
         present = self.client.connections(number)
         ours = [c for c in present if c.get("url", "").rstrip("/") == url or c["id"] == made.get("connection_id")]
         for extra in ours[1:]:
-            self.client.request("DELETE", f"/api/ml/{extra['id']}/")
+            self.client.request("DELETE", f"/api/ml/{extra['id']}")
             changes.done.append(f"Removed a second connection to {extra['url']}.")
         if ours:
             found = ours[0]
             made["connection_id"] = found["id"]
             same = found.get("title") == MODEL_VERSION and found.get("url", "").rstrip("/") == url
             if not same or found.get("state") != "CO":
-                reply = self.client.request("PATCH", f"/api/ml/{found['id']}/", body=body)
+                reply = self.client.request("PATCH", f"/api/ml/{found['id']}", body=body)
                 self._check_state(reply, url)
                 changes.done.append(f"Updated the connection “{MODEL_VERSION}” to {url}.")
             save()
@@ -183,7 +185,7 @@ class Connector:
                 with contextlib.suppress(LabelStudioError):
                     for left in self.client.connections(number):
                         if left.get("url", "").rstrip("/") == url and left not in present:
-                            self.client.request("DELETE", f"/api/ml/{left['id']}/")
+                            self.client.request("DELETE", f"/api/ml/{left['id']}")
                 raise self._explained(error, url) from None
             made["connection_id"] = reply["id"]
             save()
@@ -287,8 +289,36 @@ class Connector:
         predictions : bool
             Remove our predictions too.
         """
-        remote = self.client.project(number)
         row = self.store.project(self.settings.label_studio_url, number)
+        if row is None:
+            return self._disconnect(number, None, predictions=predictions)
+        with self._alone(row["id"]):
+            # First of all: a job that starts from now on has nothing to do.
+            self.store.update_project(row["id"], wanted_at=None, wanted_full=False)
+            self.store.close_stale_jobs(row["id"], but=0)
+            changes = self._disconnect(number, row, predictions=predictions)
+            self.store.update_project(row["id"], wanted_at=None, wanted_full=False)
+            self.store.close_stale_jobs(row["id"], but=0)
+            return changes
+
+    @contextlib.contextmanager
+    def _alone(self, project: int) -> Iterator[None]:
+        """No job writes predictions while they are removed: wait for the one that runs, then make it stop."""
+        owner = f"{process_name()}:disconnect"
+        end = time.monotonic() + WAIT_FOR_JOB
+        while not self.store.take_lease(project, owner):
+            if time.monotonic() > end:
+                self.store.take_lease(project, owner, force=True)
+                time.sleep(LEASE_EVERY + 2.0)  # until its owner must have noticed
+            else:
+                time.sleep(0.2)
+        try:
+            yield
+        finally:
+            self.store.drop_lease(project, owner)
+
+    def _disconnect(self, number: int, row: Row | None, *, predictions: bool) -> Changes:
+        remote = self.client.project(number)
         made = dict(row["connection"]) if row is not None else {}
         changes = Changes(number)
         label_config = remote.get("label_config") or ""
@@ -299,7 +329,7 @@ class Connector:
         for connection in self.client.connections(number):
             if connection["id"] == made.get("connection_id") or connection.get("title") == MODEL_VERSION:
                 urls.add(connection.get("url", "").rstrip("/"))
-                self.client.request("DELETE", f"/api/ml/{connection['id']}/")
+                self.client.request("DELETE", f"/api/ml/{connection['id']}")
                 changes.done.append(f"Removed the connection to {connection.get('url')}.")
         for webhook in self.client.webhooks(number):  # the connection leaves its webhook behind
             is_ours = webhook["id"] == made.get("webhook_id") or SECRET_HEADER in (webhook.get("headers") or {})
@@ -322,10 +352,7 @@ class Connector:
                 webhook_secret=None,
                 watermark=None,
                 pulled_at=None,
-                wanted_at=None,
-                wanted_full=False,
             )
-            self.store.close_stale_jobs(row["id"], but=0)
         return changes
 
     def _restore_fields(self, number: int, made: Mapping[str, Any], changes: Changes) -> None:

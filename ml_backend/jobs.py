@@ -15,15 +15,18 @@ from huey import Huey, RedisHuey, SqliteHuey
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring import Scorer
 from ml_backend.settings import Settings
-from ml_backend.store import Store, process_name
+from ml_backend.store import LEASE_EVERY, Store, process_name
 from ml_backend.sync import ProjectSync, Stopped, SyncResult
 from softirr.errors import SoftirrError
 
 log = logging.getLogger(__name__)
 
 REPORT_EVERY = 0.5
-LEASE_EVERY = 10.0
 LONGEST_PAUSE = 300.0
+
+
+class LeaseLost(Stopped):
+    """Another process works on the project now."""
 
 
 def make_queue(settings: Settings) -> Huey:
@@ -111,7 +114,7 @@ class Runner:
         """Serve the project's wake-ups until there are none; what goes wrong is noted in the job, not raised."""
         while not self.stop.is_set() and self.due(project):
             row = self.store.project_by_id(project)
-            if row is None:
+            if row is None or project not in self.store.wanted():  # served already, or disconnected
                 return
             if row["wanted_at"] is not None:
                 self.stop.wait(
@@ -139,6 +142,9 @@ class Runner:
         try:
             self.store.close_stale_jobs(project, job)
             self.run_job(project, number, job, owner, full=full)
+        except LeaseLost:
+            self.store.update_job(job, state="failed", finished_at=time.time(), message="Another process took over.")
+            return False
         except Stopped:
             self.store.update_job(job, state="queued", message="Stopped; goes on at the next start.")
             self._want_again(project, full)
@@ -188,7 +194,9 @@ class Runner:
             progress = _Progress(self.store, job)
 
             def check() -> None:
-                if self.stop.is_set() or lease.lost.is_set():
+                if lease.lost.is_set():
+                    raise LeaseLost
+                if self.stop.is_set():
                     raise Stopped
 
             def wait(seconds: float) -> None:

@@ -21,6 +21,7 @@ from softirr.text import normalise
 
 Row = Mapping[str, Any]
 LEASE_SECONDS = 60.0
+LEASE_EVERY = 10.0  # seconds after which its owner prolongs it, and notices that it is lost
 KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
 
 
@@ -121,6 +122,11 @@ class Store:
         with self._read() as connection:
             return connection.execute(sa.select(projects).where(projects.c.id == project)).mappings().first()
 
+    def is_connected(self, project: int) -> bool:
+        """Whether jobs may run for the project by themselves."""
+        with self._read() as connection:
+            return bool(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
+
     def projects(self) -> list[Row]:
         """All projects."""
         with self._read() as connection:
@@ -201,8 +207,11 @@ class Store:
             query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
             return list(connection.scalars(query.order_by(projects.c.id)))
 
-    def take_lease(self, project: int, owner: str) -> bool:
-        """Become the only process that works on the project; a dead owner on this machine is replaced at once."""
+    def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
+        """Become the only process that works on the project; a dead owner on this machine is replaced at once.
+
+        With `force` a living one is replaced too: it stops when it next looks at its lease.
+        """
         now = time.time()
         with self._write() as connection:
             row = connection.execute(
@@ -212,7 +221,9 @@ class Store:
             ).first()
             if row is None:
                 return False
-            free = row.lease_owner in (None, owner) or (row.lease_until or 0) < now or _is_dead(row.lease_owner)
+            free = (
+                force or row.lease_owner in (None, owner) or (row.lease_until or 0) < now or _is_dead(row.lease_owner)
+            )
             if free:
                 connection.execute(
                     sa.update(projects)

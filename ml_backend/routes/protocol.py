@@ -155,6 +155,8 @@ def webhook() -> tuple[Response, int]:
     wakeups, training = services().wakeups, action == "START_TRAINING"
 
     def note() -> None:
+        if not store.is_connected(key):  # disconnected meanwhile
+            return
         if deleted:
             store.suspect(key, deleted)
         wakeups.want(key, "recompute" if training else action.lower(), full=training)
@@ -226,13 +228,14 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
     """What Label Studio now stores itself must not stand beside what the scorer process writes."""
     store, wakeups = services().store, services().wakeups
 
-    def note() -> None:
-        store.suspect(project, numbers)
-        wakeups.want(project, "predict")
+    def note(suspects: list[int]) -> None:
+        if store.is_connected(project):
+            store.suspect(project, suspects)
+            wakeups.want(project, "predict")
 
     if soon:
-        services().background.do(lambda: wakeups.want(project, "predict"))
-    services().background.do(note, after=LABEL_STUDIO_STORES_WITHIN)
+        services().background.do(lambda: note([]))
+    services().background.do(lambda: note(numbers), after=LABEL_STUDIO_STORES_WITHIN)
 
 
 def _results(

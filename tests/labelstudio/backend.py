@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -15,9 +16,11 @@ from typing import Any
 
 import requests
 
+from ml_backend.cli import main as ls_main
 from ml_backend.demo.server import Process, free_port
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store import Store
+from softirr.cli import main as softirr_main
 
 WITHIN = 90.0  # seconds after which a condition that was waited for counts as never coming true
 
@@ -76,20 +79,32 @@ class Commands:
             check=False,
         )
 
-    def json(self, *arguments: str) -> Any:
+    def here(self, *arguments: str, **environment: str) -> tuple[int, str, str]:
+        """Run a command in this process, which saves starting another one: exit status, output, errors."""
+        printed, said = io.StringIO(), io.StringIO()
+        before = dict(os.environ)
+        try:
+            os.environ.clear()
+            os.environ.update({**self.environment, **environment})
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+                status = ls_main(arguments)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        return status, printed.getvalue(), said.getvalue()
+
+    def json(self, *arguments: str, may_find: bool = False) -> Any:
         """What a command prints with ``--json``; it has to end well."""
-        done = self.run(*arguments, "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        status, printed, said = self.here(*arguments, "--json")
+        assert status == 0 or (may_find and status == 1), said
+        return json.loads(printed)
 
     def sync(self, project: int, *options: str) -> dict[str, int]:
         return self.json("sync", "--project", str(project), *options)
 
     def doctor(self, project: int | None = None, *options: str) -> list[dict[str, Any]]:
         named = () if project is None else ("--project", str(project))
-        done = self.run("doctor", *named, *options, "--json")
-        assert done.returncode in (0, 1), done.stderr
-        return json.loads(done.stdout)
+        return self.json("doctor", *named, *options, may_find=True)
 
     @property
     def database_url(self) -> str:
@@ -160,15 +175,11 @@ def descendants(pid: int) -> list[int]:
 
 def score_of_export(export: Path, *options: str) -> dict[str, float | None]:
     """Task -> agreement, as ``softirr score`` gives it for a JSON export."""
-    done = subprocess.run(
-        [sys.executable, "-m", "softirr", "score", str(export), "--measure", "indel", "--json", *options],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return {item["id"]: item["agreement"] for item in json.loads(done.stdout)["items"]}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        status = softirr_main(["score", str(export), "--measure", "indel", "--json", *options])
+    assert status == 0
+    return {item["id"]: item["agreement"] for item in json.loads(printed.getvalue())["items"]}
 
 
 def differences(predictions: list[dict[str, Any]], expected: Mapping[str, float | None]) -> list[str]:

@@ -255,6 +255,7 @@ class TestWebhook:
     def test_removed_tasks_are_looked_at_again(self, client: FlaskClient, bench: Bench) -> None:
         task = bench.fake.add_task({1: ["a"], 2: ["b"]})
         bench.sync()
+        known(bench, secret=None)
         client.post("/webhook", json={"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": NUMBER}})
         bench.services.background.drain()
         assert bench.store.suspects(bench.row["id"]) == [task]
@@ -282,6 +283,15 @@ class TestWebhook:
         assert client.post("/webhook", json=body).status_code == 202
         bench.services.background.drain()
         assert bench.store.wanted() == [key]
+
+    def test_a_late_call_for_a_disconnected_project_wakes_nothing(self, client: FlaskClient, bench: Bench) -> None:
+        key = known(bench, secret=None)
+        bench.store.update_project(key, connection={})
+        for action in ("TASKS_CREATED", "START_TRAINING"):
+            client.post("/webhook", json={"action": action, "project": {"id": NUMBER}})
+        client.post("/predict", json=predict_body([predict_task(1, {1: ["a"], 2: ["b"]})]))
+        bench.services.background.drain()
+        assert bench.store.wanted() == []
 
     def test_actions_that_change_no_answer_are_ignored(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)

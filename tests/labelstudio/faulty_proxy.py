@@ -1,0 +1,106 @@
+"""Something between our backend and Label Studio that goes wrong on demand."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+Fault = Callable[[str, str], str]
+"""Method and path of a request -> "", or what goes wrong: "refuse" (the connection ends, nothing was passed on), "cut" (passed on and
+carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection ends), or a
+status such as "500" or "401"."""
+
+
+class FaultyProxy:
+    """Passes everything on to `target`, except what `fault` names."""
+
+    def __init__(self, target: str):
+        self.target = urlsplit(target)
+        self.fault: Fault = lambda method, path: ""
+        self.seen: list[tuple[str, str, str]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+            def pass_on(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                kind = proxy.fault(self.command, self.path)
+                proxy.seen.append((self.command, self.path, kind))
+                if kind == "refuse":
+                    self.close_connection = True
+                    return
+                if kind.isdigit():
+                    self.answer(int(kind), b'{"detail": "Invalid token."}', "application/json")
+                    return
+                if kind == "half":
+                    body = half_of(body)
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    status, reply, content = proxy.ask(self.command, self.path, body, dict(self.headers))
+                    if kind in ("cut", "half"):
+                        self.close_connection = True
+                        return
+                    self.answer(status, reply, content)
+                    return
+                self.close_connection = True
+
+            def answer(self, status: int, body: bytes, content: str) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", content)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = pass_on
+
+        return Handler
+
+    def ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes, str]:
+        connection = http.client.HTTPConnection(self.target.hostname or "", self.target.port, timeout=120)
+        try:
+            kept = {
+                name: value
+                for name, value in headers.items()
+                if name.lower() not in ("host", "content-length", "connection", "accept-encoding")
+            }
+            connection.request(method, path, body=body or None, headers=kept)
+            reply = connection.getresponse()
+            return reply.status, reply.read(), reply.getheader("Content-Type") or "text/plain"
+        finally:
+            connection.close()
+
+
+def half_of(body: bytes) -> bytes:
+    import json
+
+    entries = json.loads(body)
+    return json.dumps(entries[: len(entries) // 2]).encode() if isinstance(entries, list) else body
+
+
+@contextlib.contextmanager
+def faulty_proxy(target: str) -> Iterator[FaultyProxy]:
+    """A proxy for the length of a with statement."""
+    proxy = FaultyProxy(target)
+    try:
+        yield proxy
+    finally:
+        proxy.close()

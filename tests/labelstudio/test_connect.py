@@ -1,0 +1,282 @@
+"""Connecting a project, the doctor's findings, and undoing it all, in a real Label Studio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ml_backend.labelstudio import snippet, triage
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
+from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
+from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation
+
+
+@pytest.fixture(scope="module")
+def commands(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    return Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token)
+
+
+@pytest.fixture(scope="module")
+def serving(commands: Commands) -> Iterator[Serving]:
+    with commands.serve() as running:
+        yield running
+
+
+@pytest.fixture
+def project(ls: Harness) -> int:
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    number = ls.create_project()
+    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
+    ls.import_tasks(number, [{"data": {"text": "x"}, "annotations": given}] * 3)
+    return number
+
+
+def state(ls: Harness, project: int) -> dict[str, Any]:
+    """All that connect may touch."""
+    remote = ls.api.get(f"/api/projects/{project}/")
+    names = ("label_config", "model_version", "show_collab_predictions", "evaluate_predictions_automatically")
+    kept = ("id", "url", "title", "state", "actions", "headers", "is_active", "project")
+    return {
+        **{name: remote[name] for name in names},
+        "connections": [{k: c[k] for k in kept if k in c} for c in ls.api.get("/api/ml/", project=project)],
+        "webhooks": [{k: h[k] for k in kept if k in h} for h in ls.api.get("/api/webhooks/", project=project)],
+        "views": [view["data"]["title"] for view in ls.api.get("/api/dm/views/", project=project)],
+    }
+
+
+def right(ls: Harness, project: int, folder: Path) -> None:
+    eventually(
+        lambda: not differences(ls.predictions(project), score_of_export(ls.export_file(project, folder))),
+        what="predictions equal softirr score",
+    )
+
+
+def test_connect_does_all_and_twice_is_the_same_as_once_and_disconnect_undoes_it(
+    ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path
+) -> None:
+    before = state(ls, project)
+    changes = commands.json("connect", "--project", str(project), "--url", serving.url)
+    assert len(changes["changed"]) == 5
+    once = state(ls, project)
+    assert [(c["title"], c["url"], c["state"]) for c in once["connections"]] == [(MODEL_VERSION, serving.url, "CO")]
+    assert len(once["webhooks"]) == 1
+    assert once["webhooks"][0]["url"] == f"{serving.url}/webhook"
+    assert len(once["webhooks"][0]["headers"][SECRET_HEADER]) >= 24
+    assert once["model_version"] == MODEL_VERSION
+    assert once["show_collab_predictions"] is False
+    assert triage.TITLE in once["views"]
+    assert snippet.remove(once["label_config"]) == before["label_config"]
+    assert snippet.present(once["label_config"])
+
+    assert commands.json("connect", "--project", str(project), "--url", serving.url)["changed"] == []
+    assert state(ls, project) == once
+    right(ls, project, tmp_path)
+    assert ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION
+
+    undone = commands.json("disconnect", "--project", str(project))
+    assert undone["changed"]
+    after = state(ls, project)
+    after["views"] = [title for title in after["views"] if title != "Default"]
+    assert after == before
+    assert ls.predictions(project) == []
+    assert commands.json("disconnect", "--project", str(project))["changed"] == []
+
+
+def test_what_was_there_before_comes_back(ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+    task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
+    ls.api.post("/api/predictions/", {"task": task, "model_version": "gpt", "score": 0.5, "result": []})
+    fields = {"model_version": "gpt", "show_collab_predictions": True, "evaluate_predictions_automatically": False}
+    ls.api.patch(f"/api/projects/{project}/", fields)
+    commands.json("connect", "--project", str(project), "--url", serving.url)
+    assert ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION
+    commands.json("disconnect", "--project", str(project))
+    remote = ls.api.get(f"/api/projects/{project}/")
+    assert {name: remote[name] for name in fields} == fields
+    assert [p["model_version"] for p in ls.predictions(project)] == ["gpt"]
+
+
+def test_a_backend_that_is_not_there_leaves_nothing_behind(ls: Harness, commands: Commands, project: int) -> None:
+    before = state(ls, project)
+    ended, _, said = commands.here("connect", "--project", str(project), "--url", "http://localhost:9")
+    assert ended == 1
+    assert "is softirr-ls serve running there" in said
+    assert state(ls, project) == before
+
+
+def test_a_label_config_without_a_text_area_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:
+    config = '<View><Text name="t" value="$text"/><Choices name="c" toName="t"><Choice value="a"/></Choices></View>'
+    project = ls.create_project(label_config=config)
+    ended, _, said = commands.here("connect", "--project", str(project), "--url", serving.url)
+    assert (ended, "no TextArea" in said) == (2, True)
+    assert [f["what"] for f in commands.doctor(project) if "TextArea" in f["what"] and not f["ok"]]
+
+
+def test_pull_only(ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path) -> None:
+    """Nothing is registered; the timer of the running backend reads what changed."""
+    commands.json("connect", "--project", str(project), "--pull-only")
+    now = state(ls, project)
+    assert (now["connections"], now["webhooks"]) == ([], [])
+    assert now["label_config"] == LABEL_CONFIG
+    right(ls, project, tmp_path)
+    assert ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION
+    user = ls.create_user()
+    task = ls.predictions(project)[0]["task"]
+    ls.annotate(task, user, ["something else"])
+    right(ls, project, tmp_path)
+    assert not [f for f in commands.doctor(project) if not f["ok"] and "webhook" in f["what"].lower()]
+    commands.json("disconnect", "--project", str(project))
+
+
+def test_the_effective_settings_and_where_they_come_from(
+    ls: Harness, commands: Commands, serving: Serving, project: int
+) -> None:
+    commands.json("connect", "--project", str(project), "--url", serving.url, "--threshold", "0.7")
+    (connection,) = ls.api.get("/api/ml/", project=project)
+    ls.api.patch(
+        f"/api/ml/{connection['id']}",
+        {"url": connection["url"], "project": project, "extra_params": {"casefold": True}},
+    )
+    shown = commands.json("settings", "--project", str(project))
+    assert shown["threshold"] == {"value": 0.7, "source": "softirr-ls"}
+    assert shown["casefold"] == {"value": True, "source": "connection"}
+    assert shown["measure"] == {"value": "indel", "source": "environment"}
+    assert shown["chance"]["source"] == "default"
+    commands.json("disconnect", "--project", str(project))
+
+
+def test_by_hand_in_label_studios_own_settings(
+    ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path
+) -> None:
+    """Someone types the address into Settings > Model and never runs connect."""
+    ls.api.post("/api/ml/", {"url": serving.url, "project": project, "title": "my model"})
+    right(ls, project, tmp_path)
+    findings = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
+    assert any("title" in what or "not connected" in what or "model version" in what for what in findings), findings
+    commands.json("connect", "--project", str(project), "--url", serving.url)
+    assert [c["title"] for c in ls.api.get("/api/ml/", project=project)] == [MODEL_VERSION]
+    assert len(ls.api.get("/api/webhooks/", project=project)) == 1
+    assert [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]] == []
+    commands.json("disconnect", "--project", str(project))
+
+
+class TestDoctor:
+    """Each trouble is put in, found in one sentence with the fix, and gone after it."""
+
+    def test_nothing_is_wrong_after_connect(
+        self, ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path
+    ) -> None:
+        commands.json("connect", "--project", str(project), "--url", serving.url)
+        right(ls, project, tmp_path)
+        eventually(
+            lambda: not [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]],
+            what="the doctor finds nothing",
+        )
+
+        def webhook() -> dict[str, Any]:
+            return ls.api.get("/api/webhooks/", project=project)[0]
+
+        def patch(**fields: Any) -> None:
+            ls.api.patch(f"/api/projects/{project}/", fields)
+
+        troubles: dict[str, tuple[Callable[[], Any], str]] = {
+            "webhook gone": (lambda: ls.api.delete(f"/api/webhooks/{webhook()['id']}/"), "The webhook is missing"),
+            "webhook off": (
+                lambda: ls.api.patch(f"/api/webhooks/{webhook()['id']}/", {"is_active": False}),
+                "The webhook is switched off",
+            ),
+            "webhook without secret": (
+                lambda: ls.api.patch(f"/api/webhooks/{webhook()['id']}/", {"headers": {}}),
+                "does not carry this backend's secret",
+            ),
+            "model version": (
+                lambda: patch(model_version="", show_collab_predictions=False),
+                "model version is ''",
+            ),
+            "suggestions shown": (
+                lambda: patch(model_version=MODEL_VERSION, show_collab_predictions=True),
+                "show_collab_predictions is on",
+            ),
+            "automatic": (
+                lambda: patch(evaluate_predictions_automatically=True, model_version=MODEL_VERSION),
+                "evaluate_predictions_automatically is on",
+            ),
+            "panel taken out": (lambda: patch(label_config=LABEL_CONFIG), "panel is no longer in the label config"),
+            "tab removed": (
+                lambda: [
+                    ls.api.delete(f"/api/dm/views/{view['id']}/")
+                    for view in ls.api.get("/api/dm/views/", project=project)
+                    if view["data"]["title"] == triage.TITLE
+                ],
+                "triage tab is missing",
+            ),
+            "connection gone": (
+                lambda: ls.api.delete(f"/api/ml/{ls.api.get('/api/ml/', project=project)[0]['id']}"),
+                "connection",
+            ),
+            "title changed": (
+                lambda: ls.api.patch(
+                    f"/api/ml/{ls.api.get('/api/ml/', project=project)[0]['id']}",
+                    {"url": serving.url, "project": project, "title": "other"},
+                ),
+                "title",
+            ),
+        }
+        for what, (put_in, says) in troubles.items():
+            put_in()
+            found = [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
+            assert any(says in f["what"] for f in found), (what, found)
+            assert all(f["fix"] and f["what"].endswith((".", "?")) and "\n" not in f["what"] for f in found), (
+                what,
+                found,
+            )
+            commands.json("connect", "--project", str(project), "--url", serving.url)
+            eventually(
+                lambda: not [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]],
+                what=f"connect mends: {what}",
+            )
+        commands.json("disconnect", "--project", str(project))
+
+    def test_token_and_server(self, ls: Harness, commands: Commands) -> None:
+        def first(**environment: str) -> dict[str, Any]:
+            other = Commands(commands.folder, commands.url, ls.token, environment=environment)
+            return next(finding for finding in other.doctor() if not finding["ok"])
+
+        assert "refused the" in first(LABEL_STUDIO_API_KEY="nonsense")["what"]
+        assert "LABEL_STUDIO_API_KEY is not set" in first(LABEL_STUDIO_API_KEY=" ")["what"]
+        nobody = first(LABEL_STUDIO_URL="http://localhost:9")
+        assert "can't be reached" in nobody["what"]
+        assert "localhost is the container itself" in nobody["fix"]
+
+    def test_a_wrong_address_of_the_backend(self, ls: Harness, commands: Commands, project: int) -> None:
+        found = commands.doctor(project, "--url", "http://localhost:9")
+        assert any("This backend does not answer at http://localhost:9" in f["what"] for f in found if not f["ok"])
+
+    def test_leftover_predictions(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+        task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
+        ls.api.post("/api/predictions/", {"task": task, "model_version": MODEL_VERSION, "score": 0.5, "result": []})
+        found = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
+        assert any("Label Studio holds 1 predictions of version" in what for what in found)
+        commands.sync(project)
+        assert len([p for p in ls.predictions(project) if p["task"] == task]) == 1
+
+
+def test_a_server_that_refuses_local_addresses(
+    start_label_studio: Callable[..., Any], commands: Commands, serving: Serving, tmp_path: Path
+) -> None:
+    """As Label Studio is out of the box: connect says which two variables to set, and leaves no half-made connection."""
+    closed = {"ML_BLOCK_LOCAL_IP": "true", "SSRF_PROTECTION_ENABLED": "true"}
+    with start_label_studio(tmp_path / "closed", environment=closed) as server:
+        strict = Harness(server)
+        project = strict.create_project()
+        other = Commands(tmp_path / "state", strict.url, strict.token)
+        ended, _, said = other.here("connect", "--project", str(project), "--url", serving.url)
+        assert ended == 1
+        assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in said
+        assert strict.api.get("/api/ml/", project=project) == []
+        found = [f for f in other.doctor(project, "--url", serving.url) if not f["ok"]]
+        assert any("private or local" in f["what"] and "SSRF_PROTECTION_ENABLED" in f["fix"] for f in found)
+        other.json("connect", "--project", str(project), "--pull-only")
+        assert other.sync(project)["items"] == 0

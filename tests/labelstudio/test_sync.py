@@ -1,0 +1,271 @@
+"""Our predictions in a real Label Studio: after each kind of change they are what ``softirr score`` says of a fresh export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from ml_backend.settings import MODEL_VERSION
+from tests.labelstudio.backend import Commands, differences, score_of_export
+from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textarea
+
+
+@pytest.fixture
+def commands(ls: Harness, tmp_path: Path) -> Commands:
+    return Commands(tmp_path / "state", ls.url, ls.token)
+
+
+def wrong(ls: Harness, project: int, folder: Path, *options: str) -> list[str]:
+    return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder), *options))
+
+
+def test_after_each_change_predictions_equal_softirr_score(ls: Harness, commands: Commands, tmp_path: Path) -> None:
+    ann, ben, cleo = (ls.create_user(name) for name in ("Ann", "Ben", "Cleo"))
+    project = ls.create_project()
+    tasks = ls.import_tasks(
+        project,
+        [
+            {
+                "data": {"text": f"narrative {n}"},
+                "annotations": [annotation(ann.id, ["fever", f"cough {n}"]), annotation(ben.id, ["a fever"])],
+            }
+            for n in range(30)
+        ],
+    )
+    first = commands.sync(project)
+    assert (first["items"], first["created"]) == (30, 30)
+    assert wrong(ls, project, tmp_path) == []
+    again = commands.sync(project)
+    assert (again["created"], again["updated"], again["deleted"], again["unchanged"]) == (0, 0, 0, 30)
+
+    given: dict[str, int] = {}
+
+    def remember(name: str, number: int) -> None:
+        given[name] = number
+
+    def reimport() -> None:
+        exported = [task for task in ls.export(project) if task["id"] in tasks[:3]]
+        ls.import_tasks(
+            project,
+            [
+                {"data": task["data"], "annotations": [{**a, "id": None} for a in task["annotations"]]}
+                for task in exported
+            ],
+        )
+
+    def copied(task: int) -> None:
+        own = next(p for p in ls.predictions(project) if p["task"] == task)
+        result = [{**region, "origin": "prediction"} for region in own["result"]]
+        body = {"result": result, "parent_prediction": own["id"], "lead_time": 1.0}
+        cleo.api.post(f"/api/tasks/{task}/annotations/", body)
+
+    steps: dict[str, Callable[[], Any]] = {
+        "a third answer": lambda: remember("third", ls.annotate(tasks[0], cleo, ["pyrexia"])),
+        "an edit": lambda: ls.edit(given["third"], cleo, ["fever", "cough 0"]),
+        "an empty answer": lambda: remember("empty", ls.annotate(tasks[1], cleo, [])),
+        "a skip with text": lambda: ls.annotate(tasks[2], cleo, ["not counted"], skip=True),
+        "a deleted answer": lambda: ls.api.delete(f"/api/annotations/{given['empty']}/"),
+        "below two answers": lambda: ls.api.delete(f"/api/annotations/{answer_of(ls, tasks[3], ann.id)}/"),
+        "two again": lambda: ls.annotate(tasks[3], cleo, ["fever"]),
+        "a second answer of one user": lambda: ls.annotate(tasks[4], ben, ["something quite different"]),
+        "an answer turned into a skip": lambda: ben.api.patch(
+            f"/api/annotations/{answer_of(ls, tasks[5], ben.id)}/", {"was_cancelled": True}
+        ),
+        "a draft": lambda: cleo.api.post(
+            f"/api/tasks/{tasks[6]}/drafts?project={project}", {"result": textarea(["draft"])}
+        ),
+        "suggestions copied": lambda: copied(tasks[7]),
+        "deleted tasks": lambda: [ls.api.delete(f"/api/tasks/{task}/") for task in tasks[20:23]],
+        "tasks imported with answers": reimport,
+        "answers from predictions' page": lambda: ls.annotate(
+            tasks[8], cleo, ["<script>alert(1)</script>", "عربي 🤒 fe\u0000ver"]
+        ),
+        "another control": lambda: ls.api.patch(
+            f"/api/projects/{project}/",
+            {
+                "label_config": LABEL_CONFIG.replace(
+                    "</View>", '<Choices name="c" toName="text"><Choice value="x"/></Choices></View>'
+                )
+            },
+        ),
+        "our predictions removed": lambda: ls.api.delete(
+            f"/api/projects/{project}/model-versions/", {"model_version": MODEL_VERSION}
+        ),
+    }
+    for what, step in steps.items():
+        step()
+        commands.sync(project, "--changes")
+        assert wrong(ls, project, tmp_path) == [], what
+    final = commands.sync(project)
+    assert (final["created"], final["updated"], final["deleted"]) == (0, 0, 0)
+    remote = ls.api.get(f"/api/projects/{project}/")
+    assert (remote["model_version"], remote["show_collab_predictions"]) == (MODEL_VERSION, False)
+
+
+def answer_of(ls: Harness, task: int, user: int) -> int:
+    """The annotation of a user on a task."""
+    listed = ls.api.get(f"/api/tasks/{task}/annotations/")
+    return next(
+        a["id"]
+        for a in listed
+        if (a["completed_by"] if isinstance(a["completed_by"], int) else a["completed_by"]["id"]) == user
+    )
+
+
+def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_path: Path) -> None:
+    """With two controls the task's score is the mean over both."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fever", "rash"])]
+    first, second = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 2)
+    commands.sync(project)
+    added = LABEL_CONFIG.replace("</View>", '<TextArea name="actions" toName="text"/></View>')
+    ls.api.patch(f"/api/projects/{project}/", {"label_config": added})
+    for user, action in ((ann, ["stopped"]), (ben, ["continued"])):
+        result = textarea(["fever"]) + textarea(action, control="actions")
+        user.api.patch(f"/api/annotations/{answer_of(ls, first, user.id)}/", {"result": result})
+    commands.sync(project, "--changes")
+    export = ls.export_file(project, tmp_path)
+    by_control = [score_of_export(export, "--control", name) for name in ("findings", "actions")]
+    expected = {
+        task: sum(known) / len(known)
+        for task in by_control[0]
+        if (known := [scores[task] for scores in by_control if scores[task] is not None])
+    }
+    assert differences(ls.predictions(project), expected) == []
+    assert len({p["score"] for p in ls.predictions(project)}) == 2
+    (written,) = [p for p in ls.predictions(project) if p["task"] == first]
+    assert {region["from_name"] for region in written["result"]} == {"findings", "actions"}
+    assert second in {p["task"] for p in ls.predictions(project)}
+
+
+def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands, tmp_path: Path) -> None:
+    config = (
+        '<View><Text name="text" value="$text"/><Labels name="lab" toName="text"><Label value="A"/></Labels>'
+        '<TextArea name="notes" toName="text" perRegion="true"/></View>'
+    )
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project(label_config=config)
+
+    def note(number: int, start: int, end: int, text: str) -> list[dict[str, Any]]:
+        value = {"start": start, "end": end}
+        common = {"id": f"r{number}", "to_name": "text", "origin": "manual"}
+        label = {"from_name": "lab", "type": "labels", "value": {**value, "labels": ["A"]}}
+        return [
+            {**common, **label},
+            {**common, "from_name": "notes", "type": "textarea", "value": {**value, "text": [text]}},
+        ]
+
+    answers = {
+        ann.id: note(1, 0, 5, "fever") + note(2, 10, 15, "rash"),
+        ben.id: note(1, 2, 6, "fever") + note(2, 20, 25, "rash"),
+    }
+    given = [{"completed_by": user, "result": result, "ground_truth": False} for user, result in answers.items()]
+    ls.import_tasks(project, [{"data": {"text": "abcdefghijklmnopqrstuvwxyz"}, "annotations": given}])
+    commands.sync(project)
+    assert wrong(ls, project, tmp_path) == []
+    assert [p["score"] for p in ls.predictions(project)] == [1.0]
+    commands.sync(project, "--regions", "overlap")
+    assert [p["score"] for p in ls.predictions(project)] == [pytest.approx(1 / 3)], "one place of three is agreed on"
+
+
+def test_a_model_as_a_rater(ls: Harness, commands: Commands, tmp_path: Path) -> None:
+    ann = ls.create_user("Ann")
+    project = ls.create_project()
+    one, two = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}] * 2)
+    predict = {"model_version": "gpt", "score": 0.9, "result": textarea(["fevers"])}
+    ls.api.post("/api/predictions/", {**predict, "task": one})
+    commands.sync(project, "--predictions-as-raters")
+    scored = {p["task"]: p["score"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
+    assert scored == {one: pytest.approx(10 / 11)}
+    ls.api.post("/api/predictions/", {**predict, "task": two})  # no webhook, no date: found by counting
+    commands.sync(project, "--changes")
+    scored = {p["task"] for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION}
+    assert scored == {one, two}
+    assert sum(p["model_version"] == "gpt" for p in ls.predictions(project)) == 2
+
+
+def test_a_legacy_token_works_where_it_is_enabled(ls: Harness, tmp_path: Path) -> None:
+    settings = {"api_tokens_enabled": True, "legacy_api_tokens_enabled": True}
+    before = ls.session.get(f"{ls.url}/api/jwt/settings", timeout=60).json()
+    token = ls.session.get(f"{ls.url}/api/current-user/token", timeout=60).json()["token"]
+    project = ls.create_project()
+    commands = Commands(tmp_path / "state", ls.url, token)
+    refused = commands.doctor()
+    assert next(f["what"] for f in refused if not f["ok"]).startswith("Legacy tokens are disabled")
+    try:
+        ls.session.post(f"{ls.url}/api/jwt/settings", json=settings, timeout=60).raise_for_status()
+        assert commands.sync(project)["items"] == 0
+    finally:
+        ls.session.post(f"{ls.url}/api/jwt/settings", json=before, timeout=60)
+
+
+class TestCommands:
+    """Exit status and what is said."""
+
+    def test_sync_as_a_process(self, ls: Harness, commands: Commands) -> None:
+        ann, ben = ls.create_user(), ls.create_user()
+        project = ls.create_project()
+        given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fevers"])]
+        ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}])
+        done = commands.run("sync", "--project", str(project), "--json")
+        assert done.returncode == 0
+        assert json.loads(done.stdout) == {
+            "project": project,
+            "items": 1,
+            "created": 1,
+            "updated": 0,
+            "deleted": 0,
+            "unchanged": 0,
+        }
+
+    @pytest.mark.parametrize(
+        ("arguments", "environment", "status", "says"),
+        [
+            (["sync", "--project", "999999"], {}, 1, "has no project 999999"),
+            (["sync", "--project", "1"], {"LABEL_STUDIO_API_KEY": ""}, 1, "set LABEL_STUDIO_API_KEY"),
+            (["sync", "--project", "1"], {"LABEL_STUDIO_API_KEY": "nonsense"}, 1, "refused the token"),
+            (["sync", "--project", "1"], {"LABEL_STUDIO_URL": "ftp://x"}, 2, "LABEL_STUDIO_URL is not an http address"),
+            (["sync", "--project", "1", "--threshold", "9"], {}, 2, "threshold must be"),
+            (["sync", "--project", "1", "--measure", "nonsense"], {}, 2, "There is no measure"),
+            (["connect", "--project", "1"], {}, 2, "--pull-only"),
+        ],
+    )
+    def test_what_can_not_be_done_is_one_sentence(
+        self,
+        ls: Harness,
+        commands: Commands,
+        arguments: list[str],
+        environment: dict[str, str],
+        status: int,
+        says: str,
+    ) -> None:
+        ls.create_project()
+        ended, _, said = commands.here(*arguments, **environment)
+        assert ended == status, said
+        assert says in said
+        assert said.count("\n") == 1
+        assert ls.token not in said
+
+
+def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, commands: Commands) -> None:
+    """A run without changes is a handful of small requests: no page of tasks is read again."""
+    from tests.labelstudio.faulty_proxy import faulty_proxy
+
+    ann, ben = ls.create_user(), ls.create_user()
+    project = ls.create_project()
+    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["fevers"])]
+    ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 20)
+    with faulty_proxy(ls.url) as proxy:
+        other = Commands(commands.folder, proxy.url, ls.token)
+        other.sync(project)
+        proxy.seen.clear()
+        other.sync(project, "--changes")
+        assert not [call for call in proxy.seen if call[0] in ("PATCH", "DELETE")]
+        assert len(proxy.seen) <= 8, proxy.seen
+    assert requests.get(f"{ls.url}/health", timeout=30).ok
