@@ -130,7 +130,16 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
         metavar="[LABEL=]NAME",
         help="measure, see softirr measures; repeat it for several (all that need no model)",
     )
-    command.add_argument("--device", metavar="DEVICE", help="where models run: auto, cpu, cuda, mps")
+    command.add_argument("--device", metavar="NAME", help="where models run: auto, cpu, cuda, cuda:1, mps (auto)")
+    command.add_argument("--precision", metavar="NAME", help="models' numbers: auto, float32, bfloat16, int8 (auto)")
+    command.add_argument(
+        "--engine", metavar="NAME", help="local, or ray: models' work spread over a Ray cluster (local)"
+    )
+    command.add_argument(
+        "--cache",
+        metavar="URL",
+        help="where models' scores of text pairs are kept: a file, none, or postgresql://... (a file in your cache folder)",
+    )
 
 
 def _add_truth(command: argparse.ArgumentParser) -> None:
@@ -184,10 +193,10 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         for note in terminology.notes:
             print(f"softirr: {terminology.name}: {note}", file=sys.stderr)
     folder = Path(arguments.output)
-    with RunStore(folder) as store:
+    with RunStore(folder) as store, _cache(arguments, measures) as cache:
         store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
         with _progress() as show:
-            run(plan, terminologies, measures, store, progress=show)
+            run(plan, terminologies, measures, store, cache=cache, progress=show)
             if arguments.audit:
                 run_audits(
                     plan,
@@ -196,6 +205,7 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
                     store,
                     judgements=sorted(set(arguments.audit)),
                     populations=arguments.audit_populations,
+                    cache=cache,
                     progress=show,
                 )
         chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
@@ -214,7 +224,7 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
         if table.excluded:
             print(f"softirr: {table.name}: {len(table.excluded)} answers left out.", file=sys.stderr)
     folder = Path(arguments.output)
-    with RunStore(folder) as store:
+    with RunStore(folder) as store, _cache(arguments, measures) as cache:
         store.settle(seed=arguments.seed, truth=arguments.truth)
         with _progress() as show:
             run_real(
@@ -224,6 +234,7 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
                 chance=arguments.chance,
                 permutations=arguments.permutations,
                 truth=arguments.truth,
+                cache=cache,
                 progress=show,
             )
         return _report(Results.of(store), folder, arguments, argv)
@@ -243,12 +254,14 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     )
     folder = Path(arguments.output) if arguments.output else None
     if arguments.judged:
-        verdict = task.judge(table, measures, task.read_sheet(Path(arguments.judged)))
+        with _cache(arguments, measures) as cache:
+            verdict = task.judge(table, measures, task.read_sheet(Path(arguments.judged)), cache=cache)
         print(f"{verdict.table.markdown()}\n{verdict.sentence}")
         if folder is not None:
             write([verdict.table], folder)
         return 0
-    comparison = task.compare(table, measures)
+    with _cache(arguments, measures) as cache:
+        comparison = task.compare(table, measures, cache=cache)
     tables = [task.agreement_table(comparison), task.difference_table(comparison), task.most_different(comparison)]
     print("\n".join(shown.markdown() for shown in tables))
     if folder is not None:
@@ -267,15 +280,32 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
 
 
 def _measures(arguments: argparse.Namespace) -> list[Any]:
-    from softirr.experiments.synthetic import NamedMeasure, check_labels
+    from softirr.equivalence import takes_model
+    from softirr.experiments.synthetic import NamedMeasure, check_labels, split_label
 
-    found = []
-    for asked in arguments.measure or LEXICAL:
-        family = asked.rpartition("=")[2].partition(":")[0]
-        options = {"device": arguments.device} if arguments.device and family not in LEXICAL else {}
-        found.append(NamedMeasure.of(asked, **options))
+    given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
+    options = {name: value for name, value in given.items() if value is not None}
+    found = [
+        NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
+        for asked in arguments.measure or LEXICAL
+    ]
     check_labels(found)
     return found
+
+
+@contextlib.contextmanager
+def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[Any]:
+    """The store of scored pairs, where one of the measures uses it."""
+    if not any(getattr(named.measure, "cache_key", None) for named in measures):
+        yield None
+        return
+    from softirr.cache import open_cache
+
+    cache = open_cache(arguments.cache)
+    try:
+        yield cache
+    finally:
+        cache.close()
 
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:

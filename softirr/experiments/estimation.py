@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.coefficients import Floats
+from softirr.errors import InputError
 from softirr.experiments.analysis import KAPPA, TITLES, Errors, Key, Results
-from softirr.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Reference
+from softirr.experiments.draw import Draw
+from softirr.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Prevalences, Reference, shifted_by
 from softirr.experiments.generate import NEGATIVES
 from softirr.experiments.output import Cell, Table
+from softirr.experiments.pools import Pool
 from softirr.experiments.real import SETTING as REAL
 from softirr.experiments.statistics import LEVEL, PERMUTATIONS, paired_permutation
 from softirr.experiments.store import Record
@@ -19,6 +22,9 @@ from softirr.experiments.store import Record
 REFERENCE_NUMBERS = 5
 """Populations of each other source and kind of negatives whose labelled pairs are the reference."""
 PLAIN = "plain"
+OWN = 60
+OWN_LABELS = f"prior shift, own {OWN} judgements"
+"""Prior shift after a calibration on this many of the population's own same-item pairs: what a person's judgements would give."""
 _SAME = 0.0005
 """Errors closer than this are the same to three decimals."""
 _NO_LABELS = Reference(np.zeros(0), np.zeros(0))
@@ -67,18 +73,32 @@ def estimate(results: Results, setting: str, reference: str | None = None) -> Es
     for label in dict.fromkeys(r.label for r in records):
         mine = [r for r in records if r.label == label]
         references = _references(results, [r for r in labelled if r.label == label])
-        values: dict[str, dict[Key, float]] = {name: {} for name in ESTIMATORS}
+        values: dict[str, dict[Key, float]] = {name: {} for name in (*ESTIMATORS, OWN_LABELS)}
         for record, same, chance in results.store.each(mine):
             p = record.population
             truth = p.truth[KAPPA]
             labels = references.get(_reference_key(results, reference or setting, p.source, p.number))
-            for name, estimator in ESTIMATORS.items():
-                kappa = estimator(same, chance, labels or _NO_LABELS).kappa
+            kappas = {name: e(same, chance, labels or _NO_LABELS).kappa for name, e in ESTIMATORS.items()}
+            kappas[OWN_LABELS] = own_labels(same, chance, Draw("own labels", p.digest)).kappa
+            for name, kappa in kappas.items():
                 if truth is not None and kappa is not None:
                     values[name][p.source, p.negatives, p.number] = abs(kappa - truth)
         errors[label] = _aligned(values)
     audited, widths = _audited(results, records)
     return Estimation(setting, reference or setting, errors, audited, widths)
+
+
+def own_labels(same: Pool, chance: Pool, draw: Draw, *, judgements: int = OWN) -> Prevalences:
+    """Prior shift after Platt's calibration on some of the same-item pairs, drawn at random; plain where these can't calibrate."""
+    from softirr.calibration import fit
+
+    chosen = draw.sample(range(len(same.score)), min(judgements, len(same.score)))
+    score, gold = same.score[chosen], same.gold[chosen]
+    try:
+        curve = fit(score, gold).apply
+    except InputError:
+        return ESTIMATORS[PLAIN](same, chance, _NO_LABELS)
+    return shifted_by(curve, same, chance, source=min(max(float(gold.mean()), 0.01), 0.99))
 
 
 def real_estimators_table(results: Results, reference: str | None) -> Table:

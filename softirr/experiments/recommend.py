@@ -312,10 +312,13 @@ def judge(
     InputError
         If there are too few judgements to calibrate P, or (nearly) all are alike.
     """
+    texts = [text for pair in judged.pairs for text in pair]
+    left = np.arange(0, len(texts), 2, dtype=np.int64)
+    right = left + 1
     scores: dict[str, Floats] = {}
     losses: dict[str, Floats] = {}
     for named in measures:
-        p = np.asarray(named.measure.score(list(judged.pairs)), dtype=np.float64)
+        p = PairScorer(named.measure, texts, cache=cache).score(left, right)
         scores[named.label] = p
         better = cross_validated(p, judged.same)
         losses[named.label] = judged.weight * (better - judged.same) ** 2 / judged.weight.mean()

@@ -39,9 +39,7 @@ class NamedMeasure:
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model that is a folder is called by the folder's name."""
-        label, equals, name = asked.partition("=")
-        if not equals:
-            label, name = "", asked
+        label, name = split_label(asked)
         made = measure_by_name(name, **options)
         return cls(label.strip() or _label(name), made, measure_key(made))
 
@@ -53,6 +51,12 @@ class NamedMeasure:
         if isinstance(self.measure, DirectionalMeasure):
             return 2 * scored.pairs
         return scored.pairs if colon else 0
+
+
+def split_label(asked: str) -> tuple[str, str]:
+    """Label (empty where none is given) and name of ``LABEL=NAME``; an equals sign in a model's path is no label's."""
+    label, equals, name = asked.partition("=")
+    return (label, name) if equals and ":" not in label else ("", asked)
 
 
 def measure_key(measure: Measure) -> str:
