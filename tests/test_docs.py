@@ -18,6 +18,7 @@ import pytest
 import ml_backend.cli
 import ml_backend.demo
 import softirr.cli
+import softirr.experiments.command
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,9 @@ def _commands(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str,
 def _programs() -> dict[str, argparse.ArgumentParser]:
     found = dict(_commands(softirr.cli.parser(), "softirr")) | dict(_commands(ml_backend.cli._parser(), "softirr-ls"))
     found["softirr-ls demo"] = ml_backend.demo.parser()
+    # `softirr experiment` hands everything on to a parser of its own.
+    del found["softirr experiment"]
+    found |= dict(_commands(softirr.experiments.command.parser(), "softirr experiment"))
     return found
 
 
@@ -67,7 +71,7 @@ def _written_commands(readme: str) -> list[str]:
     blocks = re.findall(r"^ *```sh\n(.*?)```", readme, flags=re.DOTALL | re.MULTILINE)
     lines = [line.strip() for block in blocks for line in block.splitlines()]
     inline = re.findall(r"`((?:softirr|softirr-ls|make) [^`]+)`", readme)
-    return [line.partition(" #")[0].strip() for line in lines + inline if line]
+    return [re.split(" #| > ", line)[0].strip() for line in lines + inline if line]
 
 
 def test_the_two_commands_come_first(readme: str) -> None:
@@ -82,15 +86,26 @@ def test_every_command_in_the_readme_parses(readme: str, root: Path) -> None:
         if program == "make":
             assert set(arguments) <= targets, line
         elif program in ("softirr", "softirr-ls"):
-            name = f"{program} {arguments[0]}"
-            assert name in _programs(), line
-            # A table row may name a command without what it requires.
-            if len(arguments) > 1:
-                _parses(_programs()[name], arguments[1:], line)
+            name, rest = _split(program, arguments)
+            assert name, line
+            # The running text may name a command without what it requires.
+            if rest and not (len(rest) == 1 and rest[0].isupper()):
+                _parses(_programs()[name], rest, line)
         else:
             assert program in ("pip", "export"), f"{line}: no test knows this command."
         seen += 1
     assert seen > 10
+
+
+def _split(program: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The command's full name, of two words or three, and what follows it; groups of commands have a name and nothing to parse."""
+    for words in (2, 1):
+        name = " ".join([program, *arguments[:words]])
+        if name in _programs():
+            return name, arguments[words:]
+        if any(other.startswith(f"{name} ") for other in _programs()):
+            return name, []
+    return None, arguments
 
 
 def _parses(parser: argparse.ArgumentParser, arguments: list[str], line: str) -> None:
@@ -156,6 +171,13 @@ def test_every_environment_variable_of_the_backend_is_in_the_readme(readme: str,
     )
     read = set(re.findall(r'"([A-Z][A-Z_]{3,})"', source)) - {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
     assert len(read) > 10
+    written = set(re.findall(r"`([A-Z][A-Z_]{3,})`", readme))
+    assert sorted(read - written) == [], "README, Environment variables: these are missing."
+
+
+def test_every_environment_variable_of_the_science_is_in_the_readme(readme: str, root: Path) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (root / "softirr").rglob("*.py")]
+    read = {name for source in sources for name in re.findall(r"environ[^\n]*\"(SOFTIRR_[A-Z_]+)\"", source)}
     written = set(re.findall(r"`([A-Z][A-Z_]{3,})`", readme))
     assert sorted(read - written) == [], "README, Environment variables: these are missing."
 
