@@ -8,7 +8,7 @@ assignment until nothing improves. The result depends on nothing but the answers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,6 +27,10 @@ RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_G
 
 Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
 KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
+
+MANY = 2_000
+"""Above this many texts of one item (each rater's counted), texts are matched pair by pair, the surest first."""
+_ASKED_AT_ONCE = 1 << 18
 
 # Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
 Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
@@ -74,6 +78,8 @@ class Consensus:
     matches: tuple[Match, ...]
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
+    approximate: bool = False
+    """Whether there were more than ``MANY`` texts: only equivalent texts were matched then, the surest first."""
 
     def to_dict(self) -> dict[str, Any]:
         """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (design, section 6)."""
@@ -150,20 +156,36 @@ def consensus(
     sets = [[index[t] for t in dict.fromkeys(given)] for given in answers.values()]
     raters = list(answers)
     nodes = [(r, t) for r, given in enumerate(sets) for t in given]
-    equal = _scores(P, texts, diagonal=1.0)
-    implied = None if directions is None else _scores(directions, texts, diagonal=1.0)
     options = {"threshold": threshold, "direction_threshold": direction_threshold}
-    if len(raters) == 2:
-        clusters = _pairs(sets, equal, method)
+    many = len(nodes) > MANY
+    if many:
+        sparse = _Sparse(P, directions, texts, _own_rater(nodes, len(texts)), threshold)
+        clusters = sparse.clusters(nodes)
+        matches = [
+            _match([nodes[i] for i in c], raters, texts, sparse.within([nodes[i][1] for i in c]), **options)
+            for c in clusters
+        ]
     else:
-        clusters = _clusters(nodes, equal, implied, threshold, direction_threshold)
-    matches = [_match([nodes[i] for i in c], raters, texts, equal, implied, **options) for c in clusters if len(c) > 1]
+        alone_by = _own_rater(nodes, len(texts))
+        equal = _scores(P, texts, alone_by, both=False)
+        implied = None if directions is None else _scores(directions, texts, alone_by, both=True)
+        if len(raters) == 2:
+            clusters = _pairs(sets, equal, method)
+        else:
+            clusters = _clusters(nodes, equal, implied, threshold, direction_threshold)
+        clusters = [sorted(c) for c in clusters if len(c) > 1]
+        matches = []
+        for c in clusters:
+            members = [nodes[i][1] for i in c]
+            grid = np.ix_(members, members)
+            directed = None if implied is None else implied[grid]
+            matches.append(_match([nodes[i] for i in c], raters, texts, (equal[grid], directed), **options))
     matches.sort(key=lambda m: (-m.support, -m.equivalence, m.wording))
-    matched = {i for c in clusters if len(c) > 1 for i in c}
+    matched = {i for c in clusters for i in c}
     alone: dict[str, list[str]] = {}
-    for i, (r, t) in enumerate(nodes):
-        if i not in matched:
-            alone.setdefault(raters[r], []).append(texts[t])
+    for number, (r, text) in enumerate(nodes):
+        if number not in matched:
+            alone.setdefault(raters[r], []).append(texts[text])
     supported = [m.wording for m in matches if 2 * m.support > len(raters)]
     if len(raters) == 1:
         supported = list(answers[raters[0]])  # the only rater is the majority
@@ -171,6 +193,7 @@ def consensus(
         matches=tuple(matches),
         unmatched={rater: tuple(given) for rater, given in alone.items()},
         suggestion=tuple(dict.fromkeys(supported)),
+        approximate=many,
     )
 
 
@@ -246,20 +269,109 @@ def disagreements(
     return counts
 
 
-def _scores(given: Scores, texts: Sequence[str], *, diagonal: float) -> NDArray[np.float64]:
+def _own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
+    """For each text the only rater who wrote it, or a number below 0 of its own where several did: equal numbers never meet."""
+    own = -1 - np.arange(n_texts)
+    seen: set[int] = set()
+    for r, t in nodes:
+        own[t] = -1 - t if t in seen else r
+        seen.add(t)
+    return own
+
+
+def _scores(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
+    """Matrix of the scores of all pairs of texts that different raters wrote; ``both`` asks for both directions."""
     n = len(texts)
-    if callable(given):
-        pairs = [(a, b) for i, a in enumerate(texts) for j, b in enumerate(texts) if i != j]
-        matrix = np.full((n, n), diagonal)
-        if pairs:
-            matrix[~np.eye(n, dtype=bool)] = np.asarray(given(pairs), dtype=np.float64)
+    if not callable(given):
+        matrix = np.asarray(given, dtype=np.float64)
+        if matrix.shape != (n, n):
+            raise InputError(
+                f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
+            )
         return matrix
-    matrix = np.asarray(given, dtype=np.float64)
-    if matrix.shape != (n, n):
-        raise InputError(
-            f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
-        )
+    matrix = np.eye(n)
+    rows, cols = np.nonzero(np.triu(own[:, None] != own[None, :], 1))
+    if not len(rows):
+        return matrix
+    asked = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+    if both:
+        values = np.asarray(given(asked + [(b, a) for a, b in asked]), dtype=np.float64)
+        matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[len(rows) :]
+    else:
+        matrix[rows, cols] = matrix[cols, rows] = np.asarray(given(asked), dtype=np.float64)
     return matrix
+
+
+class _Sparse:
+    """An item with a great many texts: only the pairs that reach the threshold are kept."""
+
+    def __init__(
+        self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64], threshold: float
+    ) -> None:
+        self._directions, self._texts = directions, texts
+        self._equal: dict[tuple[int, int], float] = {}
+        self._given = P
+        for rows, cols in self._parts(own):
+            values = self._ask(P, rows, cols)
+            for k in np.flatnonzero(values >= threshold).tolist():
+                self._equal[int(rows[k]), int(cols[k])] = float(values[k])
+
+    def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Pairs of texts that can meet, lower first, some at a time."""
+        n = len(own)
+        step = max(1, _ASKED_AT_ONCE // n)
+        for start in range(0, n, step):
+            rows = np.arange(start, min(start + step, n))
+            meet = (own[rows, None] != own[None, :]) & (rows[:, None] < np.arange(n)[None, :])
+            i, j = np.nonzero(meet)
+            if len(i):
+                yield rows[i], j
+
+    def _ask(self, given: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
+        if callable(given):
+            pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+            return np.asarray(given(pairs), dtype=np.float64)
+        return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
+
+    def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
+        """Clusters in which every text is equivalent to every other, at most one node of each rater, the surest pairs joined first."""
+        of_text: dict[int, list[int]] = {}
+        for i, (_, t) in enumerate(nodes):
+            of_text.setdefault(t, []).append(i)
+        # nodes of one text come together first: theirs is the surest pair
+        texts = {t: [t] for t in of_text}
+        raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
+        leader = {t: t for t in of_text}
+        for (t, u), _ in sorted(self._equal.items(), key=lambda pair: (-pair[1], pair[0])):
+            a, b = leader[t], leader[u]
+            if a == b or not raters[a].isdisjoint(raters[b]):
+                continue
+            if all((min(x, y), max(x, y)) in self._equal for x in texts[a] for y in texts[b]):
+                raters[a] |= raters.pop(b)
+                for x in texts[b]:
+                    leader[x] = a
+                texts[a] += texts.pop(b)
+        found = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
+        return sorted(c for c in found if len(c) > 1)
+
+    def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Equivalence and directions of the texts of one cluster."""
+        distinct, place = np.unique(np.array(t), return_inverse=True)
+        few = distinct.tolist()
+        equal = np.ones((len(few), len(few)))
+        for i, x in enumerate(few):
+            for j, y in enumerate(few[:i]):
+                equal[i, j] = equal[j, i] = self._equal[y, x]
+        equal = equal[np.ix_(place, place)]
+        k = len(t)
+        if self._directions is None:
+            return equal, None
+        implied = np.ones((k, k))
+        of = np.array(t)
+        rows, cols = np.nonzero(of[:, None] != of[None, :])
+        if len(rows):
+            implied[rows, cols] = self._ask(self._directions, of[rows], of[cols])
+        return equal, implied
 
 
 def _pairs(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], method: str) -> list[list[int]]:
@@ -289,20 +401,60 @@ def _clusters(
     text = np.array([t for _, t in nodes], dtype=np.int64)
     label = np.arange(len(nodes))
     within = equal[np.ix_(text, text)]
+    across = rater[:, None] != rater[None, :]
     # A pair that is just at the threshold counts as equivalent, so it must gain something.
     gain = within - threshold + 1e-9
-    across = rater[:, None] != rater[None, :]
-    if np.any(gain[across] > 0):
-        label = _improve(_agglomerate(label, rater, gain), rater, gain)
+    for part in _components(across & (gain > 0)):
+        if _one_cluster(rater[part], gain[np.ix_(part, part)]):
+            label[part] = part[0]
+            continue
+        own = gain[np.ix_(part, part)]
+        start = _agglomerate(np.arange(len(part)), rater[part], own)
+        label[part] = part[_improve(start, rater[part], own)]
     if implied is not None:
         one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
-        label = _agglomerate(label, rater, np.maximum(gain, one_way - direction_threshold + 1e-9), linkage="all")
+        either = np.maximum(gain, one_way - direction_threshold + 1e-9)
+        for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
+            label[part] = _agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
     if len(single) > 1:
         # Side by side for the eye only: the best pairs first will do.
         beside = within[np.ix_(single, single)] + 1e-9
         label[single] = single[_agglomerate(np.arange(len(single)), rater[single], beside)]
-    return [np.flatnonzero(label == c).tolist() for c in dict.fromkeys(label.tolist())]
+    clusters: dict[int, list[int]] = {}
+    for node, of in enumerate(label.tolist()):
+        clusters.setdefault(of, []).append(node)
+    return list(clusters.values())
+
+
+def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Groups of two nodes or more that are linked, directly or through others: no cluster reaches beyond its group."""
+    n = len(linked)
+    rows, cols = np.nonzero(linked)
+    neighbours: dict[int, list[int]] = {}
+    for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
+        if i != j:
+            neighbours.setdefault(i, []).append(j)
+    seen = [False] * n
+    found = []
+    for start in neighbours:
+        if seen[start]:
+            continue
+        seen[start] = True
+        group, todo = [start], [start]
+        while todo:
+            for j in neighbours[todo.pop()]:
+                if not seen[j]:
+                    seen[j] = True
+                    group.append(j)
+                    todo.append(j)
+        found.append(np.array(sorted(group), dtype=np.int64))
+    return found
+
+
+def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
+    """Whether all are of different raters and gain from each other: they are one cluster, whatever the order of merging."""
+    return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
 
 
 def _agglomerate(
@@ -313,30 +465,38 @@ def _agglomerate(
     ``linkage="all"``: a merge must gain on each of its pairs.
     """
     names, group = np.unique(label, return_inverse=True)
-    member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
-    size = member.sum(axis=1)
-    has = member @ (rater[:, None] == np.unique(rater)[None, :])
-    if linkage == "all":
-        linked = np.array(
-            [[gain[np.ix_(group == a, group == b)].min() for b in range(len(names))] for a in range(len(names))]
-        )
+    every = linkage == "all"
+    whose = rater[:, None] == np.unique(rater)[None, :]
+    if len(names) == len(label):
+        linked = gain.copy()
+        size = np.ones(len(names))
+        has = whose.astype(np.float64)
     else:
-        linked = member @ gain @ member.T  # sums; divided by the sizes they are means
+        member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
+        size = member.sum(axis=1)
+        has = member @ whose
+        if every:
+            order = np.argsort(group, kind="stable")
+            start = np.searchsorted(group[order], np.arange(len(names)))
+            linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
+        else:
+            linked = member @ gain @ member.T  # sums; divided by the sizes they are means
     free = has @ has.T == 0
+    worth = np.where(free, linked if every else linked / (size[:, None] * size[None, :]), -np.inf)
     joined = np.arange(len(names))
+    combine = np.minimum if every else np.add
     while True:
-        worth = np.where(free, linked if linkage == "all" else linked / (size[:, None] * size[None, :]), -np.inf)
-        a, b = sorted(divmod(int(np.argmax(worth)), len(names)))
+        a, b = sorted(divmod(int(worth.argmax()), len(names)))
         if worth[a, b] <= 0:
             break
-        combine = np.minimum if linkage == "all" else np.add
         linked[a] = combine(linked[a], linked[b])
         linked[:, a] = linked[a]
         size[a] += size[b]
         has[a] += has[b]
         has[b] = 1  # gone: no one may join it
-        free[a] = free[:, a] = has @ has[a] == 0
-        free[b] = free[:, b] = False
+        worth[b] = worth[:, b] = -np.inf
+        worth[a] = np.where(has @ has[a] == 0, linked[a] if every else linked[a] / (size[a] * size), -np.inf)
+        worth[:, a] = worth[a]
         joined[joined == b] = a
     return names[joined[group]]
 
@@ -346,21 +506,24 @@ def _improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[n
     n = len(label)
     label = label.copy()
     each = np.arange(n)
-    nodes_of = [np.flatnonzero(rater == r) for r in range(int(rater.max()) + 1) if np.any(rater == r)]
+    nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
     for _ in range(20):  # each round gains or is the last one; it settles in two or three
         changed = False
         for mine in nodes_of:
-            others = np.zeros((n, n))
-            others[each, label] = 1.0
-            others[mine] = 0.0
-            value = gain[mine] @ others  # of each place to each node; an empty place is worth 0
+            to_others = gain[mine]
+            to_others[:, mine] = 0.0
+            # of each place to each node; an empty place is worth 0
+            value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
             wanted = np.maximum(value, 0.0)
             rows, cols = optimal(wanted) if len(mine) > 1 else (each[:1], wanted.argmax(axis=1))
             if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-12:
                 continue
             changed = True
             # A place of no gain is no place: the node stands alone, under a label that no one else has.
-            empty = iter(np.flatnonzero(others.sum(axis=0) == 0).tolist())
+            taken = np.ones(n, dtype=bool)
+            taken[mine] = False
+            free = np.bincount(label[taken], minlength=n) == 0
+            empty = iter(np.flatnonzero(free).tolist())
             for i, c in zip(rows, cols, strict=True):
                 label[mine[i]] = c if value[i, c] > 0 else next(empty)
         if not changed:
@@ -374,22 +537,20 @@ def _match(
     members: Sequence[tuple[int, int]],
     raters: Sequence[str],
     texts: Sequence[str],
-    equal: NDArray[np.float64],
-    implied: NDArray[np.float64] | None,
+    scores: tuple[NDArray[np.float64], NDArray[np.float64] | None],
     *,
     threshold: float,
     direction_threshold: float,
 ) -> Match:
-    members = sorted(members)
+    """The match of some (rater, text) in order; the scores are their equivalences and directions, shape (k, k)."""
+    p, directed = scores
     t = [i for _, i in members]
     words = [texts[i] for i in t]
-    p = equal[np.ix_(t, t)]
     sums = p.sum(axis=1).tolist()
     # Ties (always, between two texts) go to the shorter wording, then by alphabet: no rater is preferred.
     best = min(range(len(t)), key=lambda i: (-round(sums[i], 9), len(words[i]), words[i]))
     support = int((p[best] >= threshold).sum())
     mean = (sum(sums) - float(np.trace(p))) / (len(t) * (len(t) - 1))
-    directed = None if implied is None else implied[np.ix_(t, t)]
     if len(t) > 2:
         kind: Relation = EQUIVALENT if support == len(t) else UNRELATED
         if kind != EQUIVALENT and directed is not None:

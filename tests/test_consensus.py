@@ -232,3 +232,65 @@ class TestKindsOfDisagreement:
 def test_matrix_of_another_size():
     with pytest.raises(InputError, match="3 distinct texts"):
         consensus({"a": ("x", "y"), "b": ("z",)}, np.eye(2))
+
+
+class TestManyTexts:
+    def test_only_pairs_that_can_meet_are_asked(self):
+        asked = []
+
+        def p(pairs):
+            asked.extend(pairs)
+            return known(pairs)
+
+        consensus({"a": ("fever", "rash"), "b": ("cough",), "c": ("cough", "tussis")}, p)
+        # not fever with rash, which one rater wrote; each pair once
+        assert {frozenset(pair) for pair in asked} == {
+            frozenset(pair)
+            for pair in [
+                ("fever", "cough"), ("fever", "tussis"), ("rash", "cough"), ("rash", "tussis"), ("cough", "tussis"),
+            ]
+        }  # fmt: skip
+        assert len(asked) == 5
+
+    def test_parts_of_an_item_do_not_touch_each_other(self):
+        # two groups that have nothing in common are matched as they are alone
+        near = np.array([[1, 0.9, 0.6], [0.9, 1, 0.7], [0.6, 0.7, 1]])
+        both = np.full((6, 6), 0.1)
+        both[:3, :3] = both[3:, 3:] = near
+        together = consensus(
+            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")}, both[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])]
+        )
+        alone = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
+        assert together.matches[0] == alone.matches[0]
+        assert [m.texts["a"] for m in together.matches] == ["p", "u"]
+
+    @pytest.mark.parametrize("as_matrix", [False, True])
+    def test_above_a_number_of_texts_the_surest_pairs_come_first(self, monkeypatch, as_matrix):
+        answers = {
+            "a": ("fever", "rash", "dermatitis"),
+            "b": ("cough", "pyrexia", "exanthem"),
+            "c": ("raised temperature", "atopic eczema"),
+            "d": ("fever",),
+        }
+        exact = consensus(answers, known, entails)
+        assert not exact.approximate
+        monkeypatch.setattr(module, "MANY", 3)
+        texts = distinct_texts(answers)
+        grid = list(product(texts, repeat=2))
+        given = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
+        got = consensus(answers, *given)
+        assert got.approximate
+        wanted = [m for m in exact.matches if m.relation == "equivalent"]
+        assert [m.to_dict() for m in got.matches] == [m.to_dict() for m in wanted]
+        assert got.suggestion == exact.suggestion
+        # what is equivalent to nothing stands alone
+        assert "atopic eczema" in got.unmatched["c"]
+
+    def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
+        monkeypatch.setattr(module, "MANY", 10)
+        rng = np.random.default_rng(0)
+        answers = {str(r): tuple(f"{c} {rng.integers(3)}" for c in rng.choice(4, 2, replace=False)) for r in range(40)}
+        got = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
+        seen = {(rater, text) for match in got.matches for rater, text in match.texts.items()}
+        assert all(len({text[0] for text in match.texts.values()}) == 1 for match in got.matches)
+        assert len(seen) == sum(len(match.texts) for match in got.matches) == 80
