@@ -19,6 +19,7 @@ import ml_backend.cli
 import ml_backend.demo
 import softirr.cli
 import softirr.experiments.command
+import softirr.training.command
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,8 @@ def _commands(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str,
 def _programs() -> dict[str, argparse.ArgumentParser]:
     found = dict(_commands(softirr.cli.parser(), "softirr")) | dict(_commands(ml_backend.cli._parser(), "softirr-ls"))
     found["softirr-ls demo"] = ml_backend.demo.parser()
-    # `softirr experiment` hands everything on to a parser of its own.
+    # These two hand everything on to a parser of their own.
+    found["softirr train"] = softirr.training.command.parser()
     del found["softirr experiment"]
     found |= dict(_commands(softirr.experiments.command.parser(), "softirr experiment"))
     return found
