@@ -145,3 +145,16 @@ def test_shifting_by_a_curve_undoes_the_prevalence_it_was_made_at() -> None:
 def test_kappa_is_not_defined_without_room() -> None:
     assert Prevalences(1.0, 1.0).kappa is None
     assert Prevalences(0.5, 0.0).kappa == 0.5
+
+
+def test_own_judgements_calibrate_where_they_can() -> None:
+    from softirr.experiments.draw import Draw
+    from softirr.experiments.estimation import own_labels
+
+    same, gold = _sample(300, 0.8, 14)
+    chance, _ = _sample(900, 0.01, 15)
+    found = own_labels(_pool(same, gold), _pool(chance), Draw("test")).kappa
+    plain = ESTIMATORS["plain"](_pool(same), _pool(chance), Reference(np.zeros(0), np.zeros(0))).kappa
+    assert abs(found - gold.mean()) < abs(plain - gold.mean())
+    alike = own_labels(_pool(same[:20], np.ones(20)), _pool(chance), Draw("test")).kappa
+    assert alike == ESTIMATORS["plain"](_pool(same[:20]), _pool(chance), Reference(np.zeros(0), np.zeros(0))).kappa

@@ -19,7 +19,7 @@ from softirr.experiments.gold import COEFFICIENTS, SetOverlap, gold_summary, jac
 from softirr.experiments.pools import pack, unpack
 from softirr.experiments.scoring import Chance, SharedScorer, score_population
 from softirr.experiments.store import AuditRow, PopulationRow, RunStore
-from softirr.experiments.synthetic import NamedMeasure, Plan, measure_key, run
+from softirr.experiments.synthetic import NamedMeasure, Plan, measure_key, run, split_label
 from softirr.terminology import Terminology
 
 EXACT = Chance("exact")
@@ -226,6 +226,8 @@ def test_a_damaged_store_ends_in_one_sentence(tmp_path: Path) -> None:
 def test_labels_and_keys_of_measures(tmp_path: Path) -> None:
     assert NamedMeasure.of("indel").label == "indel"
     assert NamedMeasure.of("letters=indel").label == "letters"
+    assert split_label("MiniLM (emb.)=embedding:/a=b/c") == ("MiniLM (emb.)", "embedding:/a=b/c")
+    assert split_label("embedding:/a=b/c") == ("", "embedding:/a=b/c")
     assert measure_key(measure("indel")) == "indel"
     with RunStore(tmp_path) as store, pytest.raises(InputError, match="same label"):
         run(Plan(), [], [NamedMeasure.of("x=indel"), NamedMeasure.of("x=lcs")], store)
