@@ -12,7 +12,6 @@ from softirr.coefficients import Floats
 from softirr.experiments.generate import NEGATIVES
 from softirr.experiments.gold import COEFFICIENTS
 from softirr.experiments.output import Cell, Table
-from softirr.experiments.pools import Pool
 from softirr.experiments.real import SETTING as REAL
 from softirr.experiments.real import TRUTH
 from softirr.experiments.statistics import (
@@ -428,11 +427,6 @@ def best_of_family(results: Results, setting: str) -> tuple[str, ...]:
     for label in errors.order:
         best.setdefault(families[label], label)
     return tuple(best.values())
-
-
-def edges(pool: Pool) -> tuple[Floats, Floats]:
-    """Scores of the matched text pairs, and whether each is right."""
-    return pool.score, pool.gold
 
 
 def _left_out(errors: Errors) -> str:

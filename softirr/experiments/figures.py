@@ -69,7 +69,7 @@ def against_truth(results: Results, settings: Sequence[str]) -> Figure:
     figure, axes = _figure(3.6 * len(settings), 3.0, 1, len(settings), sharey=True)
     for axis, setting in zip(axes[0], settings, strict=True):
         records = results.select(setting, "random")
-        for colour, label in zip(_cycle(), best_of_family(results, setting), strict=False):
+        for colour, label in zip(_COLOURS, best_of_family(results, setting), strict=False):
             points = [
                 (r.population.truth[KAPPA], r.error()) for r in records if r.label == label and r.error() is not None
             ]
@@ -100,7 +100,7 @@ def calibration(results: Results, settings: Sequence[str]) -> Figure:
     figure, axes = _figure(3.4 * len(settings), 3.2, 1, len(settings), sharey=True)
     for axis, setting in zip(axes[0], settings, strict=True):
         axis.plot([0, 1], [0, 1], ":", color=_GREY)
-        for colour, label in zip(_cycle(), best_of_family(results, setting), strict=False):
+        for colour, label in zip(_COLOURS, best_of_family(results, setting), strict=False):
             curve = reliability_of(results, setting, label, "random")
             some = curve.count > 0
             axis.plot(
@@ -156,7 +156,3 @@ def save(figure: Figure, folder: Path, name: str, format: str = "png") -> Path:
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror or error}.") from None
     return path
-
-
-def _cycle() -> tuple[str, ...]:
-    return _COLOURS
