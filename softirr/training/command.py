@@ -9,19 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from softirr.errors import InputError, SoftirrError
+from softirr.errors import InputError
+from softirr.terminal import Parser, guarded, positive, positive_number, progress_bar
 
 _DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"softirr: {message} (see {self.prog} --help).\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     from softirr.training.loop import Recipe
 
     defaults = {f.name: f.default for f in fields(Recipe)}
-    p = _Parser(
+    p = Parser(
         prog="softirr train",
         description="Train an entailment model on a terminology and on labelled pairs, or measure one (--evaluate).",
         epilog="See softirr/training/README.md for the commands that made the bundled model.",
@@ -68,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     )
     train.add_argument(
         "--minutes",
-        type=_positive_float,
+        type=positive_number,
         metavar="N",
         help="stop after this time, keep a checkpoint and the best model so far",
     )
@@ -76,18 +70,18 @@ def parser() -> argparse.ArgumentParser:
         "--teacher", nargs="+", action="extend", default=[], metavar="FOLDER", help="trained models to learn from too"
     )
     for name, kind, help_text in (
-        ("pairs", _positive, "pairs to train on"),
-        ("rounds", _positive, "parts between which hard pairs are looked for"),
-        ("batch", _positive, "pairs of a step"),
-        ("chunk", _positive, "pairs drawn at once"),
-        ("rate", _positive_float, "highest learning rate"),
-        ("layer-decay", _positive_float, "factor of the learning rate from layer to layer downwards"),
-        ("average", _positive_float, "decay of the average of the weights"),
+        ("pairs", positive, "pairs to train on"),
+        ("rounds", positive, "parts between which hard pairs are looked for"),
+        ("batch", positive, "pairs of a step"),
+        ("chunk", positive, "pairs drawn at once"),
+        ("rate", positive_number, "highest learning rate"),
+        ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
+        ("average", positive_number, "decay of the average of the weights"),
         ("focal", float, "exponent of the focal loss"),
         ("hard", int, "hard pairs kept after a round"),
-        ("patience", _positive, "rounds without a better model before training stops"),
-        ("development", _positive, "pairs of each kind in the development set"),
-        ("layers", _positive, "grow the model to so many layers"),
+        ("patience", positive, "rounds without a better model before training stops"),
+        ("development", positive, "pairs of each kind in the development set"),
+        ("layers", positive, "grow the model to so many layers"),
         ("dropout", float, "instead of the model's own"),
         ("seed", int, "of everything that is drawn at random"),
     ):
@@ -96,6 +90,10 @@ def parser() -> argparse.ArgumentParser:
         train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + told)
     train.add_argument(
         "--workers", type=int, default=None, metavar="N", help="processes that make batches (one a core; 0: none)"
+    )
+
+    train.add_argument(
+        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
     )
 
     both = p.add_argument_group("both")
@@ -114,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
     measure.add_argument("--challenge", metavar="FILE", help="table kind, first, second, gold")
     measure.add_argument("--tables", nargs="+", choices=_TABLES, default=list(_TABLES), metavar="TABLE", help=f"which ones: {', '.join(_TABLES)} (all)")  # fmt: skip
     measure.add_argument(
-        "--populations", type=_positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
+        "--populations", type=positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
     )
     measure.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     measure.add_argument("--card", metavar="FOLDER", help="write the tables into the model card of this folder")
@@ -127,11 +125,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     arguments = parser().parse_args(argv)
-    try:
-        return _evaluate(arguments) if arguments.evaluate else _train(arguments)
-    except SoftirrError as error:
-        print(f"softirr: {error}", file=sys.stderr)
-        return 2
+    return guarded(lambda: _evaluate(arguments) if arguments.evaluate else _train(arguments))
 
 
 def _say(sentence: str) -> None:
@@ -149,8 +143,6 @@ def _train(arguments: argparse.Namespace) -> int:
     about = _prepare(arguments, work, start)
     if arguments.prepare:
         return 0
-    from tqdm import tqdm
-
     from softirr.training.card import write_card
     from softirr.training.folder import calibrated, save
     from softirr.training.loop import Recipe, Trainer
@@ -162,14 +154,16 @@ def _train(arguments: argparse.Namespace) -> int:
     }
     recipe = Recipe(start=start, teachers=tuple(arguments.teacher), **options)
     workers = arguments.workers if arguments.workers is not None else max(0, (os.cpu_count() or 1) - 1)
-    with tqdm(desc="training", unit=" pairs", unit_scale=True, file=sys.stderr, disable=None) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
+    with progress_bar("training") as progress:
         trainer = Trainer(
-            recipe, work / "data.pkl.gz", work, device=arguments.device, workers=workers, say=_say, progress=progress
+            recipe,
+            work / "data.pkl.gz",
+            work,
+            device=arguments.device,
+            precision=arguments.precision,
+            workers=workers,
+            say=_say,
+            progress=progress,
         )
         trained = trainer.run(seconds=None if arguments.minutes is None else 60 * arguments.minutes)
     output = Path(arguments.output) if arguments.output else work / "model"
@@ -356,19 +350,3 @@ def _name(path: str) -> str:
 
 def _rounded(values: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
-
-
-def _positive(text: str) -> int:
-    if not text.replace("_", "").isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
-
-
-def _positive_float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,11 @@ class DevelopmentSet:
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which pairs are of one of these kinds, shape (n,)."""
-        return np.array([kind in kinds for kind in self.kinds], dtype=bool)
+        return np.isin(self._names, kinds)
+
+    @cached_property
+    def _names(self) -> NDArray[np.str_]:
+        return np.array(self.kinds, dtype=np.str_)
 
 
 @dataclass(frozen=True)
@@ -134,16 +139,15 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
     changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
     if changed.any():
         found["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
+        found["P changed"] = float(mutual[changed].mean())
     hyper = dev.of_kind("hypernym")
     if hyper.any():
         forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
         found["direction right"] = float((forward > 0).mean())
+    found["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
     found["log loss"] = loss(dev, margins, calibration)
-    found["score"] = (
-        float(np.mean(errors) if errors else 0.0)
-        + 0.3 * found.get("changed called equivalent", 0.0)
-        + 0.1 * found["log loss"]
-    )
+    error = float(np.mean(errors)) if errors else 0.0
+    found["score"] = error + 0.3 * found.get("P changed", 0.0) + 0.3 * found["log loss"]
     return found
 
 
@@ -186,8 +190,12 @@ def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
             error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
         return loss(dev, margins, calibration) + 2 * error
 
-    best = minimize(cost, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-5, "maxiter": 200})
-    return Calibration(float(np.exp(np.clip(best.x[0], -3, 3))), float(best.x[1]))
+    spread = float(np.std(margins)) or 1.0
+    # steps as large as the margins are spread: from the default, tiny ones a flat start is never left
+    first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])
+    options = {"xatol": 1e-3, "fatol": 1e-5, "maxiter": 300, "initial_simplex": first}
+    best = minimize(cost, np.zeros(2), method="Nelder-Mead", bounds=[(-3.0, 3.0), (-20.0, 20.0)], options=options)
+    return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
 
 
 def expected_calibration_error(
@@ -201,3 +209,14 @@ def expected_calibration_error(
     size = np.bincount(place, minlength=bins)
     gap = np.abs(np.bincount(place, weights=p, minlength=bins) - np.bincount(place, weights=y, minlength=bins))
     return float(gap[size > 0].sum() / len(p))
+
+
+def auroc(positive: Floats, negative: Floats) -> float | None:
+    """Probability that a pair of the first kind scores above one of the second, ties counted half; None where a kind is missing."""
+    from scipy.stats import rankdata
+
+    if not len(positive) or not len(negative):
+        return None
+    ranks = rankdata(np.concatenate([positive, negative]))
+    n = len(positive)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * len(negative)))

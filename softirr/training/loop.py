@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from softirr.errors import InputError
+from softirr.inference.tokens import length_limit
 from softirr.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
 from softirr.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.training.folder import load_start
@@ -146,6 +147,8 @@ class Trainer:
         Folder for checkpoints.
     device
         ``auto``, ``cpu``, ``cuda``.
+    precision
+        ``bfloat16`` (matrix products only; weights stay in float32), ``float32``, or ``auto``: bfloat16 where the device is fast in it.
     workers
         Processes that make batches; 0 makes them in this one.
     say, progress
@@ -159,6 +162,7 @@ class Trainer:
         work: Path,
         *,
         device: str = "auto",
+        precision: str = "auto",
         workers: int = 0,
         say: Callable[[str], None] = lambda sentence: None,
         progress: Progress = lambda done, total: None,
@@ -168,6 +172,7 @@ class Trainer:
         self.recipe, self.work, self._data, self._workers = recipe, work, data, workers
         self._say, self._progress = say, progress
         self.device = pick_device(device)
+        self._half = precision == "bfloat16" or (precision == "auto" and _fast_bfloat16(self.device))
         torch.manual_seed(recipe.seed)
         self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
         self.model.to(self.device)
@@ -175,7 +180,9 @@ class Trainer:
         self._dev = DevelopmentSet.of(self._sources, recipe.development, seed=recipe.seed)
         if not len(self._dev):
             raise InputError("The data leave no concept for development: they are too few to train on.")
-        self._encoder = Encoder(self.tokenizer, recipe.max_length)
+        # batches are padded to multiples of four, so the limit is one too
+        self._max_length = min(recipe.max_length, length_limit(self.tokenizer, self.model.config)) // 4 * 4
+        self._encoder = Encoder(self.tokenizer, self._max_length)
         self._teachers = [self._teacher(folder) for folder in recipe.teachers]
         self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type == "cuda")
         self._average = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
@@ -188,7 +195,7 @@ class Trainer:
         """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
         started, recipe, state = time.monotonic(), self.recipe, self.state
         spent = state.seconds
-        plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, recipe.max_length)
+        plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, self._max_length)
         if not state.history:
             self._measure(0)
         with chunks(str(self._data), plan, self._workers) as source:
@@ -286,14 +293,9 @@ class Trainer:
         inputs = {"input_ids": ids.long(), "attention_mask": mask.long()}
         if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
             inputs["token_type_ids"] = types.long()
-        with torch.autocast(self.device.type, torch.bfloat16) if self._half() else nullcontext():
+        with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
             logits: torch.Tensor = model(**inputs).logits
         return logits.float()
-
-    def _half(self) -> bool:
-        from softirr.inference.classifier import _fast_bfloat16
-
-        return self.device.type == "cuda" or (self.device.type == "cpu" and _fast_bfloat16())
 
     def _groups(self) -> list[dict[str, Any]]:
         """Parameters by layer: the deeper, the slower; norms and biases without weight decay."""
@@ -448,3 +450,11 @@ def _same(recipe: Recipe) -> dict[str, Any]:
     """What has to stay the same between two parts of a training; where the start model lies may change."""
     told = asdict(replace(recipe, start="", teachers=()))
     return {name: value for name, value in told.items() if name not in ("start", "teachers")}
+
+
+def _fast_bfloat16(device: torch.device) -> bool:
+    if device.type != "cpu":
+        return device.type == "cuda"
+    return any(
+        getattr(torch.cpu, name, lambda: False)() for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    )

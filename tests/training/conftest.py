@@ -7,7 +7,21 @@ from pathlib import Path
 
 import pytest
 
-ORGANS = ("kidney", "liver", "heart", "lung", "brain", "skin", "bone", "eye", "ear", "nose", "tongue", "stomach")
+ORGANS = (
+    "kidney",
+    "liver",
+    "heart",
+    "lung",
+    "brain",
+    "skin",
+    "bone",
+    "eye",
+    "ear",
+    "nose",
+    "tongue",
+    "stomach",
+    "tooth",
+)
 FINDINGS = ("pain", "cancer", "cyst", "injury", "swelling", "ulcer", "infection", "scar")
 
 
@@ -25,7 +39,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind, words in (("o", ORGANS), ("f", FINDINGS)):
         for k, word in enumerate(words):
             concepts.append((f"{kind}{k}", f"{word} disease" if kind == "o" else word))
-            synonyms.append((f"{kind}{k}", f"disorder of the {word}" if kind == "o" else f"any {word}", "EXACT"))
+            synonyms.append((f"{kind}{k}", f"disease of the {word}" if kind == "o" else f"any {word}", "EXACT"))
     for (i, organ), (j, finding) in itertools.product(enumerate(ORGANS), enumerate(FINDINGS)):
         key = f"o{i}f{j}"
         concepts.append((key, f"{organ} {finding}"))
@@ -38,52 +52,59 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An untrained BERT of two small layers with a tokenizer of letters and word parts."""
-    import torch
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+WORDS = (
+    *ORGANS,
+    *FINDINGS,
+    *[
+        "disease",
+        "disorder",
+        "of",
+        "the",
+        "in",
+        "any",
+        "small",
+        "problem",
+        "with",
+        "no",
+        "without",
+        "left",
+        "right",
+        "severe",
+        "mild",
+    ],
+)
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789,.-/()"
+TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS, *(f"##{c}" for c in LETTERS))
 
-    words = [
-        *ORGANS,
-        *FINDINGS,
-        *[
-            "disease",
-            "disorder",
-            "of",
-            "the",
-            "in",
-            "any",
-            "small",
-            "problem",
-            "with",
-            "no",
-            "without",
-            "left",
-            "right",
-            "severe",
-            "mild",
-        ],
-    ]
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789,.-/()"
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *letters, *(f"##{c}" for c in letters)]
-    index = {token: k for k, token in enumerate(dict.fromkeys(vocabulary))}
+
+def _tokenizer(tokens: tuple[str, ...]):
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertTokenizerFast
+
+    index = {token: k for k, token in enumerate(dict.fromkeys(tokens))}
     backend = Tokenizer(models.WordPiece(index, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.post_processor = processors.BertProcessing(("[SEP]", index["[SEP]"]), ("[CLS]", index["[CLS]"]))
-    tokenizer = BertTokenizerFast(tokenizer_object=backend, model_max_length=64)
+    return BertTokenizerFast(tokenizer_object=backend, model_max_length=64), index
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained BERT of one small layer with a tokenizer of a few words, letters and word parts."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    tokenizer, index = _tokenizer(TOKENS)
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(index),
-        hidden_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=96,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        initializer_range=0.1,
         max_position_embeddings=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
     )
     folder = tmp_path_factory.mktemp("tiny") / "tiny"
     BertModel(config).save_pretrained(folder)
