@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from softirr import coefficients as co
 from softirr.coefficients import Chance, Floats, Ints, Ratings, sums
 from softirr.intervals import Coefficient, standard_error
 
-SAME_SHARE = 0.75
-"""Share of the judgements that goes to same-item pairs: chance agreement varies less, and counts (1 - kappa) times."""
+LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
+"""Share of the judgements that goes to different-item pairs: more where agreement by chance varies more."""
+_CHANCE = 0.2
+"""Agreement by chance where identical answers don't tell it."""
 SAME_CUTS = (0.25, 0.5, 0.75)
 DIFFERENT_CUTS = (0.6, 0.9)
 """Quantiles of P that part the strata of each frame: few strata, so that each has some judged pairs."""
@@ -34,7 +37,8 @@ _FLAT = 0.4
 _UNSEEN = 0.5
 """Judged pairs that never disagree with the measure count as if half of one of them had."""
 _LENT = 0.5
-"""Judged pairs' worth of the same-item variance that each stratum of the different-item pairs borrows."""
+"""Judged pairs' worth of the same-item variance (less where chance agreement is rare) that each stratum of the different-item pairs borrows."""
+_LEAST_LENT = 0.1
 _FOLDS = 5
 _TUNED_FROM = 30
 """Fewer judged pairs in a frame don't say how much P helps within strata: there only the strata use P."""
@@ -117,6 +121,8 @@ class Design:
     different : Frame
     cohen_weight, pooled_weight : shape (M,)
         Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
+    chance : float
+        About how high agreement by chance is, from identical answers alone: how often they are identical by chance, over how often on one item.
     """
 
     ratings: Ratings
@@ -124,6 +130,7 @@ class Design:
     different: Frame
     cohen_weight: Floats
     pooled_weight: Floats
+    chance: float
 
     @classmethod
     def of(
@@ -163,15 +170,35 @@ class Design:
             asked = np.flatnonzero(np.isnan(true))
             p[asked] = score(first[asked], second[asked])
             frames.append(Frame.of(first, second, p, true, rng.random(len(first)), cuts, tilt=tilt))
-        return cls(ratings, frames[0], frames[1], cohen, pooled)
+        return cls(ratings, frames[0], frames[1], cohen, pooled, _chance_guess(frames[0], frames[1], pooled))
+
+    @property
+    def chance_share(self) -> float:
+        """Share of the judgements that goes to different-item pairs (Neyman's, were half the same-item pairs equivalent and kappa 0.5)."""
+        spread = float(np.sqrt(self.chance * (1 - self.chance)))
+        return float(np.clip(spread / (spread + 0.9), LEAST_CHANCE, MOST_CHANCE))
 
     def draws(self) -> Iterator[tuple[int, int]]:
         """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every beginning of it is a valid sample.
 
         First two of each stratum, then always the stratum that lags most behind its share (Sainte-Laguë: no stratum loses by a larger sample).
         """
+        drawn, rest = self._drawn
+        for place in count():
+            while place >= len(drawn):
+                one = next(rest, None)
+                if one is None:
+                    return
+                drawn.append(one)
+            yield drawn[place]
+
+    @cached_property
+    def _drawn(self) -> tuple[list[tuple[int, int]], Iterator[tuple[int, int]]]:
+        return [], self._draw()
+
+    def _draw(self) -> Iterator[tuple[int, int]]:
         queues = [(0, queue) for queue in self.same.queues] + [(1, queue) for queue in self.different.queues]
-        share = np.concatenate([SAME_SHARE * self.same.rate, (1 - SAME_SHARE) * self.different.rate])
+        share = np.concatenate([(1 - self.chance_share) * self.same.rate, self.chance_share * self.different.rate])
         size = np.array([len(queue) for _, queue in queues], dtype=np.int64)
         drawn = np.zeros(len(queues), dtype=np.int64)
         for least in range(1, _LEAST + 1):
@@ -227,6 +254,15 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     cohen = _scaled(weight / density, float(np.mean(1 - 1 / shared[usable])) if m else 0.0)
     pooled = _scaled(1 / density, ordered_pairs / n**2)
     return (first, second), cohen, pooled
+
+
+def _chance_guess(same: Frame, different: Frame, weights: Floats) -> float:
+    """Agreement by chance, supposing that equivalent answers are as often identical on different items as on one; at most 0.5."""
+    identical = same.first == same.second
+    if int(identical.sum()) < 5 or not len(weights):
+        return _CHANCE
+    by_chance = float(weights @ (different.first == different.second)) / float(weights.sum())
+    return min((by_chance + 1 / len(weights)) / float(identical.mean()), 0.5)
 
 
 def _scaled(weights: Floats, total: float) -> Floats:
@@ -455,7 +491,8 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
             members[frame].append(member)
             values[frame].append(value)
     same = _Fit.of(design.same, np.array(members[0], dtype=np.int64), np.array(values[0]), None)
-    different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), same.residual)
+    lent = same.residual * max(_LEAST_LENT, 4 * design.chance * (1 - design.chance))
+    different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), lent)
     return _Estimator(design, same, different, chance).audited()
 
 
@@ -595,7 +632,7 @@ class _Estimator:
         return _Parts(disagreement, room, same, different, items, first_phase, freedom)
 
     def _unexplained(self, w: Floats) -> float:
-        """Variance between items of what P does not explain of T: pairs of one item go together as much as their P do."""
+        """Variance between items of what P does not explain of T, in pairs that were not judged."""
         open_ = self.same.stratum >= 0
         open_[self.same.members] = False
         item = self.ratings.comparisons.item[open_]
@@ -606,19 +643,11 @@ class _Estimator:
 
     @cached_property
     def _within_items(self) -> float:
-        """Intraclass correlation of the same-item pairs of one item (one-way analysis of variance)."""
-        asked = self.same.stratum >= 0
-        item = self.ratings.comparisons.item[asked]
-        p = self.same.frame.p[asked]
-        _, place, count = np.unique(item, return_inverse=True, return_counts=True)
-        if len(p) == len(count) or len(count) < 2:
-            return 0.0
-        mean = sums(place, p, len(count)) / count
-        within = float(np.sum((p - mean[place]) ** 2)) / (len(p) - len(count))
-        between = float(np.sum(count * (mean - p.mean()) ** 2)) / (len(count) - 1)
-        size = (len(p) - float(np.sum(count**2)) / len(p)) / (len(count) - 1)
-        whole = between + (size - 1) * within
-        return float(np.clip((between - within) / whole, 0, 1)) if whole > 0 else 0.0
+        """Correlation of the same-item pairs of one item, were each rater right with one probability q: q / (1 + q), as agreement is q²."""
+        comparisons = self.ratings.comparisons
+        observed = self.same.total(1 / (self.pairs * len(self.ratings.comparable_items)))
+        q = float(np.sqrt(np.clip(observed, 0, 1)))
+        return q / (1 + q) if len(comparisons.rater_pairs) > 1 else 1.0
 
     def _first_phase(self, weights: Floats | None) -> float:
         """Variance that comes from the different-item frame being a sample itself."""
@@ -655,13 +684,14 @@ class _Parts:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Values κ that ``|D - (1 - κ) B|`` does not reject (Fieller 1954), with Student's t of Satterthwaite's degrees of freedom."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         each = self._variances()
         whole = float(each.sum())
         if whole <= 0:
             return 1 - self.odds, 1 - self.odds
-        quantile = float(t.ppf(0.5 + level / 2, max(whole**2 / float(np.sum(each**2 / self.freedom)), 2.0)))
+        freedom = max(whole**2 / float(np.sum(each**2 / self.freedom)), 2.0)
+        quantile = float(stdtrit(freedom, 0.5 + level / 2))
         fixed = float(self.same.sum()) + self.items
         moving = float(self.different.sum()) + self.first_phase
         a = self.room**2 - quantile**2 * moving

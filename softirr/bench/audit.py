@@ -198,7 +198,9 @@ def on_texts(options: argparse.Namespace) -> Iterator[str]:
                 truth = _gold_kappa(gold)
                 for name, seed in product(measures, range(options.audits)):
                     measure = made[name] if name in made else cast(Measure, own[name](concept))
-                    frames = Frames(table, measure, seed, "optimal", None, None)
+                    frames = Frames(
+                        table, measure, zlib.crc32(f"{population.key} {seed}".encode()), "optimal", None, None
+                    )
                     chance = chances.permutation(frames.design.ratings, frames.answers, permutations=5)
                     for n in judgements:
                         judged, draws = judge(frames.design, _truth(frames, concept), n)

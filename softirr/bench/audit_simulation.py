@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,6 +70,7 @@ def overlap(a: Ints, b: Ints) -> Floats:
     return np.asarray(2 * shared / ((a >= 0).sum(axis=1) + (b >= 0).sum(axis=1)))
 
 
+@lru_cache(maxsize=32)
 def true_kappa(world: World, size: int = 400_000) -> float:
     """Cohen's kappa of the population of items that the world draws from; Fleiss' and alpha are the same, as raters are alike."""
     meant = world.answers(np.random.default_rng(0), size, 2)
@@ -234,8 +236,10 @@ def judge(
     return dict(zip(wanted, truth(pairs[:, 0], pairs[:, 1]).tolist(), strict=True)), draws
 
 
-def audit(project: Project, judgements: int, *, seed: int, pool: int = 2_000, without: str = "") -> Audited:
-    """One audit of a project.
+def audits(
+    project: Project, judgements: tuple[int, ...], *, seed: int, pool: int = 2_000, without: str = ""
+) -> Iterator[Audited]:
+    """Audits of a project, each larger than the one before.
 
     ``without``: "measure" leaves P out (one stratum of each frame), "anything" lets identical answers be judged too, like plain random pairs.
     """
@@ -245,9 +249,10 @@ def audit(project: Project, judgements: int, *, seed: int, pool: int = 2_000, wi
     if without == "anything":
         known = lambda k, l: np.full(len(k), np.nan)  # noqa: E731, E741
     design = Design.of(project.ratings, score, known, pool=pool, seed=seed)
-    judged, draws = judge(design, project.truth, judgements)
     chance = chances.permutation(project.ratings, project, permutations=5, seed=seed)
-    return estimate(design, judged, draws, chance)
+    for n in judgements:
+        judged, draws = judge(design, project.truth, n)
+        yield estimate(design, judged, draws, chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,8 +310,7 @@ def simulate(
         project = Project.draw(world, quality, np.random.default_rng((seed, number)))
         for name, value in table_truth(project).items():
             table.setdefault(name, []).append(value)
-        for n in judgements:
-            result = audit(project, n, seed=number, without=without)
+        for n, result in zip(judgements, audits(project, judgements, seed=number, without=without), strict=True):
             for name in NAMES:
                 found.setdefault((name, n), []).append(result.coefficients[name])
     return {key: Runs.of(truth, table[key[0]], values) for key, values in found.items()}
