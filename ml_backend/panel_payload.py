@@ -189,7 +189,10 @@ def _control(project: Row, task: Row, name: str, decisions: Sequence[Mapping[str
         "name": name,
         "agreement": details["agreement"],
         "n_raters": details["n_raters"],
-        "raters": [{"id": rater, "name": name_of(project["raters"], rater)} for rater in raters],
+        "raters": [
+            {"id": rater, "name": name_of(project["raters"], rater), "n_texts": len(given)}
+            for rater, given in answers.items()
+        ],
         "matrix": matrix(raters, details["pairs"]),
         "matches": matches,
         "unmatched": {rater: texts for rater, texts in details["unmatched"].items() if texts},

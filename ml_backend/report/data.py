@@ -94,7 +94,8 @@ class Reports:
     def _state(self, project: Row) -> tuple[Any, ...]:
         """What a report depends on; cheap to ask."""
         marks = self._reviews.done(project["id"])
-        return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0))
+        asked = [asked for _, asked, _ in self._reviews.comparisons(project["id"])]
+        return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0), *asked)
 
     def _results(self, project: Row) -> tuple[Any, ...]:
         with self._store.engine.connect() as connection:
@@ -103,7 +104,7 @@ class Reports:
             ).one()
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
-        compared = self._reviews.comparisons(project["id"])
+        compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
         fitted = self._reviews.calibration(project["id"])
         at = None if fitted is None else fitted["at"]
         return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared, at)

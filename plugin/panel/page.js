@@ -16,6 +16,14 @@ if (sameOrigin) {
   new MutationObserver(theme).observe(root, { attributes: true, attributeFilter: ["data-color-scheme", "data-theme"] });
 }
 
+if (sameOrigin && window.frameElement) {
+  // the frame takes the height that the panel needs; from another origin Label Studio's page can't be asked for that
+  const frame = window.frameElement;
+  new ResizeObserver(() => {
+    frame.style.blockSize = `${Math.min(1200, Math.max(120, node.getBoundingClientRect().bottom + 16))}px`;
+  }).observe(node);
+}
+
 follow(node, {
   backend: new URL(node.dataset.backend || ".", location.href).href.replace(/\/$/, ""),
   key,

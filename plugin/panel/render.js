@@ -137,7 +137,10 @@ function texts(context) {
   const table = h("table", { class: "sirr-texts" });
   table.append(h("caption", { class: "sirr-hidden" }, "Texts that match across annotators, one column for each annotator"));
   const row = h("tr", {}, h("th", { scope: "col" }, "Equivalence"));
-  for (const rater of raters) row.append(h("th", { scope: "col" }, isolated(h, name(rater.id))));
+  for (const rater of raters) {
+    const empty = rater.n_texts === 0 ? h("span", { class: "sirr-quiet sirr-empty" }, "empty answer") : null;
+    row.append(h("th", { scope: "col" }, isolated(h, name(rater.id)), empty));
+  }
   if (deciding) row.append(h("th", { scope: "col", class: "sirr-deciding" }, "Your decision"));
   table.append(h("thead", {}, row));
 

@@ -1,7 +1,7 @@
 """A real Chromium, and our browser files served under the strict policy that the product uses."""
 
 import http.server
-import os
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -10,17 +10,9 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = os.environ.get("SOFTIRR_CHROMIUM", "/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
+from browsers import ROOT, launched, picture_folder
+
 PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement</title><link rel="stylesheet" href="page.css"><link rel="stylesheet" href="panel.css">
 </head><body><main id="panel"></main></body></html>"""
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'"
@@ -57,18 +49,11 @@ def panel_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """One browser for all tests of a process."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no Chromium at {CHROMIUM} (SOFTIRR_CHROMIUM names another place)")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
 def pictures() -> Path:
-    """Where screenshots of the run are kept (ignored by git)."""
-    folder = ROOT / "test-results" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """Where screenshots of the run are kept."""
+    return picture_folder()

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
+from browsers import serious_faults
 from panel_payloads import HOSTILE, STATES, decided, long, ready, right_to_left, single
 
 pytestmark = pytest.mark.browser
@@ -49,16 +51,13 @@ def calls(page: Any) -> Any:
 def test_every_state_is_accessible_and_fits(
     chromium: Any, panel_url: str, pictures: Path, name: str, scheme: str
 ) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     context = chromium.new_context(viewport={"width": 760, "height": 600}, color_scheme=scheme)
     page = context.new_page()
     page.goto(panel_url)
     show(page, STATES[name])
     page.screenshot(path=pictures / f"panel-{name}-{scheme}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    found = axe.run(page).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in serious] == []
+    assert serious_faults(page) == []
     context.close()
 
 

@@ -1,0 +1,76 @@
+"""A real Chromium, quiet and without the network; used by the tests here and in tests/plugin."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("SOFTIRR_CHROMIUM", "/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Any]:
+    """The browser; the test is skipped, with the reason, where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {CHROMIUM} (SOFTIRR_CHROMIUM names another place)")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def picture_folder() -> Path:
+    """Where screenshots of the run are kept (ignored by git)."""
+    folder = ROOT / "test-results" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def serious_faults(page: Any) -> list[Any]:
+    """What axe-core finds serious or critical on a page, with the elements."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        (one["id"], [node["html"][:200] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def task_address(demo: Any, task: int, base: str | None = None, project: int | None = None) -> str:
+    """A task opened from the Data Manager."""
+    return f"{base or demo.server.url}/projects/{project or demo.project}/data?task={task}"
+
+
+def panel(page: Any) -> Any:
+    """The panel of the open task."""
+    return page.frame_locator("iframe[title=Agreement]").first
+
+
+def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> Any:
+    """Poll until `condition` holds."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            pytest.fail(f"After {seconds:.0f} s: {what}")
+        time.sleep(0.2)

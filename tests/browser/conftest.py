@@ -1,0 +1,140 @@
+"""One real Label Studio with the demo's project, one real backend, one real Chromium for the tests in this folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import launched, picture_folder
+
+from ml_backend.demo import CONTROL, Demo, email_of
+from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, ServerError, find_label_studio
+
+MEASURE = "indel"
+PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.labelstudio)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The demo as a user starts it."""
+    try:
+        find_label_studio()
+    except ServerError as problem:
+        if os.environ.get("CI"):
+            pytest.fail(str(problem))
+        pytest.skip(str(problem))
+    with contextlib.ExitStack() as stack:
+        demo = Demo(tmp_path_factory.mktemp("demo"), measure=MEASURE, stack=stack)
+        demo.open(fresh=True)
+        demo.start()
+        yield demo
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests of a process."""
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path:
+    """Where screenshots of the run are kept."""
+    return picture_folder()
+
+
+class People:
+    """Browser contexts of people who are logged in to Label Studio."""
+
+    def __init__(self, chromium: Any, demo: Demo):
+        self.chromium, self.demo = chromium, demo
+        self._logins: dict[tuple[str, str], Any] = {}
+
+    def context(self, email: str = ADMIN_EMAIL, *, base: str | None = None, **options: Any) -> Any:
+        """A fresh context with the person's cookies; nothing outside this machine can be reached."""
+        base = base or self.demo.server.url
+        options = {"viewport": {"width": 1440, "height": 1000}, **options}
+        context = self.chromium.new_context(**options, storage_state=self._login(email, base))
+        context.set_default_timeout(PATIENCE)
+        context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+        return context
+
+    def _login(self, email: str, base: str) -> Any:
+        if (email, base) not in self._logins:
+            context = self.chromium.new_context()
+            context.set_default_timeout(PATIENCE)
+            context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+            page = context.new_page()
+            page.goto(f"{base}/user/login/")
+            page.fill("input[name=email]", email)
+            page.fill("input[name=password]", ADMIN_PASSWORD)
+            page.click("button[type=submit]")
+            page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
+            self._logins[email, base] = context.storage_state()
+            context.close()
+        return self._logins[email, base]
+
+
+@pytest.fixture(scope="session")
+def people(chromium: Any, demo: Demo) -> People:
+    return People(chromium, demo)
+
+
+@pytest.fixture
+def page(people: People) -> Iterator[Any]:
+    """A tab of the lead."""
+    context = people.context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def annotator(people: People) -> Iterator[Any]:
+    """A tab of the annotator Anna Brandt."""
+    context = people.context(email_of("Anna Brandt"))
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def score(demo: Demo, tmp_path: Path) -> Callable[[], dict[str, Any]]:
+    """What ``softirr score`` says about the project's export now; items by id."""
+
+    def run() -> dict[str, Any]:
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "softirr",
+            "score",
+            str(path),
+            "--control",
+            CONTROL,
+            "--measure",
+            MEASURE,
+            "--json",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found: dict[str, Any] = json.loads(done.stdout)
+        found["items"] = {int(item["id"]): item for item in found["items"]}
+        return found
+
+    return run

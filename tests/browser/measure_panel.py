@@ -1,0 +1,180 @@
+"""How long a reviewer waits for the panel in a project of 50,000 tasks: ``python tests/browser/measure_panel.py [TASKS] [FRAMES]``.
+
+A store is seeded with scored tasks, the production web server is started over it, and a page that holds the panel in a frame, as Label
+Studio does, opens one task after the other in Chromium. Printed are milliseconds from the frame's first request to the drawn panel.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ml_backend"))
+from browsers import launched
+from seeded_store import RATERS, Seeded
+
+from ml_backend.demo import data
+
+HERE = Path(__file__).resolve().parent
+PARENT = b"<!doctype html><title>Label Studio</title><body></body>"
+OPEN = """(address) => new Promise((ready) => {
+  document.querySelector('iframe')?.remove();
+  const frame = document.createElement('iframe');
+  frame.referrerPolicy = 'unsafe-url';
+  frame.style.cssText = 'width:900px;height:320px';
+  frame.src = address;
+  document.body.append(frame);
+  ready();
+})"""
+
+
+def seed(folder: Path, n: int, label_studio: str) -> Seeded:
+    """A project of `n` tasks with the demo's answers over and over, scored."""
+    made = Seeded(folder)
+    store = made.services.store
+    row = store.ensure_project(label_studio, 12)
+    made.project = row["id"]
+    store.update_project(
+        row["id"], title="Large", raters=RATERS, required=2, pulled_at=1.0, controls=[{"name": "findings"}]
+    )
+    narratives = [n for n in data.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
+    random.seed(1)
+    few = {k + 1: _answers(narrative) for k, narrative in enumerate(narratives)}
+    made.put(few)
+    made.score()
+    rows = store.get_tasks(made.project, list(few))
+    kept = [rows[number] for number in few]
+    for start in range(len(few) + 1, n + 1, 5000):
+        part = range(start, min(n + 1, start + 5000))
+        store.put_pulled(
+            made.project,
+            [
+                {
+                    key: kept[number % len(kept)][key]
+                    for key in (
+                        "updated_at",
+                        "generation",
+                        "n_annotations",
+                        "n_answers",
+                        "answers",
+                        "answers_hash",
+                        "actual",
+                    )
+                }
+                | {"number": number}
+                for number in part
+            ],
+        )
+        store.put_scored(
+            made.project,
+            [
+                {
+                    "number": number,
+                    "answers_hash": kept[number % len(kept)]["answers_hash"],
+                    "agreement": min(
+                        1.0, max(0.0, kept[number % len(kept)]["agreement"] + random.uniform(-0.05, 0.05))
+                    ),
+                    "details": kept[number % len(kept)]["details"],
+                    "desired": None,
+                }
+                for number in part
+            ],
+        )
+    return made
+
+
+def _answers(narrative: Any) -> dict[str, list[str]]:
+    given = [list(texts) for texts in narrative.answers.values() if texts]
+    return dict(zip(RATERS, given, strict=False))
+
+
+class Parent(http.server.BaseHTTPRequestHandler):
+    """Stands for Label Studio's page: an address with project and task, and nothing else."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PARENT)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def main(n: int, frames: int) -> None:
+    """Print the figures as JSON."""
+    with tempfile.TemporaryDirectory() as scratch, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Parent) as parent:
+        threading.Thread(target=parent.serve_forever, daemon=True).start()
+        label_studio = f"http://127.0.0.1:{parent.server_port}"
+        made = seed(Path(scratch), n, label_studio)
+        key = made.key()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {
+            "LABEL_STUDIO_URL": label_studio,
+            "LABEL_STUDIO_API_KEY": "none",
+            "SOFTIRR_DATABASE_URL": made.settings.database_url,
+            "SOFTIRR_DATA": scratch,
+            "LOG_LEVEL": "ERROR",
+        }
+        server = subprocess.Popen(
+            [sys.executable, "-m", "ml_backend", "serve", "--port", str(port)], env=environment, cwd=HERE.parents[1]
+        )
+        try:
+            base = f"http://127.0.0.1:{port}"
+            for _ in range(300):
+                try:
+                    urllib.request.urlopen(f"{base}/health", timeout=2)
+                    break
+                except OSError:
+                    time.sleep(0.2)
+            print(json.dumps({"tasks": n, "frames": frames, **_measured(base, label_studio, key, n, frames)}))
+        finally:
+            server.terminate()
+            server.wait(30)
+            parent.shutdown()
+
+
+def _measured(base: str, label_studio: str, key: str, n: int, frames: int) -> dict[str, float]:
+    random.seed(2)
+    with launched() as browser:
+        page = browser.new_page()
+        drawn, answered = [], []
+        for turn in range(frames + 1):
+            page.goto(f"{label_studio}/projects/12/data?tab=1&task={random.randint(1, n)}")
+            page.evaluate(OPEN, f"{base}/panel?k={key}")
+            frame = next(f for f in page.frames if f is not page.main_frame)
+            frame.wait_for_selector("[data-agreement]")
+            found = frame.evaluate(
+                "() => [performance.getEntriesByName('softirr-panel')[0].startTime,"
+                " performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/panel'))[0].duration]"
+            )
+            if turn:  # the first one fills the browser's cache, as the first task of the day does
+                drawn.append(found[0])
+                answered.append(found[1])
+    places = sorted(drawn)
+    return {
+        "drawn_median_ms": round(statistics.median(drawn), 1),
+        "drawn_p95_ms": round(places[int(0.95 * (len(places) - 1))], 1),
+        "answer_median_ms": round(statistics.median(answered), 1),
+    }
+
+
+if __name__ == "__main__":
+    given = [int(one) for one in sys.argv[1:]]
+    main(*(given + [50_000, 40][len(given) :]))

@@ -1,0 +1,254 @@
+"""The report and the audit page in a real browser, over a real Label Studio."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import serious_faults, wait_for
+
+from ml_backend.demo import CONTROL, Demo, data
+
+KEY = data.key()
+ROWS = ".lsf-table__row-wrapper"
+
+
+@pytest.fixture
+def clean(people: Any) -> Iterator[Any]:
+    """A tab of the lead that must not complain: no error in the console, nothing refused by the policy."""
+    context = people.context(viewport={"width": 1100, "height": 900})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert problems == []
+
+
+class TestReport:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_shows_the_coefficients_and_charts_and_is_accessible(
+        self, demo: Demo, clean: Any, score: Callable[[], Any], pictures: Path, scheme: str
+    ) -> None:
+        clean.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        clean.goto(demo.links["report"])
+        clean.locator("[data-chart=histogram] canvas").wait_for()
+        assert "k=" not in clean.url, "the key stays in the address"
+        shown = {e.get_attribute("data-coefficient"): e.inner_text() for e in clean.locator("[data-coefficient]").all()}
+        said = score()["coefficients"]
+        for name, value in said.items():
+            if value["value"] is not None and name in shown:
+                assert shown[name] == f"{value['value']:.2f}".replace("-", "−"), name
+        drawn = clean.locator(".chart canvas").count()
+        assert drawn >= 4
+        clean.wait_for_timeout(300)
+        clean.screenshot(path=pictures / f"report-{scheme}.png", full_page=True)
+        assert serious_faults(clean) == []
+        assert clean.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    def test_fits_a_narrow_window(self, demo: Demo, people: Any) -> None:
+        context = people.context(viewport={"width": 420, "height": 800})
+        page = context.new_page()
+        page.goto(demo.links["report"])
+        page.locator("[data-chart=histogram] canvas").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        context.close()
+
+    def test_numbers_lead_to_their_tasks_in_label_studio(self, demo: Demo, clean: Any, people: Any) -> None:
+        """Each kind of link opens a tab with exactly the tasks that the number counts."""
+        clean.goto(demo.links["report"])
+        report = clean.evaluate("async ([p]) => (await fetch(`../api/report?project=${p}`)).json()", [demo.project])
+        pair = max(report["rater_pairs"], key=lambda one: one["n_items"])
+        bin = max(report["histogram"], key=lambda one: one["n"])
+        rater = report["raters"][0]
+        reason = report["excluded"]["reasons"][0]
+        wanted = [
+            (pair["link"], pair["n_items"]),
+            (bin["link"], bin["n"]),
+            (rater["link"], None),
+            (reason["link"], None),
+        ]
+        context = people.context()
+        for link, n in wanted:
+            page = context.new_page()
+            page.goto(link)
+            page.locator(ROWS).first.wait_for()
+            count = page.locator("text=/Tasks: \\d+ \\/ \\d+/").first
+            count.wait_for()
+            found = int(re.search(r"Tasks: (\d+) /", count.inner_text())[1])  # type: ignore[index]
+            # someone who skipped a task annotated it in Label Studio's eyes
+            assert found > 0 and (n is None or n <= found <= n + 3), link
+            page.close()
+        context.close()
+
+    def test_done_marks_stay(self, demo: Demo, clean: Any) -> None:
+        clean.goto(demo.links["report"])
+        row = clean.locator(".queue tbody tr").first
+        task = row.get_attribute("data-task")
+        row.locator("input.done").check()
+        clean.get_by_text(f"Task {task} is done.").wait_for()
+        clean.reload()
+        again = clean.locator(f'.queue tr[data-task="{task}"]')
+        assert again.locator("input.done").is_checked() and "Lena Vogel" in again.locator(".who").text_content()
+        clean.get_by_role("button", name=re.compile("Show .* more")).click()
+        again.locator("input.done").uncheck()
+        clean.get_by_text("back in the queue").wait_for()
+
+    def test_one_file_opens_without_a_server(self, demo: Demo, clean: Any, chromium: Any, tmp_path: Path) -> None:
+        clean.goto(demo.links["report"])
+        with clean.expect_download() as download:
+            clean.get_by_text("One HTML file").click()
+        path = tmp_path / "report.html"
+        download.value.save_as(path)
+        context = chromium.new_context(offline=True)
+        page = context.new_page()
+        problems: list[str] = []
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(path.as_uri())
+        page.locator("[data-chart=histogram] canvas").wait_for()
+        assert page.locator(".chart canvas").count() >= 4 and problems == []
+        context.close()
+
+    def test_measures_are_compared_on_demand(self, demo: Demo, clean: Any) -> None:
+        clean.goto(demo.links["report"])
+        clean.get_by_role("checkbox", name="jaccard").check()
+        clean.get_by_role("button", name="Compare").click()
+        clean.get_by_role("button", name="Show them").click()
+        row = clean.locator("#h-compare ~ .scroll tr", has_text="jaccard")
+        row.wait_for()
+        assert re.search(r"0\.\d\d", row.inner_text())
+
+    def test_nothing_without_key_or_login(self, demo: Demo, chromium: Any, pictures: Path) -> None:
+        context = chromium.new_context()
+        page = context.new_page()
+        reply = page.goto(f"{demo.url}/report/{demo.project}")
+        assert reply.status == 403 and "key" in page.inner_text("main")
+        page.screenshot(path=pictures / "report-refused.png")
+        page.fill("input[name=k]", demo.links["report"].partition("k=")[2])
+        page.get_by_role("button", name="Open").click()
+        page.locator("#headline-value").wait_for()
+        context.close()
+
+
+def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
+    demo: Demo, clean: Any, tmp_path: Path, pictures: Path
+) -> None:
+    clean.goto(f"{demo.url}/audit/{demo.project}")
+    clean.locator("#begin").wait_for()
+    clean.screenshot(path=pictures / "audit-start.png")
+    assert serious_faults(clean) == []
+    clean.fill("input[name=judgements]", "30")
+    clean.keyboard.press("Enter")
+    clean.locator("#judging").wait_for()
+    assert "kappa" not in clean.inner_text("main")
+    clean.wait_for_timeout(200)
+    clean.screenshot(path=pictures / "audit.png")
+    assert serious_faults(clean) == []
+
+    def texts() -> list[str]:
+        return clean.evaluate("['first', 'second'].map((id) => document.getElementById(id).textContent)")
+
+    def left() -> list[tuple[str, str]]:
+        """The rest of the two answers, as the page shows them."""
+        return clean.evaluate(
+            "() => { const [a, b] = ['answer-first', 'answer-second'].map((id) => [...document.querySelectorAll(`#${id} li`)].map((li) => li.textContent));"
+            " return a.flatMap((x) => b.map((y) => [x, y])); }"
+        )
+
+    def mean_the_same(a: str, b: str) -> bool:
+        return KEY.get(a, a) == KEY.get(b, b)
+
+    # a wrong key, taken back
+    clean.keyboard.press("5")
+    clean.keyboard.press("Backspace")
+    judged, reloaded = 0, False
+    while clean.locator("#judging").is_visible():
+        before = clean.inner_text("#count")
+        several = clean.locator("#none").is_visible()
+        if several and not any(mean_the_same(a, b) for a, b in left()):
+            clean.keyboard.press("0")
+        else:
+            clean.keyboard.press("1" if mean_the_same(*texts()) else "2")
+        judged += 1
+        assert judged < 1000
+        if judged == 12 and not reloaded:  # another day
+            reloaded = True
+            clean.wait_for_timeout(500)
+            clean.reload()
+            clean.locator("#begin").wait_for()
+            assert clean.inner_text("#begin-button") == "Go on"
+            clean.click("#begin-button")
+            clean.locator("#judging").wait_for()
+            continue
+        clean.wait_for_function(
+            "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
+            arg=before,
+        )
+    value = clean.locator(".result-value")
+    value.wait_for()
+    clean.screenshot(path=pictures / "audit-done.png")
+
+    sheet, export = tmp_path / "sheet.csv", tmp_path / "export.json"
+    with clean.expect_download() as download:
+        clean.click("#sheet")
+    download.value.save_as(sheet)
+    export.write_text(json.dumps(demo.api.export(demo.project)), encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "softirr",
+        "audit",
+        "apply",
+        str(export),
+        str(sheet),
+        "--control",
+        CONTROL,
+        "--measure",
+        "indel",
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    direct = json.loads(done.stdout)
+    name = value.get_attribute("data-coefficient")
+    assert float(value.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+
+    clean.click("#to-report")
+    headline = clean.locator("#headline-value")
+    assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
+    assert f"{direct['audit']['judgements']} judgements" in clean.inner_text(".headline")
+    clean.screenshot(path=pictures / "report-audited.png")
+
+
+def test_the_news_of_a_changed_answer_reach_an_open_report(demo: Demo, clean: Any) -> None:
+    clean.goto(demo.links["report"])
+    clean.locator("#headline-value").wait_for()
+    task = next(t for t in demo.api.tasks(demo.project, fields="all") if t["annotations"])
+    annotation = task["annotations"][0]
+    result = [
+        {
+            "from_name": CONTROL,
+            "to_name": "narrative",
+            "type": "textarea",
+            "origin": "manual",
+            "value": {"text": ["something new"]},
+        }
+    ]
+    try:
+        demo.api.patch(f"/api/annotations/{annotation['id']}/", {"result": result})
+        clean.get_by_role("button", name="Show them").wait_for()
+    finally:
+        demo.api.patch(f"/api/annotations/{annotation['id']}/", {"result": annotation["result"]})
+
+
+def test_waiting_helper_reports_what_it_waited_for() -> None:
+    with pytest.raises(pytest.fail.Exception, match="never"):
+        wait_for(lambda: False, "never", seconds=0.1)

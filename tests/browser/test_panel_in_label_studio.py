@@ -1,0 +1,257 @@
+"""The agreement panel inside Label Studio itself, as reviewers and annotators meet it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import panel, task_address, wait_for
+
+from ml_backend.demo import CONTROL, Demo, data
+
+ROWS = ".lsf-table__row-wrapper"
+SAVE = 'button[aria-label^="submit" i]'  # "Submit" or "Update"
+SECRETS = ("purple toenails", "zebra stripes on the tongue")
+
+
+def shown(page: Any) -> dict[str, Any]:
+    """What the panel says."""
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    return {
+        "agreement": float(frame.locator("[data-agreement]").get_attribute("data-agreement")),
+        "equivalences": [float(e.get_attribute("data-equivalence")) for e in frame.locator("[data-equivalence]").all()],
+        "matrix": [float(e.get_attribute("data-value")) for e in frame.locator(".sirr-matrix td[data-value]").all()],
+        "relations": frame.locator(".sirr-relation").all_inner_texts(),
+        "text": frame.locator(".sirr").inner_text(),
+    }
+
+
+def assert_same(said: dict[str, Any], item: dict[str, Any]) -> None:
+    """The panel's numbers are those of ``softirr score``."""
+    assert said["agreement"] == pytest.approx(item["agreement"], abs=1e-9)
+    assert said["equivalences"] == pytest.approx([match["equivalence"] for match in item["matches"]], abs=1e-9)
+    if item["n_raters"] > 2:
+        assert sorted(said["matrix"]) == pytest.approx(
+            sorted(2 * [pair["equivalence"] for pair in item["pairs"]]), abs=1e-9
+        )
+    for match in item["matches"]:
+        for text in match["texts"].values():
+            assert text in said["text"]
+    for texts in item["unmatched"].values():
+        assert all(text in said["text"] for text in texts)
+
+
+@pytest.fixture
+def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
+    """Import a task with answers of some annotators; it is removed again."""
+    made: list[int] = []
+
+    def make(narrative: str, answers: dict[str, list[str]]) -> int:
+        users = demo._state["users"]
+        annotations = [
+            {
+                "completed_by": users[name],
+                "was_cancelled": False,
+                "ground_truth": False,
+                "result": [
+                    {
+                        "from_name": CONTROL,
+                        "to_name": "narrative",
+                        "type": "textarea",
+                        "origin": "manual",
+                        "value": {"text": texts},
+                    }
+                ],
+            }
+            for name, texts in answers.items()
+        ]
+        body = [{"data": {"narrative": narrative}, "annotations": annotations}]
+        reply = demo.api.post(f"/api/projects/{demo.project}/import?return_task_ids=true", body)
+        made.append(int(reply["task_ids"][0]))
+        return made[-1]
+
+    yield make
+    for task in made:
+        demo.api.delete(f"/api/tasks/{task}/")
+
+
+THREE = {"Anna Brandt": ["fever", "dry cough"], "Ben Okafor": ["pyrexia", "dry cough"], "Chiara Rossi": ["dry cough"]}
+
+
+def test_from_the_triage_tab_to_the_numbers_of_the_command_line(
+    demo: Demo, page: Any, score: Callable[[], Any], pictures: Path
+) -> None:
+    items = score()["items"]
+    page.goto(demo.links["triage"])
+    page.locator(ROWS).nth(8).wait_for()
+    page.wait_for_timeout(500)
+    page.screenshot(path=pictures / "triage.png")
+    lowest = sorted((item["agreement"], task) for task, item in items.items() if item["agreement"] is not None)
+    first = int(re.search(r"\d+", page.locator(ROWS).first.inner_text())[0])  # type: ignore[index]
+    assert first == lowest[0][1]
+
+    page.locator(ROWS).nth(5).click()
+    page.wait_for_url(re.compile(r"[?&]task=\d+"))
+    task = int(re.search(r"[?&]task=(\d+)", page.url)[1])  # type: ignore[index]
+    assert_same(shown(page), items[task])
+    page.wait_for_timeout(300)
+    page.screenshot(path=pictures / "panel-in-label-studio.png")
+
+    # switching tasks in the list on the left
+    page.locator(ROWS).nth(2).click()
+    page.wait_for_url(lambda url: "task=" in url and f"task={task}" not in url)
+    other = int(re.search(r"[?&]task=(\d+)", page.url)[1])  # type: ignore[index]
+    wait_for(
+        lambda: shown(page)["agreement"] == pytest.approx(items[other]["agreement"], abs=1e-9),
+        "the panel still shows the other task",
+    )
+    assert_same(shown(page), items[other])
+
+
+def test_an_edited_answer_changes_the_panel(
+    demo: Demo, page: Any, annotator: Any, new_task: Callable[..., int], score: Callable[[], Any]
+) -> None:
+    task = new_task("A fever and a dry cough since Monday.", THREE)
+    page.goto(task_address(demo, task))
+    before = shown(page)
+    assert before["agreement"] < 1
+    # Ben would be the one to edit; here Anna adds a text to her own answer, in Label Studio's own form
+    annotator.goto(task_address(demo, task))
+    field = annotator.get_by_placeholder("Type one finding and press Enter")
+    field.fill("shivering")
+    field.press("Enter")
+    annotator.locator(SAVE).first.click()
+    after = wait_for(
+        lambda: (now := shown(page))["agreement"] != before["agreement"] and now, "the panel does not follow the edit"
+    )
+    assert "shivering" in after["text"]
+    assert_same(after, score()["items"][task])
+
+
+def test_annotators_see_nothing_before_they_have_answered(
+    demo: Demo, annotator: Any, new_task: Callable[..., int], pictures: Path
+) -> None:
+    """Neither in the form, nor in the panel, nor in anything that the backend answers."""
+    task = new_task("Odd nails and a striped tongue.", {"Ben Okafor": [SECRETS[0]], "Chiara Rossi": list(SECRETS)})
+    wait_for(
+        lambda: [p for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"],
+        "the task has no prediction, so there is nothing that could leak",
+    )
+    told: list[str] = []
+
+    def note(response: Any) -> None:
+        if response.url.startswith((demo.url, demo.url.replace("localhost", "127.0.0.1"))):
+            asked = response.request.resource_type in ("fetch", "xhr") and response.status == 200
+            told.append(response.text() if asked else "")
+
+    annotator.on("response", note)
+    annotator.goto(f"{demo.server.url}/projects/{demo.project}/data?labeling=1")
+    frame = panel(annotator)
+    frame.locator(".sirr-notice").wait_for()
+    annotator.get_by_text("Odd nails").wait_for()
+    annotator.wait_for_timeout(2500)  # long enough for the panel to ask again
+    annotator.screenshot(path=pictures / "label-stream.png")
+    assert "Agreement is shown in review" in frame.locator(".sirr").inner_text()
+    seen = annotator.content() + frame.locator("body").inner_text() + "".join(told)
+    values = [field.input_value() for field in annotator.locator("textarea, input[type=text]").all()]
+    for secret in SECRETS:
+        assert secret not in seen and secret not in values
+    assert any(told), "the panel asked nothing, so this test shows nothing"
+
+    # answered: the three required annotations are there, and the panel opens for who opens the task in review
+    field = annotator.get_by_placeholder("Type one finding and press Enter")
+    field.fill("toenails discoloured")
+    field.press("Enter")
+    annotator.locator(SAVE).first.click()
+    annotator.wait_for_timeout(500)
+    annotator.goto(task_address(demo, task))
+    assert SECRETS[0] in wait_for(
+        lambda: "toenails discoloured" in (t := shown(annotator)["text"]) and t, "the panel lacks the answer"
+    )
+
+
+def test_incomplete_tasks_stay_neutral_in_review_too(demo: Demo, page: Any, new_task: Callable[..., int]) -> None:
+    task = new_task("Half done.", {"Ben Okafor": ["rash"], "Chiara Rossi": ["exanthema"]})
+    page.goto(task_address(demo, task))
+    notice = panel(page).locator(".sirr-notice")
+    notice.get_by_text("2 annotators have so far").wait_for()
+    assert "exanthema" not in panel(page).locator("body").inner_text()
+
+
+def test_a_decision_changes_the_score_and_undo_brings_it_back(
+    demo: Demo, page: Any, new_task: Callable[..., int], score: Callable[[], Any], pictures: Path
+) -> None:
+    task = new_task("A fever and a dry cough.", THREE)
+    page.goto(task_address(demo, task))
+    before = shown(page)
+    frame = panel(page)
+    row = frame.locator("tr[data-match]", has_text="pyrexia")
+    row.get_by_role("button", name="Same", exact=True).click()
+    after = wait_for(
+        lambda: (now := shown(page))["agreement"] > before["agreement"] and now,
+        "the score does not follow the decision",
+    )
+    frame.get_by_text("Decided by reviewers").wait_for()
+    # on one host the browser shows Label Studio's session to the backend too, which asks Label Studio who that is
+    assert "Lena Vogel" in frame.locator(".sirr-decisions").inner_text()
+    page.screenshot(path=pictures / "decided-in-label-studio.png")
+    # Anna's and Ben's answers are the same now, so only Chiara's missing text is left of the disagreement
+    assert after["agreement"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3, abs=1e-9)
+
+    def predicted() -> float:
+        found = [p["score"] for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"]
+        return found[0] if len(found) == 1 else -1.0
+
+    wait_for(lambda: predicted() == pytest.approx(after["agreement"], abs=1e-9), "Label Studio's score does not follow")
+    frame.locator("tr[data-match]", has_text="pyrexia").get_by_role("button", name="Undo").click()
+    back = wait_for(
+        lambda: (now := shown(page))["agreement"] == before["agreement"] and now, "undo does not bring the score back"
+    )
+    assert_same(back, score()["items"][task])
+
+
+def test_the_suggestion_is_taken_over_in_label_studios_own_way(
+    demo: Demo, page: Any, new_task: Callable[..., int]
+) -> None:
+    task = new_task("A dry cough.", THREE)
+    page.goto(task_address(demo, task))
+    assert "Duplicate Annotation" in shown(page)["text"]
+    wait_for(lambda: demo.api.get("/api/predictions/", task=task), "the task has no prediction")
+    page.reload()
+    tab = page.locator(".lsf-annotation-button", has_text="agreement").first
+    tab.click()
+    tab.locator(".lsf-annotation-button__trigger").click()
+    page.get_by_text("Duplicate Annotation", exact=True).click()
+    page.locator(SAVE).first.click()
+    me = demo.api.get("/api/current-user/whoami")["id"]
+    mine = wait_for(
+        lambda: [a for a in demo.api.get(f"/api/tasks/{task}/annotations/") if a["completed_by"] == me],
+        "there is no annotation of mine",
+    )
+    assert mine[0]["result"][0]["value"]["text"] == ["dry cough"]
+
+
+def test_backend_away_says_so_and_the_form_stays_usable(demo: Demo, page: Any, pictures: Path) -> None:
+    page.goto(task_address(demo, next(iter(demo.api.tasks(demo.project)))["id"]))
+    shown(page)
+    page.context.route(f"{demo.url}/api/**", lambda route: route.abort())
+    panel(page).get_by_text("can’t be reached").wait_for()
+    page.screenshot(path=pictures / "backend-away.png")
+    field = page.get_by_placeholder("Type one finding and press Enter")
+    field.fill("still works")
+    field.press("Enter")
+    assert page.locator(SAVE).first.is_enabled()
+    page.context.unroute(f"{demo.url}/api/**")
+    panel(page).locator("[data-agreement]").wait_for()
+
+
+def test_texts_of_the_demo_are_what_these_tests_count_on() -> None:
+    assert not any(secret in json.dumps([n.answers for n in data.narratives()], default=list) for secret in SECRETS)

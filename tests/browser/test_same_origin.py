@@ -1,0 +1,153 @@
+"""Label Studio and the backend behind one nginx, with the configuration that plugin/nginx.conf ships."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import ROOT, panel, task_address, wait_for
+
+from ml_backend.demo import Demo, data
+from ml_backend.demo.server import free_port
+
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin")
+
+
+@pytest.fixture(scope="module")
+def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the proxy."""
+    if NGINX is None:
+        pytest.skip("nginx is not installed")
+    folder = tmp_path_factory.mktemp("nginx")
+    port = free_port()
+    text = (ROOT / "plugin" / "nginx.conf").read_text(encoding="utf-8")
+    backend = demo.url.rpartition(":")[2]
+    for old, new in (
+        ("listen 8090", f"listen 127.0.0.1:{port}"),
+        (":9090/", f":{backend}/"),
+        (":8080;", f":{demo.server.port};"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "nginx.conf").write_text(text)
+    command = [
+        NGINX,
+        "-p",
+        str(folder),
+        "-c",
+        str(folder / "nginx.conf"),
+        "-e",
+        str(folder / "error.log"),
+        "-g",
+        "daemon off;",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield f"http://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def project(demo: Demo, proxy: str) -> Iterator[int]:
+    """A small project whose panel comes through the proxy."""
+    config = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" editable="true" maxSubmissions="9"/></View>'
+    body = {
+        "title": "Behind a proxy",
+        "label_config": config,
+        "maximum_annotations": 2,
+        "show_collab_predictions": False,
+    }
+    number = int(demo.api.post("/api/projects/", body)["id"])
+    users = [demo._state["users"][name] for name in data.annotators()[:2]]
+    result = [{"from_name": "findings", "to_name": "text", "type": "textarea", "value": {"text": ["fever", "rash"]}}]
+    annotations = [{"completed_by": user, "was_cancelled": False, "result": result} for user in users]
+    demo.api.post(
+        f"/api/projects/{number}/import",
+        [{"data": {"text": "A fever and a rash."}, "annotations": annotations}, {"data": {"text": "Nothing yet."}}],
+    )
+    demo._json(
+        "connect",
+        "--project",
+        str(number),
+        "--url",
+        demo.url,
+        "--panel-url",
+        f"{proxy}/agreement",
+        "--measure",
+        "indel",
+    )
+    demo._json("sync", "--project", str(number))
+    yield number
+    demo._json("disconnect", "--project", str(number))
+    demo.api.delete(f"/api/projects/{number}/")
+
+
+@pytest.fixture
+def page(people: Any, proxy: str) -> Iterator[Any]:
+    context = people.context(base=proxy)
+    yield context.new_page()
+    context.close()
+
+
+def test_the_suggestion_is_taken_over_by_a_click(
+    demo: Demo, page: Any, proxy: str, project: int, pictures: Path
+) -> None:
+    task = demo.api.tasks(project)[0]["id"]
+    page.goto(task_address(demo, task, base=proxy, project=project))
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    assert frame.locator(".sirr-who").count() == 0, "the session says who decides"
+    # the frame is as high as the panel
+    wait_for(
+        lambda: frame.locator("html").evaluate("e => e.scrollHeight <= innerHeight + 1"),
+        "the frame has not the panel's height",
+    )
+    page.screenshot(path=pictures / "same-origin.png")
+    frame.get_by_role("button", name="Take over as my annotation").click()
+    frame.get_by_text("Taken over as your annotation").wait_for()
+    me = demo.api.get("/api/current-user/whoami")["id"]
+    mine = [one for one in demo.api.get(f"/api/tasks/{task}/annotations/") if one["completed_by"] == me]
+    assert mine[0]["result"][0]["value"]["text"] == ["fever", "rash"]
+
+
+def test_the_label_stream_stays_neutral_although_the_task_is_known(
+    demo: Demo, people: Any, proxy: str, project: int
+) -> None:
+    context = people.context("chiara.rossi@example.org", base=proxy)
+    page = context.new_page()
+    page.goto(f"{proxy}/projects/{project}/data?labeling=1")
+    panel(page).get_by_text("Agreement is shown in review").wait_for()
+    context.close()
+
+
+def test_the_login_opens_the_report_through_the_proxy(
+    page: Any, proxy: str, project: int, people: Any, chromium: Any
+) -> None:
+    assert page.goto(f"{proxy}/agreement/report/{project}").status == 200
+    page.locator("#headline-value").wait_for()
+    page.locator("[data-chart=histogram] canvas").wait_for()
+    stranger = chromium.new_context()
+    assert stranger.new_page().goto(f"{proxy}/agreement/report/{project}").status == 403
+    stranger.close()
+
+
+def test_the_panel_takes_the_theme_of_label_studio(demo: Demo, page: Any, proxy: str, project: int) -> None:
+    task = demo.api.tasks(project)[0]["id"]
+    page.goto(task_address(demo, task, base=proxy, project=project))
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    light = frame.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    page.evaluate("document.documentElement.dataset.colorScheme = 'dark'")
+    wait_for(
+        lambda: frame.locator("body").evaluate("e => getComputedStyle(e).backgroundColor") != light,
+        "the panel keeps its colours",
+    )
