@@ -320,8 +320,9 @@ class Demo:
         measure = ["--measure", self.measure] if self.measure else []
         command = [sys.executable, "-m", "softirr", "score", str(path), "--control", CONTROL, "--json", *measure]
         score = self._run(command, "softirr score")
-        again = self._json("sync", "--project", str(self.project))
+        # Looked at before the second sync, which would put right what someone changed meanwhile.
         found = problems(self.api, self.project, score, self.links)
+        again = self._json("sync", "--project", str(self.project))
         if any(again[name] for name in ("created", "updated", "deleted")):
             found.append(f"A second sync wrote something although nothing had changed: {again}.")
         for problem in found:
