@@ -1,7 +1,8 @@
 """From stored answers to agreement: holds the loaded measures of one process and the cache of scored pairs."""
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,13 @@ from ml_backend.settings import ProjectSettings
 from softirr.annotations import AnnotationTable, Answer, Excluded
 
 PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap
-_NEED_NO_MODEL = frozenset({"exact", "jaccard", "masi", "levenshtein", "indel", "lcs"})
 
 
 def needs_model(measure: str) -> bool:
     """Whether the measure would load a model: such measures run in the scorer process only."""
-    return measure.partition(":")[0] not in _NEED_NO_MODEL
+    from softirr.equivalence import takes_model
+
+    return takes_model(measure.partition(":")[0])
 
 
 def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
@@ -58,9 +60,10 @@ class Scorer:
 
     def __init__(self, cache_url: str | None = None):
         self._cache_url = cache_url
-        self._cache: Any = None
+        self._cache: _CountedCache | None = None
         self._measures: dict[str, Any] = {}
         self._lock = threading.RLock()
+        self._model = threading.RLock()
 
     def measure(self, name: str) -> Any:
         """The measure, loaded once.
@@ -77,13 +80,19 @@ class Scorer:
                 self._measures[name] = softirr.measure(name)
             return self._measures[name]
 
-    def judged_measure(self, settings: ProjectSettings, decisions: Sequence[Mapping[str, Any]] = ()) -> Any:
-        """The project's measure with what its reviewers decided over it."""
+    def judged_measure(
+        self,
+        settings: ProjectSettings,
+        decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
+    ) -> Any:
+        """The project's measure with what its reviewers decided over it, and what that taught about the rest."""
         from ml_backend.judged import judged, verdicts
 
         made = self.measure(settings.measure)
         decided = verdicts(decisions, casefold=settings.casefold)
-        return judged(made, decided, cache=self.cache()) if decided else made
+        calibrate = calibration.apply if calibration is not None else None
+        return judged(made, decided, calibrate=calibrate, cache=self.cache(settings.measure))
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Name and model behind a measure."""
@@ -100,6 +109,7 @@ class Scorer:
         settings: ProjectSettings,
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[int, dict[str, Any]]:
         """Agreement, matches and suggestion of tasks, per control.
@@ -110,6 +120,8 @@ class Scorer:
             Task number -> the store's answers (`extraction.task_answers`).
         decisions : sequence
             What reviewers decided (`Store.decisions`).
+        calibration : softirr.calibration.Calibration, optional
+            What these decisions taught about the measure (`calibration_of_project.current`).
 
         Returns
         -------
@@ -127,8 +139,10 @@ class Scorer:
                 for place, group in places(number, entry[name])
             }
             items: dict[int, list[Any]] = {}
-            for item in self._items(given, settings, decisions, progress):
-                items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
+            with self._alone_with(settings.measure):
+                measure = self.judged_measure(settings, decisions, calibration)
+                for item in self._items(given, settings, measure, progress):
+                    items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
             for number, found in items.items():
                 details[number]["controls"][name] = _control_details(found)
         for entry in details.values():
@@ -140,7 +154,7 @@ class Scorer:
         self,
         given: Mapping[str, Mapping[str, Sequence[str]]],
         settings: ProjectSettings,
-        decisions: Sequence[Mapping[str, Any]],
+        measure: Any,
         progress: Any,
     ) -> Iterable[Any]:
         from softirr.agreement import item_agreement
@@ -151,7 +165,13 @@ class Scorer:
         # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
         rows.sort(key=lambda row: _rater_key(row.rater))
         table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
-        return item_agreement(table, self.judged_measure(settings, decisions), cache=self.cache(), progress=progress)
+        return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
+
+    @contextlib.contextmanager
+    def _alone_with(self, measure: str) -> Iterator[None]:
+        """A model serves one job at a time; measures without one need no turn."""
+        with self._model if needs_model(measure) else contextlib.nullcontext():
+            yield
 
     def summary(
         self,
@@ -160,6 +180,7 @@ class Scorer:
         settings: ProjectSettings,
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
@@ -179,36 +200,80 @@ class Scorer:
                 rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
             excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
         table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
-        measure = self.judged_measure(settings, decisions)
-        report = softirr.agreement(
-            table,
-            measure,
-            chance=settings.chance,
-            permutations=settings.permutations,
-            interval=settings.interval,
-            cache=self.cache(),
-            progress=progress,
-        )
-        result = report.to_dict()
-        result.pop("items", None)
-        result["disagreements"] = disagreements(
-            (replace(item, id=item.id.partition(PLACE)[0]) for item in report.items),
-            measure,
-            threshold=settings.threshold,
-            cache=self.cache(),
-        )
+        cache = self.cache(settings.measure)
+        with self._alone_with(settings.measure):
+            measure = self.judged_measure(settings, decisions, calibration)
+            report = softirr.agreement(
+                table,
+                measure,
+                chance=settings.chance,
+                permutations=settings.permutations,
+                interval=settings.interval,
+                cache=cache,
+                progress=progress,
+            )
+            result = report.to_dict()
+            result.pop("items", None)
+            result["disagreements"] = disagreements(
+                (replace(item, id=item.id.partition(PLACE)[0]) for item in report.items),
+                measure,
+                threshold=settings.threshold,
+                cache=cache,
+            )
         result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]
         return result
 
-    def cache(self) -> Any:
-        """The cache of scored pairs, opened when first needed."""
-        return self._cache
+    def cache(self, measure: str | None = None) -> Any:
+        """The store of scored pairs, opened when first needed; None for measures that are quicker than looking up."""
+        if self._cache_url is None or (measure is not None and not needs_model(measure)):
+            return None
+        with self._lock:
+            if self._cache is None:
+                from softirr.cache import open_cache
+
+                self._cache = _CountedCache(open_cache(self._cache_url))
+            return self._cache
+
+    def take_cache_counts(self) -> dict[str, int]:
+        """Pairs found and not found in the cache since the last call, for the counters."""
+        return self._cache.take() if self._cache is not None else {}
 
     def close(self) -> None:
         """Let go of models and cache."""
         self._measures.clear()
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+
+class _CountedCache:
+    """A cache of scored pairs that counts what it was asked for."""
+
+    def __init__(self, inner: Any):
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._hits = self._misses = 0
+
+    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> Any:
+        values, known = self._inner.get(model, pairs)
+        with self._lock:
+            self._hits += int(known.sum())
+            self._misses += len(pairs) - int(known.sum())
+        return values, known
+
+    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Any) -> None:
+        self._inner.put(model, pairs, values)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def take(self) -> dict[str, int]:
+        with self._lock:
+            counts = {"cache_hits": self._hits, "cache_misses": self._misses}
+            self._hits = self._misses = 0
+            return counts
 
 
 def _rater_key(rater: str) -> tuple[int, int, str]:

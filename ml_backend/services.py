@@ -40,7 +40,7 @@ class Services:
     @functools.cached_property
     def scorer(self) -> Scorer:
         """The loaded measures."""
-        return Scorer(self.settings.database_url)
+        return Scorer(self.settings.cache_url)
 
     def client(self, **options: Any) -> Client:
         """A new connection to Label Studio."""

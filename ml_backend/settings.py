@@ -31,6 +31,8 @@ class Settings:
         Folder for the SQLite files.
     database_url : str
         SQLAlchemy URL of the store.
+    cache_url : str
+        Where pairs that a model has scored are kept, for `softirr.cache.open_cache`.
     redis_url : str or None
         Queue in Redis rather than in a SQLite file.
     """
@@ -40,6 +42,7 @@ class Settings:
     api_key: str = field(default="", repr=False)
     data: Path = Path("softirr-data")
     database_url: str = field(default="", repr=False)
+    cache_url: str = field(default="", repr=False)
     redis_url: str | None = field(default=None, repr=False)
     basic_auth_user: str = ""
     basic_auth_pass: str = field(default="", repr=False)
@@ -75,6 +78,7 @@ class Settings:
             "api_key": text.get("LABEL_STUDIO_API_KEY", ""),
             "data": data,
             "database_url": text.get("SOFTIRR_DATABASE_URL") or f"sqlite:///{data / 'softirr.sqlite3'}",
+            "cache_url": text.get("SOFTIRR_CACHE", ""),
             "redis_url": text.get("REDIS_URL"),
             "basic_auth_user": text.get("BASIC_AUTH_USER", ""),
             "basic_auth_pass": text.get("BASIC_AUTH_PASS", ""),
@@ -97,6 +101,9 @@ class Settings:
         values |= {name: value for name, value in overrides.items() if value is not None}
         values["data"] = data
         values["label_studio_url"] = clean_url(values["label_studio_url"], "LABEL_STUDIO_URL")
+        if not values["cache_url"]:
+            shared = values["database_url"].startswith("postgres")
+            values["cache_url"] = values["database_url"] if shared else str(data / "pairs.sqlite3")
         if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
             raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")
         return cls(**values)

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from ml_backend import calibration_of_project
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, PredictionChecker, chosen_controls, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, WriteUnknown
 from ml_backend.labelstudio.extraction import pulled_row
+from ml_backend.report import on_demand
 from ml_backend.scoring import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store import Row, Store
@@ -99,6 +101,7 @@ class ProjectSync:
         self._begin(number)
         for round_number in range(1, ROUNDS + 1):
             self._pull(full=full or round_number > 1 or self._must_pull_all())
+            calibration_of_project.refit(self.store, self.scorer, self._refresh(), self._effective.values)
             self._score_and_write()
             if self._all_there():
                 break
@@ -107,6 +110,14 @@ class ProjectSync:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
         self._keep_fields()
         self._summarise(now=full)
+        on_demand.run_wanted(
+            self.store,
+            self.scorer,
+            self._refresh(),
+            self._effective.values,
+            report=self._report,
+            check=self._check,
+        )
         self.store.update_project(self.project, checked_at=time.time())
         totals = self.store.totals(self.project)
         counts = self._counts
@@ -312,7 +323,11 @@ class ProjectSync:
         settings = self._effective.values
         decisions = self.store.decisions(self.project)
         details = self.scorer.task_details(
-            {row["number"]: row["answers"] for row in rows}, settings, decisions=decisions, progress=progress
+            {row["number"]: row["answers"] for row in rows},
+            settings,
+            decisions=decisions,
+            calibration=self._calibration(),
+            progress=progress,
         )
         scored = []
         for row in rows:
@@ -333,7 +348,10 @@ class ProjectSync:
         self.store.put_scored(self.project, scored)
         if self.store.decisions(self.project) != decisions:  # decided meanwhile: these scores may be older than that
             self.store.forget_scores_of(self.project, [row["number"] for row in rows])
-        self.store.count(tasks_scored=len(rows))
+        self.store.count(tasks_scored=len(rows), **self.scorer.take_cache_counts())
+
+    def _calibration(self) -> Any:
+        return calibration_of_project.current(self.store, self.project, self._effective.values.measure)
 
     def _prediction(self, details: dict[str, Any]) -> dict[str, Any]:
         return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions)
@@ -510,6 +528,7 @@ class ProjectSync:
                 control.name,
                 self._effective.values,
                 decisions=self.store.decisions(self.project),
+                calibration=self._calibration(),
                 progress=lambda done, total: (
                     self._check(),
                     self._report("coefficients", done, total, self._pairs + done),

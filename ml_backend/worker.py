@@ -44,6 +44,7 @@ def main() -> None:
         consumer.run()
     finally:
         stop.set()
+        services.scorer.close()
         store.close()
 
 

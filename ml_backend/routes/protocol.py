@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request
 
+from ml_backend.calibration_of_project import current
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
 from ml_backend.labelstudio.extraction import answers_hash, task_answers
@@ -260,13 +261,14 @@ def _results(
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
     if not needs_model(chosen.measure):
         decisions = services().store.decisions(row["id"]) if places else []
+        calibration = current(services().store, row["id"], chosen.measure) if decisions else None
         for start in range(0, len(places), PREDICT_BATCH):
             if time.monotonic() > deadline:
                 break
             part = places[start : start + PREDICT_BATCH]
             # Keyed by place: a request may name a task twice.
             answers_of = {place: missing[place] for place in part}
-            details = services().scorer.task_details(answers_of, chosen, decisions=decisions)
+            details = services().scorer.task_details(answers_of, chosen, decisions=decisions, calibration=calibration)
             results.update({place: _result(details[place], controls, chosen) for place in part})
     unknown = len(tasks) - len(results)
     return [results.get(place) or _result(None, controls, chosen) for place in range(len(tasks))], unknown
