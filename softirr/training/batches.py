@@ -6,6 +6,7 @@ import os
 import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.errors import InputError, SoftirrError
 from softirr.training.sources import Sources
 from softirr.training.stream import PairStream
 
@@ -158,7 +160,13 @@ class Chunks:
                     waiting.append(self._pool.submit(_make, number, hard))
                 if not waiting:
                     return
-                yield waiting.pop(0).result()
+                try:
+                    made = waiting.pop(0).result()
+                except BrokenProcessPool:
+                    raise SoftirrError(
+                        "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, or 0."
+                    ) from None
+                yield made
         finally:
             for future in waiting:
                 future.cancel()
@@ -187,8 +195,6 @@ def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
     """
     import gzip
     import zlib
-
-    from softirr.errors import InputError
 
     try:
         with gzip.open(file, "rb") as stream:

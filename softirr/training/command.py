@@ -50,7 +50,9 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument(
         "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
     )
-    data.add_argument("--prepare", action="store_true", help="only prepare the data")
+    data.add_argument(
+        "--prepare", action="store_true", help="only prepare data and start model, for training elsewhere"
+    )
 
     train = p.add_argument_group("training")
     train.add_argument(
@@ -133,15 +135,19 @@ def _say(sentence: str) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    from softirr.training.folder import default_start
+    from softirr.training.folder import copy_start, default_start
 
     if not arguments.work:
         raise InputError("Name a folder for data and checkpoints with --work.")
     work = Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
-    start = arguments.start or default_start()
+    copied = work / "start"
+    start = arguments.start or (str(copied) if (copied / "config.json").is_file() else default_start())
     about = _prepare(arguments, work, start)
     if arguments.prepare:
+        if not copied.is_dir():
+            copy_start(start, copied)
+            _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
         return 0
     from softirr.training.card import write_card
     from softirr.training.folder import calibrated, save
@@ -170,7 +176,7 @@ def _train(arguments: argparse.Namespace) -> int:
     state = trained.state
     facts = {
         "data": about,
-        "recipe": {k: v for k, v in asdict(recipe).items() if k not in ("start", "teachers")} | {"start": _name(start), "teachers": [_name(t) for t in recipe.teachers]},
+        "recipe": {k: v for k, v in asdict(recipe).items() if k not in ("start", "teachers")} | {"start": about.get("start") if start == str(copied) else _name(start), "teachers": [_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
         "calibration": asdict(trained.calibration),
         "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
@@ -218,6 +224,7 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
     )
     about = {
         "fingerprint": _fingerprint(arguments),
+        "start": _name(start),
         "sources": {
             name: [_name(x) for x in ([value] if isinstance(value, str) else value)] for name, value in asked.items()
         },

@@ -78,6 +78,22 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
     return model, tokenizer
 
 
+def copy_start(folder: str, to: Path) -> None:
+    """A copy of the model to start from, in half precision, so that one folder is all that another machine needs.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no model with a tokenizer.
+    """
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    load_start(folder)
+    AutoModel.from_pretrained(folder, dtype=torch.float16).save_pretrained(to)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(to)
+
+
 def _grow(model: Any, layers: int, folder: str) -> None:
     import copy
 

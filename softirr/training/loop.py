@@ -190,6 +190,8 @@ class Trainer:
         self._hard: list[tuple[str, str, int]] = []
         self.state = State()
         self._resume()
+        mine = {name: p for name, p in self.model.state_dict().items() if p.is_floating_point()}
+        self._averaged, self._weights = [self._average[name] for name in mine], list(mine.values())
 
     def run(self, *, seconds: float | None = None) -> Trained:
         """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
@@ -271,9 +273,7 @@ class Trainer:
         # a young average would remember the untrained weights for long
         decay = min(recipe.average, (1 + state.step) / (10 + state.step))
         with torch.no_grad():
-            mine = self.model.state_dict()
-            kept = [(self._average[name], p) for name, p in mine.items() if p.is_floating_point()]
-            torch._foreach_lerp_([a for a, _ in kept], [p for _, p in kept], 1 - decay)
+            torch._foreach_lerp_(self._averaged, self._weights, 1 - decay)
 
     def _loss(self, logits: torch.Tensor, labels: torch.Tensor, batch: Batch) -> torch.Tensor:
         log_p = F.log_softmax(logits, dim=-1)
@@ -356,7 +356,9 @@ class Trainer:
             )
             if name in found
         )
-        self._say(f"Round {number} of {self.recipe.rounds}: {told}.")
+        state = self.state
+        fast = f" {state.done * self.recipe.chunk / state.seconds:,.0f} pairs a second so far." if state.seconds else ""
+        self._say(f"Round {number} of {self.recipe.rounds}: {told}.{fast}")
         return found
 
     def _find_hard(self, number: int) -> None:
