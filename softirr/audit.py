@@ -566,19 +566,22 @@ def _equivalence(
         value = same[1]
         return None if value is None else float(value)
     rows, cols = ({text: i for i, text in enumerate(side)} for side in texts)
-    bounds = []
-    for guess in (False, True):
-        weights = np.array([[a == b for b in texts[1]] for a in texts[0]], dtype=np.float64)
-        for pair in unit.pairs:
-            value = same[pair.number]
-            a, b = (
-                (pair.text_a, pair.text_b)
-                if pair.text_a in rows and pair.text_b in cols
-                else (pair.text_b, pair.text_a)
-            )
-            weights[rows[a], cols[b]] = guess if value is None else value
-        bounds.append(set_equivalence(weights))
-    return bounds[0] if bounds[0] == bounds[1] else None
+    weights = np.array([[a == b for b in texts[1]] for a in texts[0]], dtype=np.float64)
+    open_: list[tuple[int, int]] = []
+    for pair in unit.pairs:
+        value = same[pair.number]
+        turned = pair.text_a not in rows or pair.text_b not in cols
+        a, b = (pair.text_b, pair.text_a) if turned else (pair.text_a, pair.text_b)
+        if value is None:
+            open_.append((rows[a], cols[b]))
+        else:
+            weights[rows[a], cols[b]] = value
+    low = set_equivalence(weights)
+    # the texts of one answer differ in meaning: what is the same as one of them is different from the others
+    free = [(i, j) for i, j in open_ if not weights[i].any() and not weights[:, j].any()]
+    for i, j in free:
+        weights[i, j] = 1.0
+    return low if set_equivalence(weights) == low else None
 
 
 def _judges_agreement(said: Mapping[tuple[str, int], Mapping[str, bool]]) -> dict[str, Any] | None:
