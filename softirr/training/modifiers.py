@@ -184,10 +184,17 @@ MODIFIERS: tuple[ModifierClass, ...] = (
             ("increased {}", "raised {}", "elevated {}", "high {}", "increase in {}", "{} increased", "{} raised", "rise in {}", "more {}"),
             ("decreased {}", "reduced {}", "low {}", "lowered {}", "decrease in {}", "{} decreased", "{} reduced", "fall in {}", "less {}"),
             ("normal {}", "{} normal", "{} within normal limits", "{} WNL", "unremarkable {}", "{} unremarkable"),
-            ("abnormal {}", "{} abnormal", "abnormality of {}", "{} abnormality", "altered {}"),
             ("absent {}", "{} absent", "missing {}", "loss of {}", "no {}"),
             ("delayed {}", "{} delayed", "late {}", "delay in {}"),
             ("early {}", "premature {}", "precocious {}"),
+        ),
+        restricts=False,
+    ),
+    ModifierClass(
+        "normality",
+        (
+            ("abnormal {}", "{} abnormal", "abnormality of {}", "{} abnormality", "altered {}"),
+            ("normal {}", "{} normal", "{} within normal limits", "{} WNL", "unremarkable {}", "{} unremarkable"),
         ),
         restricts=False,
     ),

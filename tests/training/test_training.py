@@ -112,6 +112,27 @@ def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path
     assert all(np.array_equal(one[name], other[name]) for name in other)
 
 
+def test_a_prepared_folder_is_all_that_another_machine_needs(trained, toy, tiny, tmp_path, monkeypatch):
+    assert train(tmp_path / "here", toy, tiny, "--prepare") == 0
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    monkeypatch.setattr("softirr.training.folder.default_start", lambda: pytest.fail("asked for"))
+    assert main(["--work", str(tmp_path / "there"), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
+    told = facts(tmp_path / "there" / "model")
+    assert told["recipe"]["start"] == "tiny" and told["trained"]["pairs"] == 512
+    assert told["data"]["fingerprint"] == facts(trained / "model")["data"]["fingerprint"]
+
+
+def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
+    from softirr.errors import SoftirrError
+    from softirr.training.batches import ChunkPlan, chunks
+
+    data = tmp_path / "data.pkl.gz"
+    data.write_bytes(b"no data")
+    plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
+    with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as made:
+        list(made.between(0, 1, ""))
+
+
 def test_a_finished_training_has_nothing_left_to_do(trained, tiny, capsys):
     before = facts(trained / "model")["trained"]["steps"]
     assert main(["--work", str(trained), "--start", str(tiny), *SMALL]) == 0
