@@ -4,15 +4,17 @@ Missing is not empty (design, section 3): a rater who gave no answer has no row;
 answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
 """
 
+import codecs
 import contextlib
 import csv
 import io
 import json
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,7 +236,7 @@ def _texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
 
 def _copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
     origins = {
-        region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual")
+        str(region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual"))
         for region in _regions(annotation, control)
     }
     if "prediction" in origins:
@@ -279,7 +281,7 @@ def read(
     InputError
         If the input can't be used; the message says what is wrong and on which line.
     """
-    name, text = _contents(source)
+    name, text = _contents(source, _refuse_other_kinds)
     start = text[:4096].lstrip()[:1]
     if not start:
         raise InputError(f"{name} is empty.")
@@ -287,56 +289,139 @@ def read(
         tasks = _tasks(name, text)
         control = _choose_control(name, tasks, control)
         return _from_label_studio(tasks, control, casefold, predictions_as_raters)
+    if start == "{" and _is_one_object(text):
+        raise InputError(
+            f'{name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
+            '"texts": [...]} on each line.'
+        )
     if control is not None or predictions_as_raters:
         raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
     rows = _jsonl_answers(name, text) if start == "{" else _csv_answers(name, text)
     return AnnotationTable.from_answers(rows[0], items=rows[1], excluded=rows[2], casefold=casefold)
 
 
+def _is_one_object(text: str) -> bool:
+    """Whether a text that begins with a brace holds a single JSON object that is no line of JSONL."""
+    if len(text) > _LONGEST_OBJECT:
+        return False
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return not {"item", "rater", "texts"} & found.keys()
+
+
+_LONGEST_OBJECT = 1_000_000  # beyond it the first line says enough
+
 _Rows = tuple[list[Answer], list[str], list[Excluded]]
 
 
-def _contents(source: str | os.PathLike[str] | io.TextIOBase) -> tuple[str, str]:
-    """Name for messages, and the whole text."""
+def _contents(
+    source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
+) -> tuple[str, str]:
+    """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
     if isinstance(source, io.TextIOBase):
         return getattr(source, "name", None) or "The input", source.read()
-    name = "Standard input" if source == "-" else os.fspath(source)
+    name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
     try:
         if source == "-":
-            data = sys.stdin.buffer.read()
+            if sys.stdin is None:  # closed by the caller
+                raise InputError("Standard input is closed.")
+            data = _whole(name, sys.stdin.buffer, refuse)
         else:
             with open(source, "rb") as file:
-                data = file.read()
-    except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror or error}.") from None
+                data = _whole(name, file, refuse)
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    return name, _decoded(name, data)
+
+
+def _decoded(name: str, data: bytes, *, whole: bool = True) -> str:
     try:
-        text = data.decode("utf-8-sig")
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name} is not UTF-8 text: line {line} has a byte that does not belong there.") from None
-    if "\0" in text[:65536]:
+
+
+# What a file begins with that is no text, and what to do about it.
+_FOREIGN = {
+    b"\x1f\x8b": "compressed (gzip): unpack it first",
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8",
+    b"\xff\xfe": "text in UTF-16: save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16: save it as UTF-8",
+}
+
+
+def _whole(name: str, file: IO[bytes], refuse: Callable[[str, str], None]) -> bytes:
+    """All bytes of a stream; its beginning is looked at first, so that nonsense is not read in whole, however long it is."""
+    start = file.read(65536)
+    for mark, advice in _FOREIGN.items():
+        if start.startswith(mark):
+            raise InputError(f"{name} is {advice}.")
+    if b"\0" in start:
         raise InputError(f"{name} is not text: it holds zero bytes.")
-    return name, text
+    refuse(name, _decoded(name, start, whole=False))
+    return start + file.read()
+
+
+def _refuse_other_kinds(name: str, start: str) -> None:
+    text = start.lstrip()
+    if text and text[0] not in "[{" and _delimiter(start) is None:
+        raise _unknown_kind(name)
 
 
 def _tasks(name: str, text: str) -> list[Mapping[str, Any]]:
+    """The tasks of an export, one after the other: what is no task ends the reading before the rest takes memory."""
+    decoder = json.JSONDecoder()
+    tasks: list[Mapping[str, Any]] = []
     try:
-        tasks = json.loads(text)
+        place = _after_space(text, _after_space(text, 0) + 1)
+        while text[place : place + 1] != "]" or tasks:
+            task, place = decoder.raw_decode(text, place)
+            tasks.append(_checked_task(name, task, len(tasks) + 1))
+            place = _after_space(text, place)
+            if text[place : place + 1] != ",":
+                break
+            place = _after_space(text, place + 1)
+        if text[place : place + 1] != "]":
+            raise json.JSONDecodeError("Expecting ',' or ']' after a task", text, place)
+        rest = _after_space(text, place + 1)
+        if rest != len(text):
+            raise json.JSONDecodeError("Extra data", text, rest)
     except json.JSONDecodeError as error:
         raise InputError(f"{name} is not valid JSON: {error.msg} on line {error.lineno}.") from None
-    except (RecursionError, ValueError):
-        raise InputError(f"{name} is not valid JSON: it is nested too deeply or holds an impossible number.") from None
+    except RecursionError:
+        raise InputError(f"{name} is not valid JSON: it is nested too deeply.") from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(f"{name} is not valid JSON: it holds an impossible number.") from None
     if not tasks:
         raise InputError(f"{name} holds no tasks.")
-    for number, task in enumerate(tasks, start=1):
-        if not isinstance(task, Mapping) or "annotations" not in task:
-            raise InputError(
-                f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
-                "(export with the format JSON, not JSON_MIN)."
-            )
-        if not isinstance(task.get("id"), int | str):
-            raise InputError(f"{name}: task number {number} has no id.")
     return tasks
+
+
+def _after_space(text: str, place: int) -> int:
+    """The next place that is no JSON white space."""
+    found = _JSON_SPACE.match(text, place)
+    return found.end() if found else place
+
+
+_JSON_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(task, Mapping) or "annotations" not in task:
+        raise InputError(
+            f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
+            "(export with the format JSON, not JSON_MIN)."
+        )
+    if not isinstance(task.get("id"), int | str):
+        raise InputError(f"{name}: task number {number} has no id.")
+    return task
 
 
 def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | None) -> str:
@@ -345,11 +430,15 @@ def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | No
         raise InputError(f"{name} has no TextArea answers: no annotation holds a result of type textarea.")
     if control is None:
         if len(found) > 1:
-            raise InputError(f"{name} has several TextArea controls ({', '.join(found)}): choose one with --control.")
+            raise InputError(f"{name} has several TextArea controls ({_listed(found)}): choose one with --control.")
         return found[0]
     if control not in found:
-        raise InputError(f"{name} has no TextArea named {control!r}; it has {', '.join(found)}.")
+        raise InputError(f"{name} has no TextArea named {control!r}; it has {_listed(found)}.")
     return control
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join("".join(mark if mark.isprintable() else "?" for mark in name) for name in names)
 
 
 def _from_label_studio(
@@ -406,11 +495,10 @@ def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None]
 
 
 def _csv_answers(name: str, text: str) -> _Rows:
-    header = text[:4096].partition("\n")[0]
-    delimiter = next((mark for mark in ",;\t" if _columns(header, mark)), None)
+    delimiter = _delimiter(text)
     if delimiter is None:
-        raise InputError(f"{name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text.")
-    column = _columns(header, delimiter)
+        raise _unknown_kind(name)
+    column = _columns(_first_line(text), delimiter)
     texts: dict[tuple[str, str], list[str]] = {}
     with _long_fields():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -431,6 +519,19 @@ def _csv_answers(name: str, text: str) -> _Rows:
     if not texts:
         raise InputError(f"{name} has a header but no answers.")
     return [Answer(item, rater, tuple(written)) for (item, rater), written in texts.items()], [], []
+
+
+def _unknown_kind(name: str) -> InputError:
+    return InputError(f"{name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text.")
+
+
+def _first_line(text: str) -> str:
+    return (text[:4096].splitlines() or [""])[0]
+
+
+def _delimiter(text: str) -> str | None:
+    """What separates the columns of a table that has the right header."""
+    return next((mark for mark in ",;\t" if _columns(_first_line(text), mark)), None)
 
 
 def _columns(header: str, delimiter: str) -> dict[str, int]:

@@ -10,11 +10,12 @@ import argparse
 import contextlib
 import importlib
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminal import Parser, fraction, guarded, positive, print_json, progress_bar
+from softirr.terminal import Parser, bounded, fraction, guarded, positive, print_json, progress_bar
 
 _BENCHES = ("coefficients", "inference", "audit", "coverage")
 _PROGRAMS = {
@@ -139,7 +140,9 @@ def _add_chance(command: argparse.ArgumentParser) -> None:
         default="auto",
         help="how agreement by chance is computed (auto: exact where it fits the budget, else stratified)",
     )
-    command.add_argument("--permutations", type=positive, default=3, metavar="N", help="for --chance permutation (3)")
+    command.add_argument(
+        "--permutations", type=bounded(1_000_000), default=3, metavar="N", help="for --chance permutation (3)"
+    )
     command.add_argument(
         "--target-error",
         type=fraction,
@@ -168,6 +171,9 @@ def _table(arguments: argparse.Namespace) -> Any:
         casefold=arguments.casefold,
         predictions_as_raters=arguments.model_raters,
     )
+    if not table.raters:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
+        raise InputError(f"{arguments.file} has no answer that counts{f' (left out: {why})' if why else ''}.")
     if len(table.raters) < 2:
         raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
     return table

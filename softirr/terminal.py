@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
+import io
 import json
 import os
 import sys
@@ -22,20 +24,53 @@ class Parser(argparse.ArgumentParser):
 
 
 def guarded(run: Callable[[], int | None]) -> int:
-    """Run a command; its exit status: 0 done, 2 unusable input (one sentence on standard error), 130 interrupted."""
+    """Run a command; its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
+
+    Whatever ends it early is one sentence on standard error.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = run() or 0
         sys.stdout.flush()
         return status
     except SoftirrError as error:
-        print(f"softirr: {error}", file=sys.stderr)
-        return 2
+        return _said(str(error), 2)
+    except MemoryError:
+        return _said("The memory of this machine is not enough for this input: split it, or take a larger machine.", 2)
     except KeyboardInterrupt:
-        print("softirr: interrupted.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader (head, less) has gone: nothing more to say, also not when Python shuts down
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _said("interrupted.", 130)
+    except BrokenPipeError:  # the reader (head, less) has gone: nothing more to say
+        _forget_output()
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
+            raise
+        _forget_output()
+        return _said(f"The result can't be written: {error.strerror}.", 1)
+
+
+def _said(sentence: str, status: int) -> int:
+    print(f"softirr: {sentence}", file=sys.stderr)
+    return status
+
+
+def _forget_output() -> None:
+    """What still waits to be written goes nowhere, also when Python shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def bounded(most: int) -> Callable[[str], int]:
+    """Type of options that are whole numbers above 0 and not above `most`."""
+
+    def whole_number(text: str) -> int:
+        value = positive(text) if len(text) < 20 else most + 1
+        if value > most:
+            raise argparse.ArgumentTypeError(f"at most {most:,} can be asked for")
+        return value
+
+    return whole_number
 
 
 def positive(text: str) -> int:
