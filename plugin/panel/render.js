@@ -97,7 +97,11 @@ function head(context) {
 
   const facts = h("dl", { class: "sirr-facts" });
   const fact = (term, ...detail) => facts.append(h("div", {}, h("dt", {}, term), h("dd", {}, ...detail)));
-  if (task.rank && task.n_ranked) fact("In the project", `${ordinal(task.rank)} lowest of ${count(task.n_ranked)} tasks`);
+  if (task.rank && task.n_ranked > 1) {
+    const fromTop = task.n_ranked - task.rank + 1;
+    const place = task.rank <= fromTop ? `${ordinal(task.rank)} lowest` : `${ordinal(fromTop)} highest`;
+    fact("In the project", `${place} of ${count(task.n_ranked)} tasks`);
+  }
   fact("Annotators", String(task.n_raters ?? payload.raters?.length ?? 0));
   const coefficient = project?.coefficient;
   if (coefficient && coefficient.value !== null && coefficient.value !== undefined) {
