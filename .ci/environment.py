@@ -117,7 +117,8 @@ def pip(folder, *arguments):
             if len(words) > 1 and words[0] == "Downloading":
                 say("    downloading %s" % " ".join(words[1:]).rsplit("/", 1)[-1])
             elif line.startswith("Installing collected packages"):
-                say("    installing %d packages" % (line.count(",") + 1))
+                count = line.count(",") + 1
+                say("    installing %d package%s" % (count, "" if count == 1 else "s"))
     if process.returncode != 0:
         sys.stderr.write("".join(kept[-40:]))
         raise Missing(

@@ -77,7 +77,19 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"softirr/py.typed", "ml_backend/demo/narratives.tsv", "ml_backend/demo/key.tsv"} <= names
+    needed = {
+        "softirr/py.typed",
+        "softirr/training/words/findings.txt",
+        "ml_backend/demo/key.tsv",
+        "ml_backend/demo/narratives.tsv",
+        "ml_backend/migrations/script.py.mako",
+        "ml_backend/plugin/agreement-panel/plugin.js",
+        "ml_backend/plugin/panel/render.js",
+        "ml_backend/plugin/snippet.xml",
+        "ml_backend/static/report.js",
+        "ml_backend/templates/report.html",
+    }
+    assert needed - names == set()
     tracked = subprocess.run(
         ["git", "ls-files", "softirr", "ml_backend", "plugin"], cwd=root, capture_output=True, text=True, check=False
     )
@@ -85,7 +97,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         expected = {
             re.sub("^plugin/", "ml_backend/plugin/", name)
             for name in tracked.stdout.splitlines()
-            if (root / name).exists()
+            if (root / name).exists() and not name.startswith("plugin/screenshots/")
         }
         assert expected - names == set()
     strangers = [name for name in names if not name.startswith(("softirr", "ml_backend")) or "__pycache__" in name]
@@ -119,6 +131,32 @@ def test_softirr_score_on_a_csv(installed: Path, environment: dict[str, str], tm
     assert (report["n_items"], report["n_raters"]) == (3, 2)
     assert report["coefficients"]["observed_agreement"]["value"] == pytest.approx(1 / 3)
     assert report["coefficients"]["krippendorff_alpha"]["value"] is not None
+
+
+def test_every_command_starts(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    def printed(*command: str) -> str:
+        done = subprocess.run(
+            [installed / command[0], *command[1:]],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert {entry["name"] for entry in json.loads(printed("softirr", "measures", "--json"))} >= {
+        "exact",
+        "indel",
+        "nli",
+    }
+    (tmp_path / "answers.csv").write_text(CSV)
+    assert printed("softirr", "audit", "sample", "answers.csv", "--measure", "exact").startswith("unit,pair,text_a,")
+    for command in ("train", "experiment"):
+        assert f"softirr {command}" in printed("softirr", command, "--help")
+    assert "--folder" in printed("softirr-ls", "demo", "--help")
 
 
 def test_bad_input_is_one_sentence_and_status_2(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
@@ -166,4 +204,9 @@ def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[s
             reply = requests.get(requests.compat.urljoin(page.url, name), timeout=30)
             assert reply.status_code == 200, name
             assert len(reply.content) > 100
+        refusal = requests.get(f"{url}/report/1", timeout=30)
+        assert refusal.status_code == 403
+        assert refusal.headers["Content-Type"].startswith("text/html"), "a page, made from the packaged template"
+        for name in ("report.js", "report.css", "audit.js", "vendor/echarts.min.js"):
+            assert requests.get(f"{url}/report/static/any/{name}", timeout=30).status_code == 200, name
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
