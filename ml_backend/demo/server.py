@@ -73,8 +73,17 @@ def free_port(*preferred: int) -> int:
         with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
-            return int(probe.getsockname()[1])
+            found = int(probe.getsockname()[1])
+            if not _answers_as_localhost(found):
+                return found
     raise ServerError("No free port was found on this machine.")
+
+
+def _answers_as_localhost(port: int) -> bool:
+    """Whether a program listens on the IPv6 loopback only: browsers would take ``localhost`` for that one."""
+    with contextlib.suppress(OSError), socket.create_connection(("::1", port), timeout=1):
+        return True
+    return False
 
 
 def _die_with_parent() -> None:

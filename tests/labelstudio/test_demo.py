@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -286,11 +287,18 @@ class TestDemoRefuses:
         assert "which is not a program that can be run" in done.stderr
 
 
-def test_a_preferred_port_is_taken_only_if_free() -> None:
-    import socket
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+@pytest.mark.parametrize(
+    ("family", "address"),
+    [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")],
+    ids=["loopback", "everywhere", "IPv6"],
+)
+def test_a_preferred_port_is_taken_only_if_free(family: socket.AddressFamily, address: str) -> None:
+    with socket.socket(family) as taken:
+        try:
+            taken.bind((address, 0))
+        except OSError:
+            pytest.skip(f"this machine has no {address}")
         taken.listen()
         port = taken.getsockname()[1]
         assert free_port(port) != port
+    assert free_port(port) == port
