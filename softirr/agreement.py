@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,11 +15,11 @@ from softirr.annotations import AnnotationTable
 from softirr.assignment import AnswerScorer
 from softirr.cache import PairCache
 from softirr.coefficients import Chance, Floats, Marginals, Ratings
-from softirr.consensus import Consensus, consensus
 from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
 from softirr.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
+from softirr.items import item_agreements
 from softirr.pairs import PairScorer
 from softirr.report import (
     AgreementReport,
@@ -30,6 +29,7 @@ from softirr.report import (
     RaterAgreement,
     RaterPairAgreement,
 )
+from softirr.sorting import LEXICAL, sorting_equivalence
 from softirr.stratified import POPULATION, stratified
 from softirr.summary import Summary, summarise
 
@@ -57,8 +57,10 @@ SET_PAIRS = 20_000_000
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""
 
-STRATA_MEASURE = "indel"
-"""The cheap measure that sorts pairs into strata for ``chance="stratified"``."""
+TARGET_SE = 0.005
+"""Standard error of the expected agreement that a stratified sample stops at, where the measure is not cheap."""
+CHEAP_TARGET_SE = 0.001
+"""The same where it is."""
 SET_POPULATION = 400_000
 """Pairs of answers that stand for all of them there when answers are sets."""
 
@@ -74,7 +76,8 @@ def agreement(
     *,
     chance: ChanceMethod = "auto",
     permutations: int = 3,
-    target_se: float = 0.005,
+    target_se: float | None = None,
+    sorting: str | Measure = LEXICAL,
     seed: int = 0,
     interval: IntervalMethod = "analytic",
     assignment: str = "optimal",
@@ -94,8 +97,10 @@ def agreement(
         that fits the budget (see ``CHEAP_PAIRS``, ``SET_PAIRS``, ``COSTLY_PAIRS``), else stratified; the report says which it was.
     permutations : int
         D, for ``chance="permutation"``.
-    target_se : float
-        Standard error of the expected agreement that ``chance="stratified"`` stops at.
+    target_se : float, optional
+        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the measure is cheap.
+    sorting : str or Measure
+        The cheap measure that sorts pairs into strata there, see :func:`softirr.sorting.sorting_equivalence`.
     seed : int
         Of everything that is drawn at random.
     interval
@@ -126,7 +131,9 @@ def agreement(
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    plan = _ChancePlan(chance, permutations, target_se, seed)
+    if target_se is None:
+        target_se = CHEAP_TARGET_SE if scorer.cheap else TARGET_SE
+    plan = _ChancePlan(chance, permutations, target_se, seed, sorting)
     known = plan.chance(ratings, answers, scores, "answers")
     pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
     summary = summarise(ratings, scores, known, pooled)
@@ -140,7 +147,7 @@ def agreement(
         expected_agreement=_expected(summary, known),
         raters=_raters(table, ratings, summary, with_interval),
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
-        items=_items(table, scorer, ratings, scores, assignment, fleiss_expected),
+        items=item_agreements(table, scorer, ratings, scores, assignment, fleiss_expected),
         excluded=table.excluded,
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
@@ -167,10 +174,10 @@ def item_agreement(
     scores = AnswerScorer(table, scorer, method=assignment).score(
         ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     )
-    return _items(table, scorer, ratings, scores, assignment, None)
+    return item_agreements(table, scorer, ratings, scores, assignment, None)
 
 
-def _check(*, chance: str, permutations: int, target_se: float, interval: str, marginals: str) -> None:
+def _check(*, chance: str, permutations: int, target_se: float | None, interval: str, marginals: str) -> None:
     for name, value, allowed in (
         ("chance", chance, ("auto", "exact", "permutation", "stratified")),
         ("interval", interval, ("analytic", "bootstrap")),
@@ -180,7 +187,7 @@ def _check(*, chance: str, permutations: int, target_se: float, interval: str, m
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
     if permutations < 1:
         raise InputError(f"The number of permutations is {permutations}, but has to be at least 1.")
-    if not target_se > 0:
+    if target_se is not None and not target_se > 0:
         raise InputError(f"The target standard error is {target_se}, but has to be above 0.")
 
 
@@ -192,6 +199,7 @@ class _ChancePlan:
     permutations: int
     target_se: float
     seed: int
+    sorting: str | Measure
 
     def chance(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance | None:
         """Chance, or None where nothing can be compared."""
@@ -210,12 +218,11 @@ class _ChancePlan:
 
     def _stratified(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance:
         table = answers.table
-        cheap = AnswerScorer(table, PairScorer(measure_by_name(STRATA_MEASURE), table.texts), method=answers.method)
         return stratified(
             ratings,
             answers.score,
             scores,
-            cheap.score,
+            sorting_equivalence(table, self.sorting, method=answers.method),
             target_se=self.target_se,
             marginals=marginals,
             seed=self.seed,
@@ -281,93 +288,6 @@ def _rater_pairs(
         RaterPairAgreement((table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa))
         for (a, b), n, expected, (observed, kappa) in rows
     )
-
-
-def _items(
-    table: AnnotationTable,
-    scorer: PairScorer,
-    ratings: Ratings,
-    scores: Floats,
-    assignment: str,
-    expected: float | None,
-) -> tuple[ItemAgreement, ...]:
-    """One entry per item of the table, answered or not."""
-    comparisons = ratings.comparisons
-    rows = _bounds(ratings.item, len(table.items))
-    pairs = _bounds(comparisons.item, len(table.items))
-    rater = ratings.rater.tolist()
-    answer = ratings.answer.tolist()
-    means = np.full(len(table.items), -1.0)
-    means[ratings.comparable_items] = co.item_means(ratings, scores)
-    left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
-    compared = _TextScores(table, scorer, ratings)
-    result = []
-    for number, id in enumerate(table.items):
-        given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
-        found = compared.consensus(given, assignment)
-        own = tuple(
-            (table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in range(*pairs[number])
-        )
-        mean = float(means[number]) if own else None
-        kappa = None
-        if mean is not None and expected is not None and expected < 1 - 1e-12:
-            kappa = (mean - expected) / (1 - expected)
-        result.append(ItemAgreement(id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa))
-    return tuple(result)
-
-
-class _TextScores:
-    """Equivalences, and directions where the measure has them, of the texts that different raters gave to one item."""
-
-    def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
-        self._number = {text: i for i, text in enumerate(table.texts)}
-        self._size = len(table.texts)
-        comparisons = ratings.comparisons
-        if table.is_single:
-            text = np.array([a[0] for a in table.answers], dtype=np.int64)
-            a, b = text[ratings.answer[comparisons.left]], text[ratings.answer[comparisons.right]]
-        else:
-            met = [
-                (i, j)
-                for k, l in zip(  # noqa: E741
-                    ratings.answer[comparisons.left].tolist(), ratings.answer[comparisons.right].tolist(), strict=True
-                )
-                for i in table.answers[k]
-                for j in table.answers[l]
-            ]
-            a, b = np.array(met, dtype=np.int64).reshape(-1, 2).T
-        keys = np.unique(np.minimum(a, b) * np.int64(self._size) + np.maximum(a, b))
-        low, high = np.divmod(keys, max(self._size, 1))
-        self._equivalence = dict(zip(keys.tolist(), scorer.score(low, high).tolist(), strict=True))
-        entail = scorer.entail(low, high) if len(keys) else None
-        self._entail = None if entail is None else dict(zip(keys.tolist(), entail.tolist(), strict=True))
-
-    def consensus(self, given: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
-        directions = self._directions if self._entail is not None else None
-        return consensus(given, self._equal, directions, method=assignment)
-
-    def _key(self, a: str, b: str) -> tuple[int, bool]:
-        i, j = self._number[a], self._number[b]
-        return min(i, j) * self._size + max(i, j), i > j
-
-    def _equal(self, pairs: Any) -> Floats:
-        # two texts of one rater never meet: they belong to no pair that was scored
-        return np.array([self._equivalence.get(self._key(a, b)[0], 0.0) for a, b in pairs], dtype=np.float64)
-
-    def _directions(self, pairs: Any) -> Floats:
-        assert self._entail is not None
-        values = []
-        for a, b in pairs:
-            key, turned = self._key(a, b)
-            forward, backward = self._entail.get(key, (0.0, 0.0))
-            values.append(backward if turned else forward)
-        return np.array(values, dtype=np.float64)
-
-
-def _bounds(sorted_codes: co.Ints, size: int) -> list[tuple[int, int]]:
-    """Start and stop of each code's entries."""
-    edges = np.searchsorted(sorted_codes, np.arange(size + 1)).tolist()
-    return list(pairwise(edges))
 
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:

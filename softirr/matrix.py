@@ -87,7 +87,7 @@ def matrix_agreement(
             return permutation(ratings, equivalence, permutations=permutations, marginals=wanted, seed=seed)
         if chance == "stratified":
             return stratified(
-                ratings, equivalence.score, scores, sorting.score, target_se=target_se, marginals=wanted, seed=seed
+                ratings, equivalence.score, scores, sorting, target_se=target_se, marginals=wanted, seed=seed
             )
         raise InputError(f"The option chance is {chance!r}, but can be exact, permutation, stratified.")
 

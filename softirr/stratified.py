@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from softirr.chance import Equivalence
 from softirr.coefficients import (
     GRID,
     Chance,
@@ -29,13 +32,15 @@ from softirr.coefficients import (
 Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""
 
-POPULATION = 4_000_000
-"""Above this many pairs of answers, a random sample of so many stands for all: its own standard error is below 0.0003."""
+POPULATION = 2_500_000
+"""Up to this many pairs of answers all are sorted; above, a random sample of a million stands for them, with an error below 0.0005."""
+_SAMPLED = 1_000_000
 _OWN_STRATA = 10
 """Up to this many rater pairs each gets strata of its own; with more they share strata."""
-_PILOT = 6
-_PRIOR = 6.0
-"""How many observations the overall variance counts for while pairs are allocated: a stratum that looked constant is looked at again."""
+_PILOT = 16
+"""Pairs asked of each stratum first."""
+_PILOT_IN_ALL = 400
+"""Pairs asked at least, where there are so many: with fewer, rare equivalent pairs go unseen and the standard error is not to be believed."""
 _STRATUM_SIZE = 40
 _CHUNK = 1 << 20
 
@@ -75,21 +80,22 @@ class PairPopulation:
         cls,
         ratings: Ratings,
         marginals: Marginals,
-        cheap: Score,
+        cheap: Equivalence | None,
         *,
         strata: int,
         population: int,
         rng: np.random.Generator,
     ) -> PairPopulation:
-        """The pairs of a table, sorted into strata by the cheap equivalence."""
+        """The pairs of a table, sorted into strata by the cheap equivalence; by rater pair only where there is none."""
         pooling = Pooling.of(ratings, marginals)
         n = len(pooling.rows)
         complete = n * (n - 1) // 2 <= population
         if complete:
             i, j = np.triu_indices(n, 1)
         else:
-            i = rng.integers(0, n, population)
-            j = (i + rng.integers(1, n, population)) % n
+            size = min(population, _SAMPLED)
+            i = rng.integers(0, n, size)
+            j = (i + rng.integers(1, n, size)) % n
         first, second = pooling.rows[i], pooling.rows[j]
         different = np.flatnonzero(ratings.item[first] != ratings.item[second])
         first, second = first[different], second[different]
@@ -99,23 +105,102 @@ class PairPopulation:
         asked = np.flatnonzero(k != l)
         group = cell[asked] if m <= _OWN_STRATA else (cell[asked] == m).astype(np.int64)
         stratum = np.full(len(first), -1, dtype=np.int64)
-        values = np.concatenate(
-            [cheap(k[part], l[part]) for part in np.array_split(asked, max(1, -(-len(asked) // _CHUNK)))]
-        )
+        values = np.zeros(len(asked)) if cheap is None else _sorting(cheap, k[asked], l[asked], complete)
         stratum[asked], n_strata = _strata(group, values, strata)
         weight = _weights(ratings, pooling, cell, m)
         return cls(ratings, pooling, first, second, cell, weight, stratum, n_strata, complete)
 
+    @cached_property
+    def sizes(self) -> Ints:
+        """Pairs of each stratum, shape (n_strata,)."""
+        return np.bincount(self.stratum[self.stratum >= 0], minlength=self.n_strata)
+
+    @cached_property
+    def by_stratum(self) -> Ints:
+        """The pairs, stratum after stratum, shape (sum of sizes,)."""
+        asked = np.flatnonzero(self.stratum >= 0)
+        return asked[np.argsort(self.stratum[asked], kind="stable")]
+
+    def totals(self, weights: Floats) -> Floats:
+        """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer; shape (n_strata + 1,)."""
+        return sums(np.where(self.stratum >= 0, self.stratum, self.n_strata), weights, self.n_strata + 1)
+
+    @cached_property
+    def pooled_totals(self) -> Floats:
+        """:meth:`totals` of :meth:`pooled_weights`."""
+        return self.totals(self.pooled_weights)
+
+    @cached_property
+    def cohen_totals(self) -> Floats:
+        """Sums of :meth:`cohen_weights` by rater pair and stratum, the last as in :meth:`totals`; shape (m, n_strata + 1)."""
+        m, strata = len(self.ratings.comparisons.shared), self.n_strata + 1
+        mine = np.flatnonzero(self.cell < m)
+        place = np.where(self.stratum >= 0, self.stratum, self.n_strata)[mine]
+        return sums(self.cell[mine] * strata + place, self.cohen_weights[mine], m * strata).reshape(m, strata)
+
+    @cached_property
+    def row_shares(self) -> Floats:
+        """For each row, the share of its different-item answers (by their weight in π) in each stratum; shape (rows, n_strata + 1).
+
+        Rows that no pair has, which happens in a sample of the pairs only, get the shares of all.
+        """
+        n, strata = len(self.ratings.item), self.n_strata + 1
+        weight = np.zeros(n)
+        weight[self.pooling.rows] = self.pooling.weights
+        place = np.where(self.stratum >= 0, self.stratum, self.n_strata)
+        flat = np.zeros(n * strata)
+        for a, b in ((self.first, self.second), (self.second, self.first)):
+            flat += sums(a * strata + place, self.weight * weight[b], n * strata)
+        met = flat.reshape(n, strata)
+        total = met.sum(axis=1, keepdims=True)
+        overall = met.sum(axis=0) / max(float(total.sum()), 1e-300)
+        return np.where(total > 0, met / np.where(total > 0, total, 1.0), overall)
+
+    @cached_property
+    def comparison_shares(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """For the left, then the right answer of each comparison: shares by stratum of its pairs with the other rater's answers to the
+        pair's other items, shape (2 P, n_strata + 1), and whether there are any, shape (2 P,)."""
+        ratings, comparisons = self.ratings, self.ratings.comparisons
+        m, n, strata = len(comparisons.shared), len(ratings.item), self.n_strata + 1
+        mine = np.flatnonzero(self.cell < m)
+        # one entry for each row in each of its rater pairs: which pair, which row
+        key = np.concatenate([self.cell[mine] * n + self.first[mine], self.cell[mine] * n + self.second[mine]])
+        wanted = np.concatenate(
+            [comparisons.rater_pair * n + comparisons.left, comparisons.rater_pair * n + comparisons.right]
+        )
+        order = np.argsort(wanted)
+        place = order[np.searchsorted(wanted, key, sorter=order)]
+        stratum = np.where(self.stratum >= 0, self.stratum, self.n_strata)[mine]
+        count = np.bincount(place * strata + np.tile(stratum, 2), minlength=len(wanted) * strata)
+        count = count.reshape(len(wanted), strata)
+        total = count.sum(axis=1, keepdims=True)
+        return count / np.maximum(total, 1), total[:, 0] > 0
+
+    @cached_property
     def pooled_weights(self) -> Floats:
         """Of each pair's equivalence in π' S π, shape (M,)."""
         of_row = np.zeros(len(self.ratings.item))
         of_row[self.pooling.rows] = self.pooling.weights
         return 2 * self.weight * of_row[self.first] * of_row[self.second]
 
+    @cached_property
     def cohen_weights(self) -> Floats:
         """Of each pair's equivalence in the expected agreement of the rater pair it belongs to (0 where to none), shape (M,)."""
         shared = np.append(self.ratings.comparisons.shared, 1).astype(np.float64)
         return np.where(self.cell < len(shared) - 1, self.weight / shared[self.cell] ** 2, 0.0)
+
+
+def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  # noqa: E741
+    """The cheap equivalence of each pair of answers; all pairs are looked up in one block."""
+    if not complete:
+        return np.concatenate([cheap.score(k[part], l[part]) for part in _parts(len(k))] or [np.zeros(0)])
+    answers, place = np.unique(np.concatenate([k, l]), return_inverse=True)
+    block = cheap.block(answers, answers)
+    return np.asarray(block[place[: len(k)], place[len(k) :]], dtype=np.float64)
+
+
+def _parts(size: int) -> list[slice]:
+    return [slice(start, start + _CHUNK) for start in range(0, size, _CHUNK)]
 
 
 def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
@@ -165,25 +250,24 @@ class StratifiedSample:
 
     def __init__(self, pairs: PairPopulation, rng: np.random.Generator) -> None:
         self.pairs = pairs
-        strata = pairs.n_strata
-        asked = np.flatnonzero(pairs.stratum >= 0)
-        shuffled = asked[rng.permutation(len(asked))]
-        self._order = shuffled[np.argsort(pairs.stratum[shuffled], kind="stable")]
-        self.sizes = np.bincount(pairs.stratum[asked], minlength=strata)
+        self.sizes = pairs.sizes
+        self._rng = rng
         self._starts = np.cumsum(self.sizes) - self.sizes
-        self.drawn = np.zeros(strata, dtype=np.int64)
+        self._taken: list[Ints] = [np.zeros(0, dtype=np.int64)] * pairs.n_strata
+        self.drawn = np.zeros(pairs.n_strata, dtype=np.int64)
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.values: Floats = np.zeros(0)
 
     def extend(self, wanted: Ints) -> Ints:
         """Draws until each stratum has as many as wanted (or all); returns the new pairs of the population."""
-        most = np.minimum(wanted, self.sizes)
-        fresh = [
-            self._order[start + have : start + want]
-            for start, have, want in zip(self._starts.tolist(), self.drawn.tolist(), most.tolist(), strict=True)
-        ]
-        self.drawn = np.asarray(np.maximum(self.drawn, most))
-        new: Ints = np.concatenate([np.zeros(0, dtype=np.int64), *fresh])
+        more = np.minimum(wanted, self.sizes) - self.drawn
+        fresh = [np.zeros(0, dtype=np.int64)]
+        for stratum in np.flatnonzero(more > 0).tolist():
+            picked = _not_taken(int(self.sizes[stratum]), self._taken[stratum], int(more[stratum]), self._rng)
+            self._taken[stratum] = np.concatenate([self._taken[stratum], picked])
+            fresh.append(self.pairs.by_stratum[self._starts[stratum] + picked])
+        self.drawn = np.asarray(self.drawn + np.maximum(more, 0))
+        new: Ints = np.concatenate(fresh)
         self.members = np.concatenate([self.members, new])
         return new
 
@@ -196,31 +280,41 @@ class StratifiedSample:
         stratum = self.pairs.stratum[self.members]
         return sums(stratum, self.values, self.pairs.n_strata) / np.maximum(self.drawn, 1)
 
-    def variances(self, prior: float) -> Floats:
-        """Variance of each stratum, drawn towards the overall one by as many observations as ``prior`` says."""
-        stratum = self.pairs.stratum[self.members]
-        squares = sums(stratum, (self.values - self.means()[stratum]) ** 2, self.pairs.n_strata)
-        return (squares + prior * self.overall_variance()) / np.maximum(self.drawn - 1 + prior, 1)
+    def variances(self) -> Floats:
+        """Variance of each stratum, drawn towards the overall one by as much as the differences between strata may be chance.
+
+        A variance from a few pairs says little where equivalent pairs are rare: strata in which none was drawn would be taken for constant.
+        The share of trust is 1 - (mean sampling variance of the estimates) / (their variance), as in empirical Bayes estimation, and the
+        overall variance counts as one more observation of each stratum.
+        """
+        stratum, n = self.pairs.stratum[self.members], np.maximum(self.drawn, 1)
+        off = (self.values - self.means()[stratum]) ** 2
+        overall = self.overall_variance()
+        own = (sums(stratum, off, self.pairs.n_strata) + overall) / n
+        fourth = sums(stratum, off**2, self.pairs.n_strata) / n
+        used = self.drawn > 1
+        noise = np.maximum(fourth - own**2, 0.0)[used] / n[used]
+        between = float(own[used].var()) if used.any() else 0.0
+        trust = max(1 - float(noise.mean()) / between, 0.0) if between > 0 else 0.0
+        return trust * own + (1 - trust) * overall
 
     def overall_variance(self) -> float:
-        """Variance of the equivalence of all pairs, within and between strata."""
+        """Variance of the equivalence of all pairs, within and between strata, one equivalent pair more than was drawn taken as seen."""
         stratum = self.pairs.stratum[self.members]
         share = self.sizes / max(self.sizes.sum(), 1)
         means = self.means()
         second = sums(stratum, self.values**2, self.pairs.n_strata) / np.maximum(self.drawn, 1)
-        return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0))
+        unseen = 1 / max(len(self.values), 1)
+        return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def loadings(self, totals: Floats) -> Floats:
-        """Standard error that each stratum adds to a weighted sum of equivalences, given the sum of weights in each stratum.
-
-        One observation of the overall variance is mixed in: a stratum where only zeros were drawn is not taken to hold nothing else.
-        """
+        """Standard error that each stratum adds to a weighted sum of equivalences, given the sum of weights in each stratum."""
         left = 1 - self.drawn / np.maximum(self.sizes, 1)
-        return totals * np.sqrt(self.variances(1.0) * left / np.maximum(self.drawn, 1))
+        return totals * np.sqrt(self.variances() * left / np.maximum(self.drawn, 1))
 
     def allocate(self, totals: list[Floats], target: float) -> Ints:
         """How many pairs each stratum should have for every weighted sum to meet the target (Neyman), at most doubling what is there."""
-        variance = self.variances(_PRIOR)
+        variance = self.variances()
         importance = np.sqrt(sum(t**2 for t in totals) * variance)
         enough = 0.95 * target  # a little below, so that one more round is seldom needed
 
@@ -248,11 +342,24 @@ class StratifiedSample:
         return np.maximum(n.astype(np.int64), np.minimum(self.drawn + (importance > 0), self.sizes))
 
 
+def _not_taken(size: int, taken: Ints, k: int, rng: np.random.Generator) -> Ints:
+    """k numbers below size, drawn without replacement from those not taken yet."""
+    if 4 * (len(taken) + k) > size:
+        return np.asarray(rng.permutation(np.setdiff1d(np.arange(size), taken))[:k])
+    found: Ints = np.zeros(0, dtype=np.int64)
+    while len(found) < k:
+        candidates, first = np.unique(rng.integers(0, size, 2 * k), return_index=True)
+        candidates = candidates[np.argsort(first)]
+        fresh = candidates[~np.isin(candidates, taken) & ~np.isin(candidates, found)]
+        found = np.append(found, fresh[: k - len(found)])
+    return found
+
+
 def stratified(
     ratings: Ratings,
     score: Score,
     scores: Floats,
-    cheap: Score,
+    cheap: Equivalence | None,
     *,
     target_se: float,
     marginals: Marginals = "answers",
@@ -270,26 +377,36 @@ def stratified(
         The equivalence that is wanted, of answers k[i] and l[i].
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    cheap : callable
-        An equivalence that may be asked for all pairs. Any will do: the better it goes with ``score``, the fewer pairs are needed.
+    cheap : Equivalence or None
+        An equivalence that may be asked for all pairs. Any will do: the better it goes with ``score``, the fewer pairs are needed. None is
+        plain random sampling.
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     marginals
         What π is, see :class:`softirr.coefficients.Pooling`.
     seed : int
     strata : int
-        At most this many for each rater pair; 1 is plain random sampling.
+        At most this many for each rater pair.
     population : int
-        Above this many pairs of answers, a random sample of so many stands for all of them; its error is added.
+        Above this many pairs of answers, a random sample of them stands for all; its error is added.
     """
     rng = np.random.default_rng(seed)
     pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
+    return sampled(pairs, score, scores, target_se=target_se, rng=rng)
+
+
+def sampled(
+    pairs: PairPopulation, score: Score, scores: Floats, *, target_se: float, rng: np.random.Generator
+) -> Chance:
+    """Expected agreement from a sample of a population in strata; parameters as for :func:`stratified`."""
+    answer = pairs.ratings.answer
     sample = StratifiedSample(pairs, rng)
     totals = _totals(pairs)
-    wanted: Ints = np.full(pairs.n_strata, _PILOT, dtype=np.int64)
+    pilot = max(_PILOT, -(-_PILOT_IN_ALL // max(pairs.n_strata, 1)))
+    wanted: Ints = np.full(pairs.n_strata, pilot, dtype=np.int64)
     while True:
         new = sample.extend(wanted)
-        sample.record(score(ratings.answer[pairs.first[new]], ratings.answer[pairs.second[new]]))
+        sample.record(score(answer[pairs.first[new]], answer[pairs.second[new]]))
         done = all(float(np.sum(sample.loadings(t) ** 2)) <= target_se**2 for t in totals)
         if done or not len(new):
             return _chance(pairs, sample, scores)
@@ -298,33 +415,24 @@ def stratified(
 
 def _totals(pairs: PairPopulation) -> list[Floats]:
     """Sum of weights in each stratum, for Cohen's mean expected agreement and for the pooled one."""
-    asked = np.flatnonzero(pairs.stratum >= 0)
-    m = max(len(pairs.ratings.comparisons.shared), 1)
-    stratum = pairs.stratum[asked]
-    return [
-        sums(stratum, pairs.cohen_weights()[asked] / m, pairs.n_strata),
-        sums(stratum, pairs.pooled_weights()[asked], pairs.n_strata),
-    ]
+    m = max(len(pairs.cohen_totals), 1)
+    return [pairs.cohen_totals.sum(axis=0)[:-1] / m, pairs.pooled_totals[:-1]]
 
 
 def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Chance:
     """Expected agreement and its errors, every pair taken at its stratum's mean."""
     ratings, comparisons = pairs.ratings, pairs.ratings.comparisons
     m = len(comparisons.shared)
-    asked = pairs.stratum >= 0
-    level = (
-        np.where(asked, sample.means()[np.maximum(pairs.stratum, 0)], 1.0) if pairs.n_strata else np.ones(len(asked))
-    )
+    level = np.append(sample.means(), 1.0)  # by stratum; last the pairs of the same answer
     own = sums(comparisons.rater_pair, scores, m) / comparisons.shared**2
-    weights = pairs.cohen_weights()
-    cohen = own + sums(pairs.cell, weights * level, m + 1)[:m]
-    loadings = _cohen_loadings(pairs, sample, weights)
-    spread = sums(pairs.cell, weights**2, m + 1)[:m] * sample.overall_variance()
+    cohen = own + pairs.cohen_totals @ level
+    loadings = sample.loadings(pairs.cohen_totals[:, :-1])
+    spread = sums(pairs.cell, pairs.cohen_weights**2, m + 1)[:m] * sample.overall_variance()
     once = np.zeros(m) if pairs.complete else np.sqrt(spread)
     left, right = _at_comparisons(pairs, level, scores)
 
-    pooled = _same_item(pairs, scores) + float(np.sum(pairs.pooled_weights() * level))
-    errors = sample.loadings(_totals(pairs)[1])
+    pooled = _same_item(pairs, scores) + float(pairs.pooled_totals @ level)
+    errors = sample.loadings(pairs.pooled_totals[:-1])
     q, similarity, similarity_error = _between_distinct(pairs, sample, level, scores)
     k, l = ratings.answer[pairs.first[sample.members]], ratings.answer[pairs.second[sample.members]]  # noqa: E741
     return Chance(
@@ -336,7 +444,7 @@ def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> 
         cohen_noise=np.zeros(m),
         pooling=pairs.pooling,
         pooled=pooled,
-        pooled_error=float(np.hypot(np.linalg.norm(errors), _population_error(pairs, sample, pairs.pooled_weights()))),
+        pooled_error=float(np.hypot(np.linalg.norm(errors), _population_error(pairs, sample, pairs.pooled_weights))),
         pooled_at=_at_rows(pairs, level, scores),
         pooled_noise=0.0,
         distinct=q,
@@ -356,14 +464,6 @@ def _same_item(pairs: PairPopulation, scores: Floats) -> float:
     return float(np.sum(weight**2) + 2 * np.sum(weight[comparisons.left] * weight[comparisons.right] * scores))
 
 
-def _cohen_loadings(pairs: PairPopulation, sample: StratifiedSample, weights: Floats) -> Floats:
-    """Error that each stratum adds to each rater pair's expected agreement, shape (m, strata)."""
-    m, strata = len(pairs.ratings.comparisons.shared), pairs.n_strata
-    asked = np.flatnonzero((pairs.stratum >= 0) & (pairs.cell < m))
-    totals = sums(pairs.cell[asked] * strata + pairs.stratum[asked], weights[asked], m * strata)
-    return sample.loadings(totals.reshape(m, strata))
-
-
 def _population_error(pairs: PairPopulation, sample: StratifiedSample, weights: Floats) -> float:
     """Standard error of a weighted sum over all pairs that comes from a random sample of them standing for all."""
     return 0.0 if pairs.complete else float(np.sqrt(sample.overall_variance() * np.sum(weights**2)))
@@ -371,22 +471,11 @@ def _population_error(pairs: PairPopulation, sample: StratifiedSample, weights: 
 
 def _at_comparisons(pairs: PairPopulation, level: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Mean equivalence of the left answer of each comparison with the right rater's answers, and of the right one with the left's."""
-    ratings, comparisons = pairs.ratings, pairs.ratings.comparisons
-    m, n = len(comparisons.shared), len(ratings.item)
-    mine = np.flatnonzero(pairs.cell < m)
-    # one entry for each row in each of its rater pairs: which pair, which row
-    key = np.concatenate([pairs.cell[mine] * n + pairs.first[mine], pairs.cell[mine] * n + pairs.second[mine]])
-    value = np.concatenate([level[mine], level[mine]])
-    wanted = np.concatenate(
-        [comparisons.rater_pair * n + comparisons.left, comparisons.rater_pair * n + comparisons.right]
-    )
-    order = np.argsort(wanted)
-    place = order[np.searchsorted(wanted, key, sorter=order)]
-    count = np.bincount(place, minlength=len(wanted))
-    mean = sums(place, value, len(wanted)) / np.maximum(count, 1)
+    comparisons = pairs.ratings.comparisons
+    shares, there = pairs.comparison_shares
     shared = np.tile(comparisons.shared[comparisons.rater_pair], 2)
     own = np.tile(scores, 2)
-    at = np.where(count > 0, mean * (shared - 1) / shared + own / shared, own)
+    at = np.where(there, shares @ level * (shared - 1) / shared + own / shared, own)
     return at[: len(scores)], at[len(scores) :]
 
 
@@ -399,14 +488,8 @@ def _at_rows(pairs: PairPopulation, level: Floats, scores: Floats) -> Floats:
     near = weight.copy()  # the row itself, then the others of its item
     for a, b in ((comparisons.left, comparisons.right), (comparisons.right, comparisons.left)):
         near += sums(a, scores * weight[b], n)
-    met, total = np.zeros(n), np.zeros(n)
-    for a, b in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
-        share = pairs.weight * weight[b]
-        met += sums(a, share, n)
-        total += sums(a, share * level, n)
     far = 1 - sums(ratings.item, weight, ratings.n_items)[ratings.item]
-    mean = np.divide(total, met, out=np.full(n, float(level.mean()) if len(level) else 0.0), where=met > 0)
-    return np.asarray((near + far * mean)[pooling.rows])
+    return np.asarray((near + far * (pairs.row_shares @ level))[pooling.rows])
 
 
 def _between_distinct(
@@ -417,14 +500,13 @@ def _between_distinct(
     count = np.bincount(ratings.answer[pairs.pooling.rows], minlength=ratings.n_answers)
     q = int(np.count_nonzero(count))
     k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
-    asked = np.flatnonzero(k != l)
-    weights = 2 * pairs.weight[asked] / (count[k[asked]] * count[l[asked]] * float(q**2))
+    weights = np.where(k != l, 2 * pairs.weight / (count[k] * count[l] * float(q**2)), 0.0)
     a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     apart = np.flatnonzero(a != b)
     known = float(np.sum(2 * scores[apart] / (count[a[apart]] * count[b[apart]] * float(q**2))))
-    totals = sums(pairs.stratum[asked], weights, pairs.n_strata)
+    totals = pairs.totals(weights)[:-1]
     error = float(np.hypot(np.linalg.norm(sample.loadings(totals)), _population_error(pairs, sample, weights)))
-    return q, 1 / q + known + float(np.sum(weights * level[asked])), error
+    return q, 1 / q + known + float(totals @ level[:-1]), error
 
 
 def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDistribution | None:
@@ -432,10 +514,9 @@ def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDist
     if not len(pairs.first):
         return None
     stratum = pairs.stratum[sample.members]
-    asked = np.flatnonzero(pairs.stratum >= 0)
-    totals = sums(pairs.stratum[asked], pairs.weight[asked], pairs.n_strata)
-    share = (totals / np.maximum(sample.drawn, 1))[stratum]
+    totals = pairs.totals(pairs.weight)
+    share = (totals[:-1] / np.maximum(sample.drawn, 1))[stratum]
     counts = sums(on_grid(sample.values), share, GRID + 1)
-    counts[GRID] += float(pairs.weight[pairs.stratum < 0].sum())
+    counts[GRID] += float(totals[-1])
     effective = float(share.sum() ** 2 / max(np.sum(share**2), 1e-300)) if len(share) else np.inf
     return ChanceDistribution.of(counts, sample=effective)
