@@ -191,7 +191,9 @@ class Store:
         """Clear the note; (was there one, was a complete pull asked for)."""
         with self._write() as connection:
             row = connection.execute(
-                sa.select(projects.c.wanted_at, projects.c.wanted_full).where(projects.c.id == project)
+                sa.select(projects.c.wanted_at, projects.c.wanted_full)
+                .where(projects.c.id == project)
+                .with_for_update()
             ).first()
             if row is None or row.wanted_at is None:
                 return False, False
@@ -505,6 +507,8 @@ class Store:
             waiting = (
                 sa.select(jobs.c.id).where(jobs.c.project == project, jobs.c.state == "queued").order_by(jobs.c.id)
             )
+            # Held until the end, so that two hands don't both find no job.
+            connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
             found = connection.scalar(waiting)
             if found is None:
                 made = sa.insert(jobs).values(project=project, state=state, reason=reason, requested_at=time.time())

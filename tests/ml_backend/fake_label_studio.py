@@ -307,7 +307,7 @@ class FakeLabelStudio:
 
 
 class Bench:
-    """A store in a folder and what syncs the fake with it."""
+    """A store (in the folder, unless `database_url` names a migrated one) and what syncs the fake with it."""
 
     def __init__(self, folder: Path, fake: FakeLabelStudio | None = None, **settings: Any):
         self.fake = fake or FakeLabelStudio()
@@ -316,7 +316,8 @@ class Bench:
             {}, data=folder, label_studio_url=URL, api_key="secret-token", **{"measure": "indel", **settings}
         )
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "softirr.sqlite3").write_bytes(_migrated())
+        if "database_url" not in settings:
+            (folder / "softirr.sqlite3").write_bytes(_migrated())
         self.services = Services(self.settings)
         self.store: Store = self.services.store
         self.scorer = Scorer()

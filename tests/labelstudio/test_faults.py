@@ -1,0 +1,285 @@
+"""Whatever goes wrong between us and a real Label Studio: in the end each task carries one prediction, the right one.
+
+``SOFTIRR_KILLS=20`` makes the loops long; a quick run does a few.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.labelstudio.backend import Commands, descendants, differences, eventually, score_of_export
+from tests.labelstudio.conftest import Harness, User, annotation
+from tests.labelstudio.faulty_proxy import FaultyProxy, faulty_proxy
+
+KILLS = int(os.environ.get("SOFTIRR_KILLS", "4"))
+SECRET = "unmistakable finding"
+
+
+@pytest.fixture
+def proxy(ls: Harness) -> Iterator[FaultyProxy]:
+    with faulty_proxy(ls.url) as made:
+        yield made
+
+
+def filled(ls: Harness, n: int = 40) -> tuple[int, list[int], list[User]]:
+    """Project, tasks and the users who answered them."""
+    users = [ls.create_user(name) for name in ("Ann", "Ben")]
+    project = ls.create_project()
+    words = [f"{SECRET} {k % 7 * 'x '}{k}" for k in range(n)]
+    tasks = ls.import_tasks(
+        project,
+        [
+            {"data": {"text": "x"}, "annotations": [annotation(users[0].id, [w]), annotation(users[1].id, [SECRET])]}
+            for w in words
+        ],
+    )
+    return project, tasks, users
+
+
+def wrong(ls: Harness, project: int, folder: Path) -> list[str]:
+    return differences(ls.predictions(project), score_of_export(ls.export_file(project, folder)))
+
+
+def until_done(commands: Commands, project: int, *, tries: int = 10) -> list[str]:
+    """Sync again and again as the timer does; what was said on the way."""
+    said = []
+    for _ in range(tries):
+        ended, _, errors = commands.here("sync", "--project", str(project), "--json")
+        if ended == 0:
+            return said
+        assert errors.count("\n") == 1, errors
+        said.append(errors)
+    raise AssertionError(f"never ended well: {said}")
+
+
+def change_something(ls: Harness, tasks: list[int], users: list[User], source: random.Random) -> None:
+    """An edit, a deletion and a new answer somewhere."""
+    task = source.choice(tasks)
+    listed = ls.api.get(f"/api/tasks/{task}/annotations/")
+    user = source.choice(users)
+    own = [a for a in listed if a["completed_by"] in (user.id, {"id": user.id})]
+    if own and source.random() < 0.3:
+        ls.api.delete(f"/api/annotations/{own[0]['id']}/")
+    elif own:
+        ls.edit(own[0]["id"], user, [f"{SECRET} {source.random()}"])
+    else:
+        ls.annotate(task, user, [f"{SECRET} again"])
+
+
+class _Dice:
+    """Faults at random, but of the same kind and at the same places in each run of the test."""
+
+    def __init__(self, seed: int, share: float, kinds: tuple[str, ...]):
+        self._source, self._share, self._kinds = random.Random(seed), share, kinds
+        self.thrown: list[str] = []
+
+    def __call__(self, method: str, path: str) -> str:
+        if self._source.random() >= self._share:
+            return ""
+        kind = self._source.choice(self._kinds)
+        if kind == "half" and not path.endswith("/import/predictions"):
+            kind = "cut"
+        self.thrown.append(kind)
+        return kind
+
+
+@pytest.mark.parametrize("seed", range(max(1, KILLS // 4)))
+def test_faults_at_random_places(
+    ls: Harness,
+    proxy: FaultyProxy,
+    tmp_path: Path,
+    seed: int,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from ml_backend.labelstudio import client
+
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(client, "LONGEST_WAIT", 0.05)
+    project, tasks, users = filled(ls)
+    commands = Commands(tmp_path / "state", proxy.url, ls.token)
+    source = random.Random(seed)
+    dice = _Dice(seed, 0.25, ("refuse", "cut", "half", "500", "502", "503", "401"))
+    for _ in range(3):
+        proxy.fault = dice
+        for _ in range(3):
+            commands.here("sync", "--project", str(project))
+            change_something(ls, tasks, users, source)
+        proxy.fault = lambda method, path: ""
+        until_done(commands, project)
+        assert wrong(ls, project, tmp_path) == []
+    assert len(set(dice.thrown)) >= 5
+    assert SECRET not in caplog.text
+    assert ls.token not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "says"),
+    [
+        ("401", lambda method, path: "import/predictions" in path, "refused the"),
+        ("401", lambda method, path: "/api/tasks/" in path, "refused the"),
+        ("half", lambda method, path: "import/predictions" in path, None),
+        ("cut", lambda method, path: "import/predictions" in path, None),
+        ("cut", lambda method, path: method in ("PATCH", "DELETE"), None),
+    ],
+)
+def test_one_fault(
+    ls: Harness,
+    proxy: FaultyProxy,
+    tmp_path: Path,
+    kind: str,
+    place: Callable[[str, str], bool],
+    says: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A token that expires in the middle, half an import, a reply that never comes."""
+    from ml_backend.labelstudio import client
+
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
+    project, tasks, users = filled(ls)
+    commands = Commands(tmp_path / "state", proxy.url, ls.token)
+    if kind == "cut" and says is None:
+        commands.sync(project)
+        ls.edit(ls.api.get(f"/api/tasks/{tasks[0]}/annotations/")[0]["id"], users[0], ["changed"])
+    left = [3 if kind == "401" else 1]
+
+    def fault(method: str, path: str) -> str:
+        if place(method, path) and left[0]:
+            left[0] -= 1
+            return kind
+        return ""
+
+    proxy.fault = fault
+    ended, _, said = commands.here("sync", "--project", str(project))
+    assert (ended == 1) == (says is not None), said
+    assert says is None or says in said
+    proxy.fault = lambda method, path: ""
+    until_done(commands, project)
+    assert wrong(ls, project, tmp_path) == []
+
+
+def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., Any], tmp_path: Path) -> None:
+    """The backend goes on by itself when the server is back, and its log says what happened."""
+    with start_label_studio(tmp_path / "server") as server:
+        ls = Harness(server)
+        project, tasks, users = filled(ls)
+        commands = Commands(tmp_path / "state", ls.url, ls.token, environment={"SOFTIRR_PAGE_SIZE": "5"})
+        with commands.serve() as serving:
+            commands.json("connect", "--project", str(project), "--url", serving.url)
+            store = commands.store()
+            eventually(lambda: store.totals(1)["tasks"] > 5, what="the first pages were read")
+            port = server.port
+            server.stop()
+            store.want(1)
+            eventually(lambda: any(job["state"] == "failed" for job in store.jobs(1)), what="a job says that it failed")
+            (failed, *_) = [job for job in store.jobs(1) if job["state"] == "failed"]
+            assert (
+                "can't be reached" in failed["message"]
+                or "did not answer" in failed["message"]
+                or "broke" in failed["message"]
+            )
+            with start_label_studio(tmp_path / "server", port=port):
+                eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score", within=180)
+                assert tasks and users
+            store.close()
+        log = serving.log.read_text()
+        assert "can't be reached" in log
+        assert SECRET not in log
+        assert ls.token not in log
+
+
+@pytest.mark.slow
+def test_killed_at_random(ls: Harness, tmp_path: Path) -> None:
+    """kill -9 of everything that serve started, at any moment; the next start goes on by itself."""
+    project, tasks, users = filled(ls, 60)
+    environment = {"SOFTIRR_PAGE_SIZE": "10", "SOFTIRR_BULK_SIZE": "20"}
+    commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
+    source = random.Random(5)
+    with commands.serve() as serving:
+        commands.json("connect", "--project", str(project), "--url", serving.url)
+        eventually(lambda: not wrong(ls, project, tmp_path), what="first sync")
+        serving.kill()
+    for _ in range(KILLS):
+        with commands.serve() as serving:
+            # Restarts must meet work of each kind: a few edits, or everything anew.
+            if source.random() < 0.5:
+                commands.json("settings", "--project", str(project), "--threshold", str(source.choice([0.4, 0.5, 0.6])))
+            for _ in range(3):
+                with contextlib.suppress(StopIteration):
+                    change_something(ls, tasks, users, source)
+            time.sleep(source.random() * 4)
+            serving.kill()
+    log = commands.folder / "serve.log"
+    with commands.serve():
+        eventually(lambda: not wrong(ls, project, tmp_path), what="all is right after the last start", within=120)
+        store = commands.store()
+        eventually(lambda: store.jobs(1)[0]["state"] == "done", what="the last job is done")
+        assert all(job["state"] != "running" for job in store.jobs(1))
+        store.close()
+    assert SECRET not in log.read_text()
+    assert ls.token not in log.read_text()
+
+
+def test_the_scorer_process_is_started_again(ls: Harness, tmp_path: Path) -> None:
+    project, tasks, users = filled(ls, 10)
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    with commands.serve() as serving:
+        commands.json("connect", "--project", str(project), "--url", serving.url)
+        scorer = next(
+            pid
+            for pid in descendants(serving.process.pid)
+            if b"ml_backend.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        )
+        os.kill(scorer, signal.SIGKILL)
+        change_something(ls, tasks, users, random.Random(1))
+        eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score")
+        assert serving.healthy()
+    assert "the scorer process ended with status -9, starting it again" in serving.log.read_text()
+
+
+def test_two_backends_on_one_store(ls: Harness, tmp_path: Path) -> None:
+    project, tasks, users = filled(ls, 30)
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    with commands.serve() as one, commands.serve() as other:
+        commands.json("connect", "--project", str(project), "--url", one.url)
+        source = random.Random(3)
+        for round_number in range(6):
+            change_something(ls, tasks, users, source)
+            # And a third hand that syncs at the same time.
+            if round_number == 2:
+                commands.json("sync", "--project", str(project))
+        eventually(lambda: not wrong(ls, project, tmp_path), what="predictions equal softirr score")
+        assert one.healthy()
+        assert other.healthy()
+
+
+def test_a_full_disk(ls: Harness, tmp_path: Path) -> None:
+    """The store's file may grow no further: a sentence or a noted failure, and all is right once there is room."""
+    project, _, _ = filled(ls, 60)
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    commands.store().migrate()
+    size = sum(path.stat().st_size for path in commands.folder.iterdir()) // 1024
+    for more in (8, 64, 256):
+        limited = ["bash", "-c", f'ulimit -f {size + more}; trap "" XFSZ; exec "$@"', "limited"]
+        done = subprocess.run(
+            [*limited, *commands.command("sync", "--project", str(project))],
+            env=commands.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert SECRET not in done.stderr
+        assert ls.token not in done.stderr
+    until_done(commands, project)
+    assert wrong(ls, project, tmp_path) == []

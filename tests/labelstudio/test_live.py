@@ -1,0 +1,142 @@
+"""A connected project follows the annotators' work by itself, through Label Studio's own calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from ml_backend.settings import MODEL_VERSION
+from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
+from tests.labelstudio.conftest import Harness, annotation
+
+
+@pytest.fixture(scope="module")
+def serving(ls: Harness, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    # The regular look is an hour away: what is found is found by what Label Studio sends.
+    environment = {"SOFTIRR_RECONCILE_SECONDS": "3600", "BASIC_AUTH_USER": "us", "BASIC_AUTH_PASS": "pass word"}
+    commands = Commands(tmp_path_factory.mktemp("state"), ls.url, ls.token, environment=environment)
+    with commands.serve(wait=False) as running:
+        running.process.wait_until(lambda: requests_get(f"{running.url}/health") in (200, 401), timeout=120)
+        yield running
+
+
+def requests_get(address: str) -> int:
+    try:
+        return requests.get(address, timeout=5).status_code
+    except requests.RequestException:
+        return 0
+
+
+@pytest.fixture(scope="module")
+def project(ls: Harness, serving: Serving) -> int:
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    number = ls.create_project()
+    given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
+    ls.import_tasks(number, [{"data": {"text": "x"}, "annotations": given}] * 15)
+    serving.commands.json("connect", "--project", str(number), "--url", serving.url)
+    return number
+
+
+def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, project: int, tmp_path: Path) -> None:
+    def right() -> bool:
+        return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+
+    eventually(right, what="the first sync")
+    tasks = sorted(p["task"] for p in ls.predictions(project))
+    cleo = ls.create_user("Cleo")
+    made: dict[str, int] = {}
+    events: dict[str, Callable[[], Any]] = {
+        "answer": lambda: made.update(answer=ls.annotate(tasks[0], cleo, ["rash"])),
+        "edit": lambda: ls.edit(made["answer"], cleo, ["fever"]),
+        "skip": lambda: ls.annotate(tasks[1], cleo, ["rash"], skip=True),
+        "deletion": lambda: ls.api.delete(f"/api/annotations/{made['answer']}/"),
+        "import": lambda: ls.import_tasks(
+            project, [{"data": {"text": "y"}, "annotations": [annotation(1, ["a"]), annotation(cleo.id, ["b"])]}]
+        ),
+        "task deleted": lambda: ls.api.delete(f"/api/tasks/{tasks[2]}/"),
+        "several deleted": lambda: ls.api.call(
+            "POST",
+            f"/api/dm/actions?id=delete_tasks&project={project}",
+            json={"project": project, "selectedItems": {"all": False, "included": tasks[3:5]}},
+        ),
+    }
+    for what, event in events.items():
+        event()
+        eventually(right, what=what)
+
+
+def test_label_studios_own_buttons_make_no_duplicates(
+    ls: Harness, serving: Serving, project: int, tmp_path: Path
+) -> None:
+    """Retrieve Predictions and Start training end in one prediction a task."""
+
+    def right() -> bool:
+        return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+
+    everything = {"project": project, "selectedItems": {"all": True, "excluded": []}}
+    ls.api.delete(f"/api/projects/{project}/model-versions/", {"model_version": MODEL_VERSION})
+    ls.api.call("POST", f"/api/dm/actions?id=retrieve_tasks_predictions&project={project}", json=everything)
+    there = [p for p in ls.predictions(project) if p["model_version"] == MODEL_VERSION]
+    assert there, "Label Studio stored what /predict answered"
+    eventually(right, what="after Retrieve Predictions")
+    ls.api.call("POST", f"/api/dm/actions?id=retrieve_tasks_predictions&project={project}", json=everything)
+    (connection,) = ls.api.get("/api/ml/", project=project)
+    assert connection["state"] == "CO"
+    before = serving.commands.store().jobs(1)[0]["id"]
+    ls.api.post(f"/api/ml/{connection['id']}/train")
+    store = serving.commands.store()
+    eventually(
+        lambda: store.jobs(1)[0]["id"] > before and store.jobs(1)[0]["state"] == "done",
+        what="Start training recomputes",
+    )
+    store.close()
+    eventually(right, what="after Start training")
+
+
+def test_versions_in_the_model_menu(ls: Harness, project: int) -> None:
+    (connection,) = ls.api.get("/api/ml/", project=project)
+    assert MODEL_VERSION in str(ls.api.get(f"/api/ml/{connection['id']}/versions"))
+    assert connection["basic_auth_pass_is_set"]
+
+
+def test_one_edit_rescans_nothing_else_and_the_report_follows(ls: Harness, serving: Serving, project: int) -> None:
+    store = serving.commands.store()
+    eventually(lambda: not store.wanted() and store.jobs(1)[0]["state"] == "done", what="quiet")
+    before = store.counts()["tasks_scored"]
+    row = store.project_by_id(1)
+    assert row is not None
+    kappa = row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+    cleo = ls.create_user("Dora")
+    task = ls.predictions(project)[0]["task"]
+    ls.annotate(task, cleo, ["something else entirely"])
+    eventually(lambda: store.counts()["tasks_scored"] > before, what="the edit was scored")
+
+    def changed() -> bool:
+        again = store.project_by_id(1)
+        assert again is not None
+        found = again["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        return bool(found != kappa)
+
+    eventually(changed, what="the project's coefficients follow")
+    eventually(lambda: not store.wanted() and store.jobs(1)[0]["state"] == "done", what="quiet")
+    assert store.counts()["tasks_scored"] - before == 1
+    store.close()
+
+
+def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, project: int) -> None:
+    auth = ("us", "pass word")
+    jobs = requests.get(f"{serving.url}/api/jobs", auth=auth, timeout=30).json()["jobs"]
+    assert jobs[0]["project"] == project
+    assert {job["state"] for job in jobs} <= {"queued", "running", "done", "failed"}
+    assert requests.get(f"{serving.url}/api/jobs", timeout=30).status_code == 401
+    shown = requests.get(f"{serving.url}/metrics", auth=auth, timeout=30).text
+    assert 'softirr_jobs{state="done"}' in shown
+    assert "softirr_tasks_scored_total" in shown
+    log = serving.log.read_text()
+    assert ls.token not in log
+    assert "fever" not in log
+    assert "pass word" not in log

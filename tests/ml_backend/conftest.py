@@ -1,0 +1,62 @@
+"""Stores in SQLite and in PostgreSQL, and a Redis, for the tests in this folder."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from ml_backend.store import Store
+from tests.servers import postgres, redis_server
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL server that the tests share."""
+    with postgres(tmp_path_factory.mktemp("postgres")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def new_postgres_database(postgres_url: str) -> Callable[..., str]:
+    """Make an empty database on that server; its URL."""
+    server = sa.create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+
+    def make() -> str:
+        name = f"test_{next(_numbers)}"
+        with server.connect() as connection:
+            connection.exec_driver_sql(f"DROP DATABASE IF EXISTS {name}")
+            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        return postgres_url.rpartition("/")[0] + f"/{name}"
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of an empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    url: str = request.getfixturevalue("new_postgres_database")()
+    return url
+
+
+@pytest.fixture
+def store(empty_database: str) -> Iterator[Store]:
+    """A store with the present schema, in each kind of database."""
+    made = Store(empty_database)
+    made.migrate()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis server that the tests share."""
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
