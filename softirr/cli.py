@@ -216,7 +216,7 @@ def _score(arguments: argparse.Namespace) -> int:
             measure,
             chance=arguments.chance,
             permutations=arguments.permutations,
-            target_se=arguments.target_error or 0.005,
+            target_se=arguments.target_error,
             seed=arguments.seed,
             interval=arguments.interval,
             assignment=arguments.assignment,
