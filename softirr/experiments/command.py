@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from softirr.errors import SoftirrError
+from softirr.terminal import Parser, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -20,28 +20,16 @@ LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
 FIGURES = ("png", "pdf", "svg", "none")
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"softirr: {message} (see {self.prog} --help).\n")
-
-
 def main(argv: Sequence[str]) -> int:
-    """Run the command; 0 done, 2 unusable input (one sentence on standard error)."""
+    """Run the command; its exit status as :func:`softirr.terminal.guarded` gives it."""
     arguments = parser().parse_args(list(argv))
-    try:
-        status: int = arguments.run(arguments, list(argv))
-    except SoftirrError as error:
-        print(f"softirr: {error}", file=sys.stderr)
-        return 2
-    return status
+    return guarded(lambda: arguments.run(arguments, list(argv)))
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command."""
-    top = _Parser(prog="softirr experiment", description="Which measure to trust, for which kind of text.")
-    commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=_Parser)
+    top = Parser(prog="softirr experiment", description="Which measure to trust, for which kind of text.")
+    commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=Parser)
 
     synthetic = commands.add_parser(
         "synthetic", help="pretended raters name the concepts of a terminology in its synonyms; the truth is known"
@@ -62,22 +50,22 @@ def parser() -> argparse.ArgumentParser:
     )
     synthetic.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
     synthetic.add_argument(
-        "--populations", type=_positive, metavar="N", help="populations of each kind (30; 15 for sets)"
+        "--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)"
     )
-    synthetic.add_argument("--size", type=_positive, default=100, metavar="N", help="items of a population (100)")
+    synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
     synthetic.add_argument(
         "--chance", choices=("permutation", "exact"), default="permutation", help="agreement by chance (permutation)"
     )
-    synthetic.add_argument("--permutations", type=_positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
+    synthetic.add_argument("--permutations", type=positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
     synthetic.add_argument(
         "--audit",
         action="append",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="also correct kappa by N judgements simulated by the codes; repeat it for several",
     )
     synthetic.add_argument(
-        "--audit-populations", type=_positive, default=5, metavar="N", help="populations of each kind for --audit (5)"
+        "--audit-populations", type=positive, default=5, metavar="N", help="populations of each kind for --audit (5)"
     )
     _add_truth(synthetic)
     _add_run(synthetic)
@@ -98,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="agreement by chance (auto: exact for measures that are cheap)",
     )
-    real.add_argument("--permutations", type=_positive, default=3, metavar="N", help="rounds of permutation (3)")
+    real.add_argument("--permutations", type=positive, default=3, metavar="N", help="rounds of permutation (3)")
     _add_truth(real)
     _add_run(real)
     real.set_defaults(run=_real)
@@ -114,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     recommend.add_argument(
         "--model-raters", action="store_true", help="count each model version's predictions as a rater"
     )
-    recommend.add_argument("--judgements", type=_positive, default=30, metavar="N", help="pairs on the sheet (30)")
+    recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
     recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet: say which measure it supports")
     recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
     _add_measures(recommend)
@@ -161,12 +149,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         help="run folder; what stands there is not scored again",
     )
     command.add_argument("--figures", choices=FIGURES, default="png", help="format of the figures (png)")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
 
 
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:

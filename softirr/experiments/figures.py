@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def heat_map(table: Table) -> Figure:
     axis.set_xticks(range(values.shape[1]), labels=list(table.columns[2:]), fontsize=8)
     axis.set_yticks(range(len(labels)), labels=labels, fontsize=8)
     figure.colorbar(image, ax=axis).ax.tick_params(labelsize=7)
-    axis.set_title(table.title, fontsize=7)
+    figure.suptitle(fill(table.title, width=12 * (1 + values.shape[1])), fontsize=8)
     return figure
 
 
