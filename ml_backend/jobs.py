@@ -153,7 +153,7 @@ class Runner:
             self._failed(project, job, error, full)
             return False
         finally:
-            self.store.drop_lease(project, owner)
+            self._give_back(project, owner)
         self._failures.pop(project, None)
         return True
 
@@ -180,7 +180,7 @@ class Runner:
             self.store.update_job(job, state="failed", finished_at=time.time(), message=message)
             raise
         finally:
-            self.store.drop_lease(project, owner)
+            self._give_back(project, owner)
 
     def run_job(self, project: int, number: int, job: int, owner: str, *, full: bool) -> SyncResult:
         """Carry out one job whose lease `owner` holds.
@@ -213,6 +213,12 @@ class Runner:
         self.store.count(jobs_done=1, pairs_scored=progress.pairs, seconds_running=progress.seconds)
         self.store.update_job(job, state="done", finished_at=time.time(), phase="", message="", result=result.to_dict())
         return result
+
+    def _give_back(self, project: int, owner: str) -> None:
+        try:
+            self.store.drop_lease(project, owner)
+        except Exception as error:  # noqa: BLE001 - what the run was worth must not be lost for that
+            log.warning("the lease could not be given back (%s); it runs out by itself", type(error).__name__)
 
     def _note_error(self, kind: str) -> None:
         self.store.count(**{f"label_studio_errors:{kind}": 1})

@@ -616,12 +616,13 @@ def _engine(url: str) -> Engine:
         raise InputError("SOFTIRR_DATABASE_URL: only sqlite and postgresql are supported.")
     if parsed.get_backend_name() == "postgresql":
         try:
-            return sa.create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=20)
+            return sa.create_engine(parsed, hide_parameters=True, pool_pre_ping=True, pool_size=10, max_overflow=20)
         except ImportError:
             raise InputError("PostgreSQL needs the extra: pip install 'softirr[postgres]'.") from None
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(parsed, connect_args={"timeout": 30})
+    # The values are hidden in errors: they are annotators' texts.
+    engine = sa.create_engine(parsed, hide_parameters=True, connect_args={"timeout": 30})
 
     @sa.event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: Any) -> None:

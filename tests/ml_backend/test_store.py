@@ -91,6 +91,14 @@ class TestSchema:
         other.close()
 
 
+def test_errors_of_the_database_quote_no_answer(store: Store, project: int) -> None:
+    import sqlalchemy as sa
+
+    with pytest.raises(sa.exc.SQLAlchemyError) as caught:
+        store.put_pulled(10**9, [pulled(1, "unmistakable finding")])
+    assert "unmistakable" not in str(caught.value)
+
+
 class TestManyHands:
     def test_counters_lose_nothing(self, store: Store) -> None:
         together(lambda k: [store.count(tasks_scored=k, jobs_done=1) for _ in range(20)])
