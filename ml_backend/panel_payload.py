@@ -103,6 +103,7 @@ def payload(
     viewer: Mapping[str, Any] | None = None,
     links: Mapping[str, str] | None = None,
     calibrated: int | None = None,
+    threshold: float = 0.5,
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -114,6 +115,8 @@ def payload(
         Judgements of the project: id, text_a, text_b, same, reviewer, decided_at.
     calibrated : int or None
         Decisions that calibrate the measure.
+    threshold : float
+        Equivalence from which on two texts match.
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
@@ -141,6 +144,8 @@ def payload(
             "n_ranked": place[1] if place else None,
             "n_raters": first["n_raters"],
         },
+        "control": first["name"],
+        "threshold": threshold,
         **{
             key: first[key]
             for key in ("raters", "matrix", "matches", "unmatched", "suggestion", "excluded", "decisions")
@@ -183,7 +188,7 @@ def _control(project: Row, task: Row, name: str, decisions: Sequence[Mapping[str
         own = list(dict.fromkeys(match["texts"].values()))
         found = [by_pair.get(frozenset((a, b))) for i, a in enumerate(own) for b in own[i + 1 :]]
         decided = found[0] if found and all(found) else None
-        matches.append({**match, "decision": decided})
+        matches.append({**match, "broader": _broader(match), "decision": decided})
     left_out = _excluded(task, [name])
     return {
         "name": name,
@@ -200,6 +205,12 @@ def _control(project: Row, task: Row, name: str, decisions: Sequence[Mapping[str
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }
+
+
+def _broader(match: Mapping[str, Any]) -> str | None:
+    """Whose text is the most general one. The order of the texts says so, and JSON objects keep no order everywhere."""
+    raters = list(match["texts"])
+    return {"first is more general": raters[0], "second is more general": raters[-1]}.get(match["relation"])
 
 
 def _decision(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ml_backend.store import Row
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600
+MODULES = ("panel", "render", "texts", "pieces")
 
 
 @panel.errorhandler(Refused)
@@ -36,7 +37,7 @@ def page() -> Response:
     text = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Agreement</title><meta name="viewport" content="width=device-width">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/panel.css">
-<link rel="modulepreload" href="{files}/panel.js"><link rel="modulepreload" href="{files}/render.js">
+{"".join(f'<link rel="modulepreload" href="{files}/{name}.js">' for name in MODULES)}
 <script type="module" src="{files}/page.js"></script></head>
 <body><main id="panel" data-backend="."><noscript>The agreement panel needs JavaScript.</noscript></main></body></html>"""
     return doors.page(text, label_studio=doors.label_studio_places(row))
@@ -93,6 +94,7 @@ def _payload(project: Row) -> dict[str, Any]:
         decisions=decisions.of_texts(services(), project["id"], texts),
         viewer={"can_decide": True, "name": viewer, "asks_name": viewer is None},
         calibrated=_calibrated(project),
+        threshold=chosen.threshold,
         links={"report": f"report/{project['number']}"},  # relative: only the browser knows what a proxy put before it
     )
     return body | {"message": "Being computed again …"} if again else body

@@ -33,13 +33,16 @@ follow(node, {
   accept: sameOrigin ? takeOver : null,
 });
 
-/** Write the suggestion into Label Studio as the viewer's own annotation, through Label Studio's own API. */
-async function takeOver(texts) {
+/** Write the suggestions into Label Studio as one annotation of the viewer's own, through Label Studio's own API. */
+async function takeOver(suggestions) {
   const htx = window.parent.Htx;
   const project = locate(window).project;
-  const control = [...htx.annotationStore.selected.names.values()].find((tag) => tag.type === "textarea" && !tag.perregion);
-  if (!control) throw new Error("Not taken over: this task has no free-text field.");
-  const result = [{ from_name: control.name, to_name: control.toname, type: "textarea", value: { text: texts } }];
+  const tags = htx.annotationStore.selected.names;
+  const result = suggestions.flatMap(({ control, texts }) => {
+    const tag = tags.get(control);
+    return tag?.type === "textarea" && !tag.perregion ? [{ from_name: tag.name, to_name: tag.toname, type: "textarea", value: { text: texts } }] : [];
+  });
+  if (!result.length) throw new Error("Not taken over: this task has no such free-text field.");
   const token = window.parent.document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1];
   const base = window.parent.APP_SETTINGS?.hostname ?? "";
   const response = await fetch(`${base}/api/tasks/${htx.task.id}/annotations/?project=${project}`, {

@@ -110,7 +110,7 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
 
   function draw(message) {
     const actions = payload.viewer?.can_decide ? { decide, undo, rename } : {};
-    if (accept && payload.status === "ready") actions.accept = (texts) => accept(texts).then((text) => draw(text), (error) => draw(error.message));
+    if (accept && payload.status === "ready") actions.accept = (suggestions) => accept(suggestions).then((text) => draw(text), (error) => draw(error.message));
     const links = Object.fromEntries(Object.entries(payload.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]));
     const shownPayload = { ...payload, links, ...(message === undefined ? {} : { message }) };
     const who = payload.viewer ? { ...payload.viewer, name: payload.viewer.name || viewer } : undefined;

@@ -6,16 +6,15 @@
  *
  * actions: {
  *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}), undo(decisionId),
- *   rename(name of the viewer), accept(texts of the suggestion)
+ *   rename(name of the viewer), accept([{control, texts}, ...], one for each field with a suggestion)
  * }
+ *
+ * A task with several free-text fields has them in `payload.controls`; then each is shown under its name.
  */
 
-const RELATIONS = {
-  equivalent: { sign: "=", kind: "equivalent" },
-  "first is more general": { sign: "⊃", kind: "broader", broader: 0 },
-  "second is more general": { sign: "⊂", kind: "narrower", broader: 1 },
-  unrelated: { sign: "≠", kind: "unrelated" },
-};
+import { bar, builder, count, day, isolated, joined, labels, number, ordinal, safe, shade, written } from "./pieces.js";
+import { pick, texts } from "./texts.js";
+
 const COEFFICIENTS = {
   observed_agreement: "observed agreement",
   cohen_kappa: "Cohen’s kappa",
@@ -24,13 +23,19 @@ const COEFFICIENTS = {
   krippendorff_alpha: "Krippendorff’s alpha",
   gwet_ac2: "Gwet’s AC2",
 };
+const HELP = [
+  ["Agreement", "how much the answers to this task have in common in meaning, from 0 to 1: the mean over every two annotators. It says nothing of chance; the project’s coefficient does."],
+  ["Equivalence", "how sure the measure is that the texts of a row mean the same, from 0 to 1. With more than two texts it is the mean over every two."],
+  ["Equivalent", "an equivalence of {threshold} or more. A row that is unrelated is only the best that could be put side by side."],
+  ["Broader", "this text says less than the other: “infection” is broader than “pneumonia”."],
+  ["Suggestion", "texts that more than half of the annotators support."],
+];
 const MESSAGES = {
   pending: "The agreement of this task is being computed.",
   blind: "Agreement is shown in review, after the answers are in.",
   none: "There is nothing to compare yet.",
   unavailable: "Agreement can’t be shown right now. Your work is not affected.",
 };
-const STEPS = 10;
 
 /**
  * Draw the panel.
@@ -41,18 +46,23 @@ const STEPS = 10;
 export function render(node, payload, actions = {}) {
   const document = node.ownerDocument;
   const kept = remember(node);
-  const names = new Map((payload.raters ?? []).map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
+  const fields = payload.controls ?? [payload];
+  const names = new Map(fields.flatMap((field) => field.raters ?? []).map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
   const context = { h: builder(document), names, payload, actions, name: (id) => names.get(String(id)) ?? `Annotator ${id}` };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
-    root.append(head(context), body(context), foot(context));
+    root.append(head(context), ...bodies(context, fields), foot(context));
   } else {
     root.append(notice(context));
   }
   node.replaceChildren(root);
   restore(node, kept);
   // what scrolls has to be reachable by keyboard
-  for (const text of node.querySelectorAll("td > .sirr-text")) if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
+  for (const text of node.querySelectorAll("td > .sirr-text, .sirr-suggestion .sirr-text")) if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
+  const wider = new ResizeObserver((entries) => {
+    for (const { target } of entries) target.classList.toggle("sirr-wider", target.scrollWidth > target.clientWidth);
+  });
+  for (const one of node.querySelectorAll(".sirr-scroll")) wider.observe(one);
 }
 
 // --- Parts ------------------------------------------------------------------------------------------------------------
@@ -115,10 +125,25 @@ function head(context) {
   return box;
 }
 
+/** One body for each free-text field; the name is asked for once, and the suggestions of all fields are taken over together. */
+function bodies(context, fields) {
+  const suggestions = fields.filter((field) => field.suggestion?.length).map((field) => ({ control: field.name ?? field.control, texts: field.suggestion }));
+  return fields.map((field, index) => {
+    const payload = { ...context.payload, ...field };
+    const last = payload.suggestion === suggestions.at(-1)?.texts;
+    const asksName = index === 0 && context.payload.viewer?.asks_name;
+    return body({ ...context, payload, asksName, part: fields.length > 1 ? `${index}-` : "", suggestions: last ? suggestions : null, heading: fields.length > 1 });
+  });
+}
+
 function body(context) {
-  const { h, payload } = context;
+  const { h, payload, heading } = context;
   const main = h("div", { class: "sirr-main" });
   const side = h("div", { class: "sirr-side" });
+  if (heading) {
+    const score = payload.agreement ?? null;
+    main.append(h("p", { class: "sirr-field" }, isolated(h, payload.name), score === null ? "" : " ", score === null ? null : h("span", { class: "sirr-number" }, number(score))));
+  }
   main.append(...texts(context));
   if (payload.suggestion?.length) side.append(suggestion(context));
   if ((payload.raters?.length ?? 0) > 2) side.append(matrix(context));
@@ -127,166 +152,14 @@ function body(context) {
   return h("div", { class: "sirr-body" }, main, side.childElementCount ? side : null);
 }
 
-/** Matches and what found no partner, as one table: a column for each annotator. */
-function texts(context) {
-  const { h, payload, name, actions } = context;
-  const raters = payload.raters ?? [];
-  const matches = payload.matches ?? [];
-  const unmatched = payload.unmatched ?? {};
-  const lonely = raters.some((rater) => (unmatched[rater.id] ?? []).length);
-  const title = h("h2", {}, "Matching texts");
-  if (!matches.length && !lonely) return [title, h("p", { class: "sirr-quiet" }, "All answers are empty.")];
-
-  const deciding = Boolean(actions.decide && payload.viewer?.can_decide !== false);
-  const table = h("table", { class: "sirr-texts" });
-  table.append(h("caption", { class: "sirr-hidden" }, "Texts that match across annotators, one column for each annotator"));
-  const row = h("tr", {}, h("th", { scope: "col" }, "Equivalence"));
-  for (const rater of raters) {
-    const empty = rater.n_texts === 0 ? h("span", { class: "sirr-quiet sirr-empty" }, "empty answer") : null;
-    row.append(h("th", { scope: "col" }, isolated(h, name(rater.id)), empty));
-  }
-  if (deciding) row.append(h("th", { scope: "col", class: "sirr-deciding" }, "Your decision"));
-  table.append(h("thead", {}, row));
-
-  const rows = h("tbody", {});
-  matches.forEach((match, index) => rows.append(matchRow(context, match, index, deciding)));
-  table.append(rows);
-  if (lonely) table.append(h("tbody", {}, unmatchedRow(context, deciding)));
-  const parts = [title, h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Matching texts, scrolls sideways" }, table)];
-  if (deciding && lonely) parts.push(pairing(context));
-  if (deciding && payload.viewer?.asks_name) parts.push(viewerName(context));
-  return parts;
-}
-
-function matchRow(context, match, index, deciding) {
-  const { h, payload, name } = context;
-  const members = (payload.raters ?? []).filter((rater) => match.texts[rater.id] !== undefined);
-  const relation = RELATIONS[match.relation] ?? RELATIONS.equivalent;
-  const [first, second] = Object.keys(match.texts);
-  let word = match.relation ?? "equivalent";
-  if (relation.broader !== undefined) {
-    word = members.length === 2 ? [isolated(h, `${name(relation.broader === 0 ? first : second)}’s`), " is broader"] : "one is broader";
-  }
-  const cell = h(
-    "th",
-    { scope: "row", class: "sirr-equivalence" },
-    h("span", { class: "sirr-number", "data-equivalence": match.equivalence }, number(match.equivalence)),
-    bar(h, match.equivalence, null),
-    h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
-  );
-  if (match.decision) {
-    cell.append(h("span", { class: "sirr-decided" }, match.decision.verdict === "same" ? "decided: same" : "decided: not the same"));
-  }
-  const row = h("tr", { "data-match": index }, cell);
-  for (const rater of payload.raters ?? []) {
-    const text = match.texts[rater.id];
-    row.append(
-      text === undefined
-        ? h("td", { class: "sirr-absent" }, h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "nothing that matches"))
-        : h("td", {}, written(h, text)),
-    );
-  }
-  if (deciding) row.append(h("td", { class: "sirr-deciding" }, ...matchButtons(context, match, members, index)));
-  return row;
-}
-
-function matchButtons(context, match, members, index) {
-  const { h, actions, name } = context;
-  if (match.decision) {
-    const button = h("button", { type: "button", "data-keep": `undo-${match.decision.id}` }, "Undo");
-    button.setAttribute("aria-label", `Undo: ${match.decision.verdict === "same" ? "same" : "not the same"}, decided by ${match.decision.who || "someone"}`);
-    button.addEventListener("click", () => actions.undo(match.decision.id));
-    return [button];
-  }
-  const ids = members.map((rater) => rater.id);
-  if (new Set(ids.map((id) => match.texts[id])).size < 2) return [h("span", { class: "sirr-quiet" }, "identical")];
-  const send = (pairs, verdict) => actions.decide({ pairs, verdict });
-  const same = h("button", { type: "button", "data-keep": `same-${index}` }, "Same");
-  same.addEventListener("click", () => send(combinations(ids).map(([a, b]) => [match.texts[a], match.texts[b]]), "same"));
-  const different = h("button", { type: "button", "data-keep": `different-${index}` }, "Not the same");
-  if (ids.length === 2) {
-    different.addEventListener("click", () => send([[match.texts[ids[0]], match.texts[ids[1]]]], "different"));
-    return [same, different];
-  }
-  // with three or more it takes a word more: whose text does not belong to the others
-  const menu = h("div", { class: "sirr-choice", hidden: true, role: "group", "aria-label": "Whose text does not belong?" }, h("p", {}, "Whose text does not belong?"));
-  for (const id of ids) {
-    const one = h("button", { type: "button" }, isolated(h, name(id)));
-    one.addEventListener("click", () =>
-      send(ids.filter((other) => other !== id && match.texts[other] !== match.texts[id]).map((other) => [match.texts[id], match.texts[other]]), "different"),
-    );
-    menu.append(one);
-  }
-  different.setAttribute("aria-expanded", "false");
-  different.addEventListener("click", () => {
-    menu.hidden = !menu.hidden;
-    different.setAttribute("aria-expanded", String(!menu.hidden));
-    if (!menu.hidden) menu.querySelector("button").focus();
-  });
-  return [same, different, menu];
-}
-
-function unmatchedRow(context, deciding) {
-  const { h, payload, name } = context;
-  const row = h("tr", { class: "sirr-unmatched" }, h("th", { scope: "row" }, "No match"));
-  for (const rater of payload.raters ?? []) {
-    const own = payload.unmatched?.[rater.id] ?? [];
-    const cell = h("td", {});
-    if (!own.length) cell.append(h("span", { class: "sirr-absent", "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "none"));
-    else {
-      const list = h("ul", {});
-      own.forEach((text, index) => {
-        if (!deciding) return list.append(h("li", {}, written(h, text)));
-        const button = h("button", { type: "button", class: "sirr-pick", "aria-pressed": "false", "data-keep": `pick-${rater.id}-${index}`, "data-rater": rater.id }, written(h, text));
-        button.title = `Select this text of ${name(rater.id)}`;
-        button.addEventListener("click", () => pick(button));
-        list.append(h("li", {}, button));
-      });
-      cell.append(list);
-    }
-    row.append(cell);
-  }
-  if (deciding) row.append(h("td", { class: "sirr-deciding" }));
-  return row;
-}
-
-/** One text picked for each of two annotators; a third pick replaces the oldest. */
-function pick(button) {
-  const panel = button.closest(".sirr");
-  const pressed = [...panel.querySelectorAll('.sirr-pick[aria-pressed="true"]')].sort((a, b) => a.dataset.order - b.dataset.order);
-  const on = button.getAttribute("aria-pressed") !== "true";
-  if (on) {
-    const same = pressed.filter((other) => other.dataset.rater === button.dataset.rater);
-    for (const other of same.length ? same : pressed.slice(0, Math.max(0, pressed.length - 1))) other.setAttribute("aria-pressed", "false");
-    button.dataset.order = String(1 + Math.max(0, ...pressed.map((other) => Number(other.dataset.order))));
-  }
-  button.setAttribute("aria-pressed", String(on));
-  const together = panel.querySelector(".sirr-together");
-  if (together) together.disabled = panel.querySelectorAll('.sirr-pick[aria-pressed="true"]').length !== 2;
-}
-
-function pairing({ h, actions }) {
-  const button = h("button", { type: "button", class: "sirr-together", disabled: true, "data-keep": "together" }, "These are the same");
-  button.addEventListener("click", () => {
-    const picked = [...button.closest(".sirr").querySelectorAll('.sirr-pick[aria-pressed="true"]')];
-    if (picked.length === 2) actions.decide({ pairs: [picked.map((one) => one.querySelector(".sirr-text").textContent)], verdict: "same" });
-  });
-  return h("p", { class: "sirr-pairing" }, button, h("span", { class: "sirr-quiet" }, " Select two texts without a match, of two annotators, that mean the same."));
-}
-
-function viewerName({ h, payload, actions }) {
-  const input = h("input", { type: "text", maxlength: "80", autocomplete: "name", "data-keep": "viewer-name", value: payload.viewer?.name ?? "" });
-  input.addEventListener("change", () => actions.rename?.(input.value));
-  return h("p", { class: "sirr-who" }, h("label", {}, "Your name, kept with your decisions ", input));
-}
-
 function suggestion(context) {
-  const { h, payload, actions } = context;
+  const { h, payload, actions, suggestions } = context;
   const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text))));
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);
+  if (!suggestions) return box;
   if (actions.accept) {
     const button = h("button", { type: "button", "data-keep": "accept" }, "Take over as my annotation");
-    button.addEventListener("click", () => actions.accept(payload.suggestion));
+    button.addEventListener("click", () => actions.accept(suggestions));
     box.append(button);
   } else if (payload.how_to_accept) {
     box.append(h("p", { class: "sirr-quiet" }, payload.how_to_accept));
@@ -362,97 +235,14 @@ function foot({ h, payload }) {
   if (from.model && from.model !== from.measure) parts.push(`model ${from.model}`);
   if (from.calibrated) parts.push(`calibrated by ${count(from.calibrated)} decisions`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);
-  return h("footer", { class: "sirr-foot" }, parts.join(" · "), h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || ""));
+  const said = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");
+  const threshold = number(payload.threshold ?? 0.5);
+  const terms = HELP.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text.replace("{threshold}", threshold))]);
+  const help = h("details", { class: "sirr-help" }, h("summary", { "data-keep": "help" }, "How to read this"), h("dl", {}, ...terms));
+  return h("footer", { class: "sirr-foot" }, h("span", {}, parts.join(" · ")), help, said);
 }
 
-// --- Small pieces -----------------------------------------------------------------------------------------------------
-
-function builder(document) {
-  return function h(tag, attributes, ...children) {
-    const node = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes ?? {})) {
-      if (value === true) node.setAttribute(key, "");
-      else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));
-    }
-    node.append(...children.filter((child) => child !== null && child !== undefined));
-    return node;
-  };
-}
-
-function bar(h, value, label) {
-  const inside = h("span", { class: "sirr-bar-inside" });
-  inside.style.setProperty("inline-size", `${100 * Math.min(1, Math.max(0, value))}%`);
-  const attributes = label
-    ? { class: "sirr-bar", role: "meter", "aria-label": label, "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": number(value) }
-    : { class: "sirr-bar", "aria-hidden": "true" };
-  return h("span", attributes, inside);
-}
-
-/** A text of an annotator: its own direction, kept apart from what stands around it. */
-function written(h, text) {
-  return text === "" ? h("span", { class: "sirr-quiet" }, "(empty)") : h("bdi", { class: "sirr-text", dir: "auto" }, text);
-}
-
-function isolated(h, text) {
-  return h("bdi", {}, text);
-}
-
-function joined(h, words) {
-  return words.flatMap((word, index) => (index ? ["; ", isolated(h, word)] : [isolated(h, word)]));
-}
-
-/** Initials, made longer until they differ. */
-function labels(names) {
-  const make = (name, length) => {
-    const words = name.trim().split(/[\s@._-]+/u).filter(Boolean);
-    const first = Array.from(words[0] ?? "?").slice(0, length).join("");
-    const last = words.length > 1 && !name.includes("@") ? Array.from(words[words.length - 1])[0] : "";
-    return `${first}${last}`;
-  };
-  return names.map((name) => {
-    for (let length = 1; length < 8; length += 1) {
-      const label = make(name, length);
-      if (names.filter((other) => make(other, length) === label).length === 1) return label;
-    }
-    return name.slice(0, 10);
-  });
-}
-
-function combinations(list) {
-  return list.flatMap((a, i) => list.slice(i + 1).map((b) => [a, b]));
-}
-
-function shade(value) {
-  return Math.min(STEPS, Math.max(0, Math.round(value * STEPS)));
-}
-
-function number(value) {
-  return Number(value).toFixed(2);
-}
-
-function count(value) {
-  return Number(value).toLocaleString("en");
-}
-
-function ordinal(value) {
-  const last = value % 100;
-  const suffix = last >= 11 && last <= 13 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[value % 10] ?? "th";
-  return `${count(value)}${suffix}`;
-}
-
-function day(iso) {
-  const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? String(iso) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-}
-
-function safe(address) {
-  try {
-    const url = new URL(address, globalThis.location?.href ?? "http://localhost/");
-    return ["http:", "https:"].includes(url.protocol) ? url.href : "about:blank";
-  } catch {
-    return "about:blank";
-  }
-}
+// --- What an update leaves alone ---------------------------------------------------------------------------------------
 
 /** Focus, picks and scroll positions, so that an update does not take the reader's place away. */
 function remember(node) {
@@ -461,6 +251,7 @@ function remember(node) {
     focus: node.contains(active) ? active.dataset.keep : undefined,
     typed: node.querySelector(".sirr-who input")?.value,
     picks: [...node.querySelectorAll('.sirr-pick[aria-pressed="true"]')].map((one) => [one.dataset.keep, one.textContent]),
+    help: node.querySelector(".sirr-help")?.open,
     scrolls: [...node.querySelectorAll(".sirr-scroll")].map((one) => one.scrollLeft),
   };
 }
@@ -470,6 +261,8 @@ function restore(node, kept) {
     const one = node.querySelector(`[data-keep="${CSS.escape(key)}"]`);
     if (one?.textContent === text) pick(one);
   }
+  const help = node.querySelector(".sirr-help");
+  if (help && kept.help) help.open = true;
   const input = node.querySelector(".sirr-who input");
   if (input && kept.typed) input.value = kept.typed;
   node.querySelectorAll(".sirr-scroll").forEach((one, index) => {

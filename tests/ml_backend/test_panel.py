@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
 
+from ml_backend.panel_payload import payload
+
 FRAME = {"Referer": f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"}
 
 
@@ -54,7 +56,7 @@ class TestPage:
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
         text = seeded.client.get("/panel", headers=FRAME).get_data(as_text=True)
         places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
-        assert len(places) == 5
+        assert len(places) == 7
         for place in places:
             reply = seeded.client.get(f"/panel/static/{place}")
             assert reply.status_code == 200
@@ -216,6 +218,20 @@ class TestStates:
         )
         body = ask(seeded, 101).json
         assert [control["name"] for control in body["controls"]] == ["findings", "notes"]
+
+    @pytest.mark.parametrize(
+        "relation, broader",
+        [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None), ("unrelated", None)],
+    )
+    def test_whose_text_is_the_broader_one_is_said_by_name(self, relation: str, broader: str | None) -> None:
+        """Browsers put number-like names of an object in order, so that the order of the texts is lost there."""
+        match = {"texts": {"9": "infection", "2": "pneumonia"}, "equivalence": 0.4, "relation": relation}
+        details = {"controls": {"f": {"agreement": 0.4, "n_raters": 2, "pairs": [["2", "9", 0.4]], "matches": [match]}}}
+        details["controls"]["f"] |= {"unmatched": {}, "suggestion": []}
+        answers = {"f": {"answers": {"2": ["pneumonia"], "9": ["infection"]}, "excluded": []}}
+        project = {"number": 1, "title": "", "summary": None, "raters": {}}
+        task = {"number": 1, "agreement": 0.4, "scored_at": None, "details": details, "answers": answers}
+        assert payload(project, task, place=None)["matches"][0]["broader"] == broader
 
 
 class TestDecisions:

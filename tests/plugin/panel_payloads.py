@@ -57,6 +57,8 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
             "coefficient": {"name": "krippendorff_alpha", "value": 0.61, "ci95": [0.55, 0.67]},
             "n_items": 60,
         },
+        "control": "findings",
+        "threshold": 0.5,
         "task": {"id": 5271, "agreement": 0.42, "word": "moderate", "rank": 12, "n_ranked": 60, "n_raters": n},
         "raters": raters,
         "matrix": pairs(n),
@@ -66,6 +68,7 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
                 "texts": {ids[0]: "chest infection", ids[1]: "pneumonia of the left lower lobe"},
                 "equivalence": 0.58,
                 "relation": "first is more general",
+                "broader": ids[0],
                 "support": 2,
             },
             {"texts": {ids[0]: "cough", ids[1]: "cough"}, "equivalence": 1.0, "relation": "equivalent", "support": 2},
@@ -136,6 +139,29 @@ def decided() -> dict[str, Any]:
     return payload
 
 
+def unrelated() -> dict[str, Any]:
+    """Three annotators, one row of whom is only the best that could be put side by side."""
+    payload = ready(3)
+    payload["matches"][1] = {
+        "texts": {"2": "contusion", "3": "short of breath", "4": "SOB"},
+        "equivalence": 0.08,
+        "relation": "unrelated",
+        "support": 1,
+    }
+    payload["unmatched"] = {"3": ["blue marks on both forearms"]}
+    return payload
+
+
+def several() -> dict[str, Any]:
+    """A task with two free-text fields."""
+    payload = ready(3)
+    names = ("raters", "matrix", "matches", "unmatched", "suggestion", "excluded", "decisions")
+    one = {name: payload[name] for name in names} | {"name": "findings", "agreement": 0.42, "n_raters": 3}
+    other = single()
+    two = {name: other[name] for name in names} | {"name": "diagnosis", "agreement": 0.94, "n_raters": 2}
+    return payload | {"controls": [one, two]}
+
+
 def long() -> dict[str, Any]:
     """Long texts, and a word without a break."""
     text = (
@@ -202,6 +228,8 @@ STATES: dict[str, dict[str, Any]] = {
     "ready-2-single": single(),
     "ready-2-unmatched": single_unmatched(),
     "ready-10": ready(10),
+    "unrelated": unrelated(),
+    "several-fields": several(),
     "decided": decided(),
     "long": long(),
     "right-to-left": right_to_left(),

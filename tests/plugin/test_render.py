@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
 from browsers import serious_faults
-from panel_payloads import HOSTILE, STATES, decided, long, ready, right_to_left, single
+from panel_payloads import HOSTILE, STATES, decided, long, ready, right_to_left, several, single, unrelated
 
 pytestmark = pytest.mark.browser
 LOAD = """async ([payload, actions]) => {
@@ -21,6 +21,7 @@ LOAD = """async ([payload, actions]) => {
   render(document.getElementById('panel'), payload, noted);
 }"""
 EVERY = ["decide", "undo", "rename"]
+TAKING_OVER = [*EVERY, "accept"]
 
 
 @pytest.fixture
@@ -45,17 +46,22 @@ def calls(page: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name, scheme",
-    [*((name, "light") for name in STATES), *((name, "dark") for name in ("ready-10", "decided", "pending"))],
+    "name, scheme, width",
+    [
+        *((name, "light", 760) for name in STATES),
+        *((name, "dark", 760) for name in ("ready-10", "decided", "pending")),
+        *((name, "light", 360) for name in ("ready-10", "decided", "long", "blind")),
+    ],
 )
 def test_every_state_is_accessible_and_fits(
-    chromium: Any, panel_url: str, pictures: Path, name: str, scheme: str
+    chromium: Any, panel_url: str, pictures: Path, name: str, scheme: str, width: int
 ) -> None:
-    context = chromium.new_context(viewport={"width": 760, "height": 600}, color_scheme=scheme)
+    context = chromium.new_context(viewport={"width": width, "height": 600}, color_scheme=scheme)
     page = context.new_page()
     page.goto(panel_url)
     show(page, STATES[name])
-    page.screenshot(path=pictures / f"panel-{name}-{scheme}.png", full_page=True)
+    kind = scheme if width == 760 else "narrow"
+    page.screenshot(path=pictures / f"panel-{name}-{kind}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
     assert serious_faults(page) == []
     context.close()
@@ -78,6 +84,41 @@ def test_relation_unrelated_is_said(page: Any) -> None:
     payload["matches"][0] |= {"equivalence": 0.03, "relation": "unrelated"}
     show(page, payload)
     assert "unrelated" in page.inner_text('tr[data-match="0"] th')
+
+
+def test_broader_is_said_of_whom_the_service_names(page: Any) -> None:
+    payload = ready(3)
+    payload["matches"][1] |= {"broader": "3", "relation": "second is more general"}
+    show(page, payload)
+    assert "Ben Sample’s is broader" in page.inner_text('tr[data-match="1"] th')
+
+
+def test_several_fields_stand_under_their_names(page: Any) -> None:
+    show(page, several(), TAKING_OVER)
+    assert page.locator(".sirr-field").all_inner_texts() == ["findings 0.42", "diagnosis 0.94"]
+    assert "heart attack" in page.inner_text(".sirr-body >> nth=1") and page.locator(".sirr-who").count() == 1
+    page.click('[data-keep="1-same-0"]')
+    page.get_by_role("button", name="Take over as my annotation").click()
+    (_, sent), (name, taken) = calls(page)
+    assert sent["pairs"] == [["myocardial infarction", "heart attack"]]
+    assert name == "accept" and [one["control"] for one in taken] == ["findings", "diagnosis"]
+    assert taken[1]["texts"] == ["myocardial infarction"]
+
+
+def test_numbers_are_explained_and_stay_so(page: Any) -> None:
+    show(page, ready(3, threshold=0.6))
+    page.click(".sirr-help summary")
+    show(page, ready(3, threshold=0.6, message="again"))
+    assert "an equivalence of 0.60 or more" in page.inner_text(".sirr-help")
+
+
+def test_a_notice_leaves_the_frame_transparent(page: Any) -> None:
+    """The label stream shows no more than a line, so the rest of the frame should not be a block of another colour."""
+    background = "getComputedStyle(document.body).backgroundColor"
+    show(page, STATES["blind"])
+    assert page.evaluate(background) == "rgba(0, 0, 0, 0)"
+    show(page, ready(3))
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
 
 
 def test_two_annotators_need_no_matrix(page: Any) -> None:
@@ -144,6 +185,20 @@ class TestDecisions:
         page.keyboard.press("Enter")
         ((_, sent),) = calls(page)
         assert sent == {"verdict": "same", "pairs": [["no known allergies", "allergic to nothing"]]}
+
+    def test_texts_that_are_only_side_by_side_can_be_joined_too(self, page: Any) -> None:
+        show(page, unrelated())
+        page.click('.sirr-pick:has-text("contusion")')
+        page.click('.sirr-pick:has-text("blue marks")')
+        page.click(".sirr-together")
+        ((_, sent),) = calls(page)
+        assert sent == {"verdict": "same", "pairs": [["contusion", "blue marks on both forearms"]]}
+
+    def test_nothing_to_join_where_only_one_annotator_has_texts_left(self, page: Any) -> None:
+        payload = ready(3, unmatched={"4": ["penicillin allergy", "allergic to nothing"]})
+        payload["matches"] = payload["matches"][:1]
+        show(page, payload)
+        assert page.locator(".sirr-together").count() == 0
 
     def test_two_texts_of_one_annotator_can_not(self, page: Any) -> None:
         show(page, ready(3))
