@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from math import log2
 from typing import Any
 
+from ml_backend.panel_payload import word
+
 LOW = 0.6  # below, the agreement itself is a reason
 GAIN = 0.15  # from here on, leaving one annotator out is worth naming
 
@@ -44,7 +46,7 @@ class Candidate:
         """Why it stands where it stands, in words."""
         found = []
         if self.agreement < LOW:
-            found.append(f"low agreement ({self.agreement:.2f})")
+            found.append(f"{word(self.agreement)} agreement")
         if self.dissenter is not None and self.without is not None:
             who = name.get(self.dissenter, self.dissenter)
             found.append(f"{who} differs from the others, who agree at {self.without:.2f}")
@@ -52,7 +54,7 @@ class Candidate:
             found.append(f"{self.n_raters} annotators")
         if self.n_unmatched:
             found.append(f"{self.n_unmatched} text{'s' if self.n_unmatched != 1 else ''} without a match")
-        return found or [f"agreement {self.agreement:.2f}"]
+        return found or [f"{word(self.agreement)} agreement"]
 
 
 def candidate(

@@ -64,7 +64,34 @@ def one_file(report: Mapping[str, Any], **more: Any) -> str:
 def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     charts = {name: report[name] for name in CHARTS if report.get(name)}
     charts["calibration"] = report["decisions"]["calibration"]
-    return render_template("report.html", report=report, charts=charts, matrix=_matrix(report), **FORMATS, **more)
+    return render_template(
+        "report.html",
+        report=report,
+        charts=charts,
+        matrix=_matrix(report),
+        contents=_contents(report),
+        **FORMATS,
+        **more,
+    )
+
+
+def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Sections of the page, by their anchors."""
+    sections = [
+        ("h-queue", "To look at", True),
+        ("h-coefficients", "Coefficients", True),
+        ("h-raters", "Annotators", True),
+        ("h-tasks", "Tasks", True),
+        ("h-chance", "Chance", report["distributions"]),
+        ("h-time", "Over time", report["over_time"] or report["batches"]),
+        ("h-kinds", "Kinds of disagreement", report["disagreements"]),
+        ("h-decisions", "Decisions", True),
+        ("h-audit", "Audit", True),
+        ("h-compare", "Measures", True),
+        ("h-excluded", "Left out", True),
+        ("h-how", "How it was computed", True),
+    ]
+    return [(anchor, name) for anchor, name, there in sections if there]
 
 
 def _read(name: str) -> Markup:

@@ -194,7 +194,7 @@ def _result(found: Row) -> dict[str, Any] | None:
     if found["result"] is None:
         return None
     from ml_backend.panel_payload import headline
-    from ml_backend.report.data import NAMES
+    from ml_backend.report.headline import NAMES
 
     result = found["result"]
     best = headline(result)

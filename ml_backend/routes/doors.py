@@ -33,7 +33,7 @@ def enter(number: int, door: Door) -> Row:
     check_source(row)
     opens = keys().opens(given_key(number), number, door, generation=row["key_round"] if row else 0)
     if row is None or not (opens or people().name(number)):
-        raise Refused(403, "This needs the project's access key, or a login in Label Studio.")
+        raise Refused(403, "This needs the project’s access key, or a login in Label Studio.")
     return row
 
 

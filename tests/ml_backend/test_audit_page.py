@@ -110,7 +110,13 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     assert report["headline"]["audited"] and report["headline"]["judgements"] == direct["audit"]["judgements"]
     assert report["headline"]["value"] == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
     assert report["headline"]["ci95"] == pytest.approx(direct["coefficients"][name]["ci95"], abs=1e-9)
-    assert f"{direct['audit']['judgements']} judgements" in report["headline"]["sentence"]
+    sentence = report["headline"]["sentence"]
+    assert f"{direct['audit']['judgements']} judgements of one person" in sentence
+    observed, chance = (
+        direct["coefficients"]["observed_agreement"]["value"],
+        direct["expected_agreement"]["krippendorff"],
+    )
+    assert f"equivalent at {observed:.2f} on average, where chance alone would give {chance:.2f}" in sentence
     page = browser.send("GET", f"/report/{NUMBER}").get_data(as_text=True)
     assert "audited" in page
 

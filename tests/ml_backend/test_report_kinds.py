@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ml_backend.report.data import tendency_words
 from ml_backend.report.kinds import disagreements
+from ml_backend.report.people import tendency_words
 from softirr.agreement import item_agreement
 from softirr.annotations import AnnotationTable, Answer
 from softirr.equivalence.base import Provenance

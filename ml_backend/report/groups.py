@@ -1,0 +1,67 @@
+"""Tasks of the report in groups: by their agreement, over time, by batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.report.links import Links
+
+BATCHES = 20
+
+
+def histogram(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
+    """How many tasks have which agreement, in ten equal steps."""
+    bins = [0] * 10
+    for row in rows:
+        if row["agreement"] is not None:
+            bins[min(9, int(row["agreement"] * 10))] += 1
+    return [
+        {
+            "low": i / 10,
+            "high": (i + 1) / 10,
+            "n": n,
+            "link": links.agreement(i / 10, (i + 1) / 10, f"Agreement {i / 10:.1f} to {(i + 1) / 10:.1f}"),
+        }
+        for i, n in enumerate(bins)
+    ]
+
+
+def _group(label: str, rows: Sequence[Mapping[str, Any]], link: str) -> dict[str, Any]:
+    values = [row["agreement"] for row in rows]
+    mean = sum(values) / len(values)
+    interval = None
+    if len(values) > 1:
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
+        interval = [max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation)]
+    return {"label": label, "n": len(values), "agreement": mean, "ci95": interval, "link": link}
+
+
+def over_time(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
+    """By the day of a task's last change; by month where days are many."""
+    dated = [row for row in rows if row["agreement"] is not None and row["updated_at"]]
+    for length in (10, 7):
+        groups: dict[str, list[Mapping[str, Any]]] = {}
+        for row in dated:
+            groups.setdefault(row["updated_at"][:length], []).append(row)
+        if len(groups) <= 60:
+            break
+    return [
+        _group(day, found, links.tasks([row["number"] for row in found], f"Changed {day}"))
+        for day, found in sorted(groups.items())
+    ]
+
+
+def batches(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
+    """Equal parts in the order of import."""
+    compared = [row for row in rows if row["agreement"] is not None]
+    n = min(BATCHES, len(compared) // 5)
+    if n < 2:
+        return []
+    found = []
+    for i in range(n):
+        part = compared[i * len(compared) // n : (i + 1) * len(compared) // n]
+        first, last = part[0]["number"], part[-1]["number"]
+        found.append(_group(f"{first} to {last}", part, links.range(first, last, f"Tasks {first} to {last}")))
+    return found

@@ -1,0 +1,147 @@
+"""The report's headline, its sentence, the coefficients, and what an audit says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.panel_payload import moment
+from ml_backend.report.links import Links
+from ml_backend.review_store import ReviewStore
+from ml_backend.store import Row
+
+NAMES = {
+    "observed_agreement": "Observed agreement",
+    "cohen_kappa": "Cohen’s kappa",
+    "scott_pi": "Scott’s pi",
+    "fleiss_kappa": "Fleiss’ kappa",
+    "krippendorff_alpha": "Krippendorff’s alpha",
+    "gwet_ac2": "Gwet’s AC2",
+    "sigma": "Sigma",
+    "ks": "KS",
+}
+MEANINGS = {
+    "observed_agreement": "Mean equivalence of two answers to the same task; says nothing of chance.",
+    "cohen_kappa": "Beyond chance, mean over pairs of annotators, each with their own habits.",
+    "scott_pi": "Beyond chance, for exactly two annotators with habits in common.",
+    "fleiss_kappa": "Beyond chance, any number of annotators with habits in common.",
+    "krippendorff_alpha": "Beyond chance; copes with missing answers and small samples.",
+    "gwet_ac2": "Beyond chance; stays high where nearly all answers are alike.",
+    "sigma": "Share of same-task pairs more alike than 95 % of different-task pairs (Braylan et al. 2022).",
+    "ks": "Greatest gap between same-task and different-task pairs (Braylan et al. 2022).",
+}
+EXPECTED = {
+    "cohen_kappa": "cohen",
+    "fleiss_kappa": "fleiss",
+    "scott_pi": "fleiss",
+    "krippendorff_alpha": "krippendorff",
+}
+
+
+def headline_of(
+    summary: Mapping[str, Any],
+    found: tuple[str, Mapping[str, Any]] | None,
+    rows: Sequence[Mapping[str, Any]],
+    audit: Row | None,
+) -> dict[str, Any]:
+    """The coefficient that stands for the project, audited where there is an audit, and what it means in a sentence."""
+    n = sum(row["agreement"] is not None for row in rows)
+    if found is None:
+        reason = (summary["coefficients"].get("krippendorff_alpha") or {}).get(
+            "undefined"
+        ) or "there is nothing to compare"
+        return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
+    name, coefficient = found
+    base = {"key": name, "name": NAMES[name], "n_tasks": n}
+    corrected = audit["result"]["coefficients"].get(name) if audit is not None else None
+    if audit is None or not corrected or corrected.get("value") is None:
+        value = {"value": coefficient["value"], "ci95": coefficient.get("ci95"), "audited": False}
+        return base | value | {"sentence": sentence(name, coefficient, summary, n)}
+    result = audit["result"]
+    judgements = result["audit"]["judgements"]
+    people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
+    return base | {
+        "value": corrected["value"],
+        "ci95": corrected.get("ci95"),
+        "audited": True,
+        "judgements": judgements,
+        "plain": {"value": coefficient["value"], "ci95": coefficient.get("ci95")},
+        # observed and chance agreement are the audited ones too, or the sentence would contradict itself
+        "sentence": f"{sentence(name, corrected, {**result, 'n_raters': summary['n_raters']}, n)} This value is audited: {judgements:,} "
+        f"judgements of {people} about randomly drawn pairs stand behind it. Without them it would read {coefficient['value']:.2f}.",
+    }
+
+
+def sentence(name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int) -> str:
+    """What the headline means, in plain words."""
+    value, interval = coefficient["value"], coefficient.get("ci95")
+    raters = summary["n_raters"]
+    basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
+    if name == "observed_agreement":
+        return f"Two answers to the same task are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
+    degree = next(
+        text
+        for limit, text in (
+            (0.0, "Annotators agree no more than chance would have it"),
+            (0.2, "Annotators agree hardly more than by chance"),
+            (0.4, "Annotators agree somewhat beyond chance"),
+            (0.6, "Annotators agree moderately beyond chance"),
+            (0.8, "Annotators agree well beyond chance"),
+            (math.inf, "Annotators agree very well"),
+        )
+        if value <= limit
+    )
+    certain = ""
+    if interval:
+        certain = f" (95% confidence: {interval[0]:.2f} to {interval[1]:.2f})"
+    text = f"{degree}: {NAMES[name]} is {value:.2f}{certain}, {basis}."
+    observed = summary["coefficients"].get("observed_agreement", {}).get("value")
+    expected = summary["expected_agreement"].get(EXPECTED.get(name, ""))
+    if observed is not None and expected is not None:
+        text += f" Answers to the same task are equivalent at {observed:.2f} on average, where chance alone would give {expected:.2f}."
+    if interval and interval[1] - interval[0] > 0.3:
+        text += " The interval is wide: more tasks would make this more certain."
+    return text
+
+
+def coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, Any]]:
+    """Every coefficient with its meaning and what chance alone would give."""
+    expected = summary["expected_agreement"]
+    return [
+        {
+            "key": key,
+            "name": NAMES.get(key, key),
+            "meaning": MEANINGS.get(key, ""),
+            **coefficient,
+            "expected": expected.get(EXPECTED[key])
+            if key in EXPECTED and coefficient.get("value") is not None
+            else None,
+            "link": links.scored("All tasks with an agreement"),
+        }
+        for key, coefficient in summary["coefficients"].items()
+    ]
+
+
+def audit_of(reviews: ReviewStore, row: Row | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The newest audit that came to a result, and how many tasks changed since it was drawn."""
+    if row is None:
+        return None
+    result = row["result"]
+    plain = result.get("audit", {}).get("plain", {})
+    now = {str(one["number"]): one["answers_hash"][:16] for one in rows}
+    whole = reviews.audit(row["id"])
+    then = (whole["drawn_from"] if whole else None) or {}
+    return {
+        "id": row["id"],
+        "measure": row["measure"],
+        "coefficients": {
+            key: {"name": NAMES.get(key, key), "plain": plain.get(key), **value}
+            for key, value in result["coefficients"].items()
+            if value.get("value") is not None
+        },
+        **result.get("audit", {}),
+        "n_changed": sum(now.get(task) != then.get(task) for task in {*now, *then}),
+        "finished_at": moment(row["result_at"]),
+        "drawn_at": moment(row["created_at"]),
+    }

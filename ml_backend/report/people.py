@@ -1,0 +1,81 @@
+"""The report on annotators: one by one, two by two, and who writes more general texts than the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_backend.report.links import Links
+
+
+def rater_rows(
+    summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links
+) -> list[dict[str, Any]]:
+    """Each annotator, the one who agrees least first."""
+    left_out: dict[str, list[int]] = {}
+    for row in rows:
+        for rater, _ in row["excluded"]:
+            left_out.setdefault(rater, []).append(row["number"])
+    disagreements = summary.get("disagreements") or {}
+    tendency = disagreements.get("tendency", {})
+    known = {rater["id"]: rater for rater in summary["raters"]}
+    found = []
+    for rater, name in names.items():
+        entry = known.get(rater, {"id": rater, "n_items": 0, "agreement": None})
+        leaning = tendency.get(rater, {"general": 0, "specific": 0})
+        found.append(
+            {
+                "id": rater,
+                "name": name,
+                "n_items": entry["n_items"],
+                "agreement": entry["agreement"],
+                "ci95": entry.get("agreement_ci95"),
+                "cohen_kappa": (entry.get("cohen_kappa") or {}).get("value"),
+                "left_out": len(left_out.get(rater, ())),
+                "left_out_link": links.tasks(list(dict.fromkeys(left_out[rater])), f"Answers of {name} left out")
+                if rater in left_out
+                else None,
+                "general": leaning["general"],
+                "specific": leaning["specific"],
+                "tendency": tendency_words(**leaning) if disagreements.get("directional") else None,
+                "link": links.annotated_by([rater], f"Answered by {name}"),
+            }
+        )
+    return sorted(found, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
+
+
+def tendency_words(general: int, specific: int) -> str:
+    """Whether someone leans to general or specific texts: a sign test that needs a clear majority."""
+    total = general + specific
+    if not total:
+        return "no differences"
+    # the one-sided chance of such a majority, were both equally likely
+    majority = max(general, specific)
+    if total <= 1000:
+        tail = sum(math.comb(total, k) for k in range(majority, total + 1)) / 2**total
+    else:
+        tail = math.erfc((2 * majority - total - 1) / math.sqrt(2 * total)) / 2
+    if tail > 0.05:
+        return "neither"
+    return "more general" if general > specific else "more specific"
+
+
+def pair_rows(summary: Mapping[str, Any], names: Mapping[str, str], links: Links) -> list[dict[str, Any]]:
+    """Each pair of annotators."""
+    found = []
+    for pair in summary["rater_pairs"]:
+        a, b = pair["raters"]
+        found.append(
+            {
+                "raters": [a, b],
+                "names": [names.get(a, a), names.get(b, b)],
+                "n_items": pair["n_items"],
+                "observed_agreement": pair["observed_agreement"],
+                "ci95": pair.get("observed_agreement_ci95"),
+                "expected_agreement": pair["expected_agreement"],
+                "cohen_kappa": (pair.get("cohen_kappa") or {}).get("value"),
+                "link": links.annotated_by([a, b], f"{names.get(a, a)} and {names.get(b, b)}"),
+            }
+        )
+    return found
