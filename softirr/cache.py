@@ -11,7 +11,8 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -143,8 +144,12 @@ class SQLiteCache(Store):
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
             query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(part))})"
-            found.extend(self._guarded(lambda query=query, part=part: self._connection.execute(query, part).fetchall()))  # type: ignore[misc]
+            found.extend(self._guarded(partial(self._fetch, query, part)))
         return found
+
+    def _fetch(self, query: str, keys: list[bytes]) -> list[Any]:
+        # the connection of the moment: damage replaces it
+        return self._connection.execute(query, keys).fetchall()
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         def write() -> list[Any]:
@@ -168,10 +173,10 @@ class SQLiteCache(Store):
                     "Scored pairs can't be written to the cache file %s and are kept in memory only.", self._path
                 )
 
-    def _guarded(self, work: Any) -> list[Any]:
+    def _guarded(self, work: Callable[[], list[Any]]) -> list[Any]:
         with self._lock:
             try:
-                result: list[Any] = work()
+                result = work()
             except sqlite3.DatabaseError as error:
                 if not _is_damage(error):
                     raise

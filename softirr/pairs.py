@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from softirr.cache import PairCache, text_hash
 from softirr.equivalence.base import (
+    AdjustedMeasure,
     BlockMeasure,
     CheckedMeasure,
     DirectionalMeasure,
@@ -34,7 +35,8 @@ class PairScorer:
     Parameters
     ----------
     measure
-        What scores.
+        What scores. Of an :class:`AdjustedMeasure` that is not cheap, what lies below it is asked and kept, so that another calibration of the
+        same model finds its scores again.
     texts
         The texts that indices point into; texts that are the same after normalising are one text.
     cache
@@ -54,6 +56,9 @@ class PairScorer:
         self.measure = measure
         self.directional = isinstance(measure, DirectionalMeasure)
         self.cheap = isinstance(measure, BlockMeasure)
+        adjusted = measure if isinstance(measure, AdjustedMeasure) and not self.cheap else None
+        self._adjust = adjusted.adjust if adjusted is not None else None
+        self._source: Measure = adjusted.raw if adjusted is not None else measure
         self.pairs_scored = 0
         """Unordered pairs of different texts the measure was asked for; blocks count every cell off the diagonal once."""
         normalised = [normalise(text) for text in texts]
@@ -62,7 +67,7 @@ class PairScorer:
         self._ids = np.array([numbers[text] for text in normalised], dtype=np.int64)
         self._progress = progress
         self._cache = cache
-        self._cache_key: str | None = getattr(measure, "cache_key", None)
+        self._cache_key: str | None = getattr(self._source, "cache_key", None)
         self._index: TextIndex | None = None
         self._hashes: list[bytes] | None = None
         self._memo = _Memo()
@@ -141,6 +146,8 @@ class PairScorer:
         if not known.all():
             missing = np.flatnonzero(~known)
             values[missing] = self._resolve(keys[missing])
+        if self._adjust is not None:
+            values = self._adjust(values)
         values = values[inverse]
         swapped = a[differ] > b[differ]
         values[swapped] = values[swapped][:, ::-1]
@@ -156,7 +163,7 @@ class PairScorer:
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:
             self._progress(0, len(keys))
-        size = int(getattr(self.measure, "chunk", _CHUNK))
+        size = int(getattr(self._source, "chunk", _CHUNK))
         for start in range(0, len(keys), size):
             chunk = order[start : start + size]
             values[chunk] = self._resolve_chunk(low[chunk], high[chunk], start, len(keys))
@@ -190,14 +197,14 @@ class PairScorer:
         """The measure's own scores, shape (n, 2), and which of them are worth keeping (an unreadable answer is not)."""
         pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
         self.pairs_scored += len(pairs)
-        valid = np.ones(len(pairs), dtype=bool)
-        if isinstance(self.measure, CheckedMeasure):
+        valid: NDArray[np.bool_] = np.ones(len(pairs), dtype=bool)
+        if isinstance(self._source, CheckedMeasure):
             inner = None if self._progress is None else _Shifted(self._progress, done, total)
-            values, valid = self.measure.entail_checked(pairs, progress=inner)
-        elif isinstance(self.measure, DirectionalMeasure):
-            values = self.measure.entail_both(pairs)
+            values, valid = self._source.entail_checked(pairs, progress=inner)
+        elif isinstance(self._source, DirectionalMeasure):
+            values = self._source.entail_both(pairs)
         else:
-            values = np.repeat(self.measure.score(pairs)[:, None], 2, axis=1)
+            values = np.repeat(self._source.score(pairs)[:, None], 2, axis=1)
         if values.shape != (len(pairs), 2) or not np.all((values >= 0) & (values <= 1)):
             raise InputError(f"The measure {self.measure.name} gave scores that are not probabilities.")
         return values, valid

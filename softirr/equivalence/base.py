@@ -138,6 +138,20 @@ class CheckedMeasure(Measure, Protocol):
         ...
 
 
+@runtime_checkable
+class AdjustedMeasure(Measure, Protocol):
+    """A measure that reshapes the scores of another one, pair by pair, such as a calibration."""
+
+    @property
+    def raw(self) -> Measure:
+        """The measure below."""
+        ...
+
+    def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of the measure below for different texts, shape (n, 2), as scores of this one; both columns alike without directions."""
+        ...
+
+
 class TextIndex(Protocol):
     """Texts made ready once; scores asked by index."""
 

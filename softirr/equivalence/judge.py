@@ -159,19 +159,20 @@ class Judge:
             template % (_quoted(plan.texts[i]), _quoted(plan.texts[j]))
             for i, j in zip(first.tolist(), second.tolist(), strict=True)
         ]
-        if not prompts:
-            values = np.zeros(0, dtype=np.float64)
-        elif self._verbalised:
-            values = np.array(
-                [read_probability(answer) for answer in self._model.write(prompts, done)], dtype=np.float64
-            )
-        else:
-            odds = self._model.yes_minus_no(prompts, done)
-            values = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
+        values = self._answers(prompts, done).reshape(m, 2)
         readable = ~np.isnan(values)
         self._failed += int((~readable).sum())
-        sound = plan.spread_flags(readable.reshape(m, 2).all(axis=1), same=True)
-        return plan.spread(np.where(readable, values, 0.0).reshape(m, 2)), sound
+        sound = plan.spread_flags(np.logical_and(readable[:, 0], readable[:, 1]), same=True)
+        return plan.spread(np.where(readable, values, 0.0)), sound
+
+    def _answers(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+        """P(premise ⇒ hypothesis) of each prompt, shape (n,); nan where the answer could not be read."""
+        if not prompts:
+            return np.zeros(0, dtype=np.float64)
+        if self._verbalised:
+            return np.array([read_probability(answer) for answer in self._model.write(prompts, done)], dtype=np.float64)
+        odds: NDArray[np.float64] = np.clip(self._model.yes_minus_no(prompts, done), -700, 700)
+        return 1 / (1 + np.exp(-odds))
 
     def provenance(self) -> Provenance:
         """Model, device, number format and answers that could not be read so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -15,14 +16,32 @@ from numpy.typing import NDArray
 
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.forward import Forward, PackedBert, PaddedForward
+from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
+from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor what keeps activations in the cache, on a GPU what keeps it busy."""
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-_TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2, "int8": 1e-4}
-_CHECK = (("heart attack", "myocardial infarction"), ("fever", "no fever at all"), ("cough", "a dry cough"), ("x", "x"))
+_TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2}
+"""How far the packed pass may move a probability away from the padded one in float32 before it is not used."""
+_AUTO_BOUND = 0.0075
+"""How far ``auto`` lets a faster number format move the probability of any check pair: less than what is promised for all pairs."""
+_INT8_BOUND = 0.01
+"""How far int8 may move them when it is asked for by name."""
+_CHECK = (
+    "heart attack",
+    "myocardial infarction",
+    "fever",
+    "no fever at all",
+    "chronic cough for three weeks",
+    "x",
+    "small pleural effusion on the left side, unchanged",
+    "left-sided pleural effusion",
+    "The committee agreed on the budget.",
+    "Nobody agreed on anything, least of all on the budget.",
+)
+"""Texts all of whose pairs are run in float32 and in a faster format when a model is loaded."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +53,8 @@ class ClassifierOptions:
     device
         ``auto`` (a GPU where there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
     precision
-        ``float32``, ``bfloat16``, ``int8`` (processor only: linear layers with 8-bit weights and activations) or ``auto``: bfloat16 on a GPU or
-        a processor made for it, if the check pairs move by at most 0.01, else float32.
+        ``float32``, ``bfloat16``, ``int8`` (BERT-like models on processors with 8-bit products) or ``auto``: on a GPU bfloat16, on a processor
+        the fastest it has, if the probabilities of the check pairs move by at most 0.0075, else float32.
     max_length
         Most tokens of a pair; the model's own limit by default.
     token_budget
@@ -285,47 +304,66 @@ class PairClassifier:
 
     def _choose(self, model: Any, precision: str) -> tuple[str, Forward]:
         """Number format and forward pass: the fast ones only where the check pairs say that they are right."""
-        pad = int(self.config.pad_token_id or 0)
         model = model.to(self.device)
         check = self._check_batch()
         with torch.inference_mode():
-            exact = PaddedForward(model, pad, self.device)(check)
-            if precision == "auto":
-                precision = "bfloat16" if self.device.type == "cuda" or _fast_bfloat16() else "float32"
-                if precision == "bfloat16":
-                    rounded = self._forward_in(model, precision, pad, check)
-                    if _moved(rounded(check), exact) <= 0.01:
-                        return precision, rounded
-                    model, precision = model.float(), "float32"
-            return precision, self._forward_in(model, precision, pad, check)
+            exact = self._padded(model)(check)
+            if precision != "auto":
+                return precision, self._forward_in(model, precision, check, exact)
+            for candidate in self._fast_formats(model):
+                try:
+                    forward = self._forward_in(copy.deepcopy(model), candidate, check, exact)
+                except InputError:
+                    continue  # int8 refused: the next format
+                if _moved(forward(check), exact) <= _AUTO_BOUND:
+                    return candidate, forward
+            return "float32", self._forward_in(model, "float32", check, exact)
 
-    def _forward_in(self, model: Any, precision: str, pad: int, check: Packed) -> Forward:
+    def _fast_formats(self, model: Any) -> list[str]:
+        """Formats that are faster here than float32, the fastest first."""
+        if self.device.type == "cuda":
+            return ["bfloat16"] if torch.cuda.is_bf16_supported() else []
+        if self.device.type != "cpu":
+            return []
+        formats = ["int8"] if PackedBert.fits(model) and int8_is_fast() else []
+        return [*formats, "bfloat16"] if _fast_bfloat16() else formats
+
+    def _forward_in(self, model: Any, precision: str, check: Packed, exact: torch.Tensor) -> Forward:
         if precision == "int8":
-            if self.device.type != "cpu":
-                raise InputError("The precision int8 is for processors; use bfloat16 on a GPU.")
-            from softirr.inference.int8 import quantise
-
-            model = quantise(model)
-            return PaddedForward(model, pad, self.device)
+            if self.device.type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
+                raise InputError(
+                    "The precision int8 is for BERT, RoBERTa and XLM-R on processors with 8-bit products; use auto, bfloat16 or float32."
+                )
+            quantised = PackedBert(model, Int8Linear)
+            moved = _moved(quantised(check), exact)
+            if moved > _INT8_BOUND:
+                raise InputError(
+                    f"The precision int8 moves this model's probabilities by up to {moved:.2f}; use auto, bfloat16 or float32."
+                )
+            return quantised
+        if precision == "bfloat16" and self.device.type == "cpu" and PackedBert.fits(model):
+            return PackedBert(model, Bfloat16Linear)
         model = model.to(_FORMATS[precision])
-        plain = PaddedForward(model, pad, self.device)
+        plain = self._padded(model)
         if PackedBert.fits(model):
             try:
                 packed = PackedBert(model)
-                if _moved(packed(check), plain(check)) <= _TOLERANCE[precision]:
+                if _moved(packed(check), exact) <= _TOLERANCE[precision]:
                     return packed
             except (RuntimeError, AttributeError, KeyError):
                 # a variant of the architecture, or a device without the packed attention: the plain pass is always right
                 return plain
         return plain
 
+    def _padded(self, model: Any) -> PaddedForward:
+        return PaddedForward(model, int(self.config.pad_token_id or 0), self.device)
+
     def _check_batch(self) -> Packed:
-        texts = [text for pair in _CHECK for text in pair]
-        even = np.arange(0, len(texts), 2)
-        table = self.tokens.table(texts)
-        lengths, _ = table.pair_lengths(even, even + 1)
+        table = self.tokens.table(_CHECK)
+        left, right = (side.ravel() for side in np.mgrid[: len(_CHECK), : len(_CHECK)])
+        lengths, _ = table.pair_lengths(left, right)
         order = np.argsort(-lengths, kind="stable")
-        return table.pack(even[order], even[order] + 1)
+        return table.pack(left[order], right[order])
 
 
 def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:

@@ -175,7 +175,8 @@ class TextEncoder:
             mode = config.get("pooling_mode") or [name for key, name in _LEGACY.items() if config.get(key)] or "mean"
             mode = mode[0] if isinstance(mode, list) and len(mode) == 1 else mode
             if (
-                mode not in _LEGACY.values()
+                not isinstance(mode, str)
+                or mode not in _LEGACY.values()
                 or config.get("pooling_mode_mean_sqrt_len_tokens")
                 or config.get("pooling_mode_weightedmean_tokens")
             ):

@@ -69,14 +69,16 @@ class PackedBert:
     ----------
     model
         The transformers classifier, on its device, in its number format, in evaluation mode.
+    linear
+        Makes the large linear layers of weight and bias; :class:`Linear` by default.
     """
 
     padded = False
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, linear: MakeLinear | None = None) -> None:
         from transformers.activations import ACT2FN
 
-        config = model.config
+        config, linear = model.config, linear or Linear
         base = model.bert if config.model_type == "bert" else model.roberta
         embeddings = base.embeddings
         self._device = embeddings.word_embeddings.weight.device
@@ -89,7 +91,7 @@ class PackedBert:
         self._activation: Callable[[Tensor], Tensor] = (
             F.gelu if config.hidden_act == "gelu" else ACT2FN[config.hidden_act]
         )
-        self._layers = [_Layer(layer) for layer in base.encoder.layer]
+        self._layers = [_Layer(layer, linear) for layer in base.encoder.layer]
         last = base.encoder.layer[-1].attention.self
         shape = (self._heads, self._width // self._heads, self._width)
         self._query = (last.query.weight, last.query.bias)
@@ -125,7 +127,7 @@ class PackedBert:
         x = F.layer_norm(x, (self._width,), *self._norm, self._eps)
         attend = self._attention(batch, groups)
         for layer in self._layers[:-1]:
-            x = self._rest(layer, attend(F.linear(x, *layer.qkv)), x)
+            x = self._rest(layer, attend(layer.qkv(x)), x)
         first = x[starts]
         x = self._rest(self._layers[-1], self._last_attention(x, first, groups), first)
         x = torch.tanh(F.linear(x, self._dense.weight, self._dense.bias))
@@ -133,9 +135,9 @@ class PackedBert:
 
     def _rest(self, layer: _Layer, attended: Tensor, x: Tensor) -> Tensor:
         """Everything of a layer behind its attention."""
-        x = F.layer_norm(F.linear(attended, *layer.out).add_(x), (self._width,), *layer.norm1, self._eps)
-        inner = self._activation(F.linear(x, *layer.up))
-        return F.layer_norm(F.linear(inner, *layer.down).add_(x), (self._width,), *layer.norm2, self._eps)
+        x = F.layer_norm(torch.add(x, layer.out(attended)), (self._width,), *layer.norm1, self._eps)
+        inner = self._activation(layer.up(x))
+        return F.layer_norm(torch.add(x, layer.down(inner)), (self._width,), *layer.norm2, self._eps)
 
     def _attention(self, batch: Packed, groups: list[tuple[int, int]]) -> Callable[[Tensor], Tensor]:
         """Self-attention of tokens laid end to end, from query, key and value side by side, shape (tokens, 3 width)."""
@@ -190,17 +192,42 @@ class PackedBert:
         return values.reshape(len(first), self._width) + self._value_bias
 
 
-class _Layer:
-    """Weights of one encoder layer; query, key and value in one matrix."""
+class Linear:
+    """y = x Wᵀ + b in the number format of the weights, W of shape (outputs, inputs)."""
 
-    def __init__(self, layer: Any) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        self._weight, self._bias = weight, bias
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The layer's output, shape (rows, outputs)."""
+        return F.linear(x, self._weight, self._bias)
+
+
+class Bfloat16Linear:
+    """y = x Wᵀ + b in bfloat16; what surrounds it (sums, normalisation) stays in float32, where rounding would add up over the layers."""
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        self._weight, self._bias = weight.to(torch.bfloat16), bias.to(torch.bfloat16)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The layer's output, shape (rows, outputs), bfloat16."""
+        return F.linear(x.to(torch.bfloat16), self._weight, self._bias)
+
+
+MakeLinear = Callable[[Tensor, Tensor], Callable[[Tensor], Tensor]]
+
+
+class _Layer:
+    """One encoder layer; query, key and value in one product."""
+
+    def __init__(self, layer: Any, linear: MakeLinear) -> None:
         attention, output = layer.attention.self, layer.attention.output
         parts = (attention.query, attention.key, attention.value)
-        self.qkv = (torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
-        self.out = (output.dense.weight, output.dense.bias)
+        self.qkv = linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
+        self.out = linear(output.dense.weight, output.dense.bias)
         self.norm1 = (output.LayerNorm.weight, output.LayerNorm.bias)
-        self.up = (layer.intermediate.dense.weight, layer.intermediate.dense.bias)
-        self.down = (layer.output.dense.weight, layer.output.dense.bias)
+        self.up = linear(layer.intermediate.dense.weight, layer.intermediate.dense.bias)
+        self.down = linear(layer.output.dense.weight, layer.output.dense.bias)
         self.norm2 = (layer.output.LayerNorm.weight, layer.output.LayerNorm.bias)
 
 

@@ -1,44 +1,51 @@
-"""Linear layers with 8-bit weights and activations, for processors.
+"""Linear layers with 8-bit weights and activations, for processors that multiply them fast (VNNI).
 
-Weights are rounded once, one scale an output; activations per token, one scale a row, so that what shares a batch with a pair never
-changes its score (a scale for the whole batch would).
+Weights are rounded once, one scale an output; activations per token, one scale a row, so that what shares a batch with a pair does not
+decide how its numbers are rounded (one scale for the whole batch would).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+
+_LEVELS = 127
+_ZERO = 128
+"""Activations are stored as 1 to 255 around this: oneDNN's fast kernels take unsigned ones."""
 
 
-class Int8Linear(nn.Module):
-    """y = x Wᵀ + b with W as int8 (outputs, inputs) and x rounded to int8 row by row."""
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        weight = linear.weight.detach()
-        scale = weight.abs().amax(dim=1).clamp_min(1e-12) / 127
-        self.register_buffer("weight_int8", torch.round(weight / scale[:, None]).to(torch.int8).t().contiguous())
-        self.register_buffer("scale", scale)
-        self.register_buffer("bias", None if linear.bias is None else linear.bias.detach())
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The layer's output, float32, shape (..., outputs)."""
-        rows = x.reshape(-1, x.shape[-1])
-        row_scale = rows.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 127
-        whole = torch._int_mm(torch.round(rows / row_scale).to(torch.int8), self.weight_int8)
-        result = whole.to(torch.float32) * row_scale * self.scale
-        if self.bias is not None:
-            result = result + self.bias
-        return result.view(*x.shape[:-1], -1)
+def int8_is_fast() -> bool:
+    """Whether this processor and this PyTorch have 8-bit products; without them the same products are slower than float32."""
+    name = "_is_avx512_vnni_supported" if hasattr(torch.cpu, "_is_avx512_vnni_supported") else "_is_vnni_supported"
+    supported: Callable[[], bool] = getattr(torch.cpu, name, lambda: False)
+    return supported() and hasattr(torch.ops.onednn, "qlinear_pointwise")
 
 
-def quantise(model: Any) -> Any:
-    """Replaces the linear layers of the encoder, in place; the head, which costs nothing, keeps its precision."""
-    base = getattr(model, model.base_model_prefix, model)
-    for parent in list(base.modules()):
-        for name, child in list(parent.named_children()):
-            if type(child) is nn.Linear:
-                setattr(parent, name, Int8Linear(child))
-    return model
+class Int8Linear:
+    """y = x Wᵀ + b with W as int8 and x rounded row by row to 8 bits; the result is float32.
+
+    Parameters
+    ----------
+    weight : shape (outputs, inputs)
+    bias : shape (outputs,)
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        scale = weight.abs().amax(dim=1).clamp_min(1e-12) / _LEVELS
+        whole = torch.round(weight / scale[:, None]).to(torch.int8)
+        self._weight = torch.ops.onednn.qlinear_prepack(whole.contiguous(), None)
+        self._scale, self._zeros = scale.float(), torch.zeros(len(scale), dtype=torch.int32)
+        self._bias = bias.float()
+        self._half = torch.tensor(_ZERO + 0.5)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The layer's output, shape (rows, outputs)."""
+        size = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-12)
+        # cutting off behind zero point + 1/2 rounds to the nearest
+        rounded = torch.addcmul(self._half, x, _LEVELS / size).to(torch.uint8)
+        product = torch.ops.onednn.qlinear_pointwise(
+            rounded, 1.0, _ZERO, self._weight, self._scale, self._zeros, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+        return torch.addcmul(self._bias, product, size / _LEVELS, out=product)
