@@ -42,66 +42,98 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
+    def add_project(sub: argparse.ArgumentParser, *, required: bool = True) -> None:
+        sub.add_argument(
+            "--project", type=int, required=required, metavar="ID", help="the project's number in its address"
+        )
+
+    def add_json(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--json", action="store_true", help="print JSON")
+
     def command(name: str, run: Callable[[argparse.Namespace], Any], text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(run=run)
         return sub
 
     serve = command("serve", _serve, "Run the backend: web server and scorer process.")
-    serve.add_argument("--port", type=int)
+    serve.add_argument("--port", type=_port, help="port to listen on (default: PORT, else 9090)")
     serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
 
     connect = command("connect", _connect, "Connect a project to this backend; twice is the same as once.")
-    connect.add_argument("--project", type=int, required=True)
+    add_project(connect)
     connect.add_argument("--url", help="address of this backend as Label Studio reaches it")
     connect.add_argument("--panel-url", help="address of this backend as browsers reach it (default: --url)")
     connect.add_argument("--pull-only", action="store_true", help="register nothing; a timer reads what changed")
     connect.add_argument("--no-panel", action="store_true", help="leave the label config alone")
     connect.add_argument("--rotate-keys", action="store_true", help="make addresses given out so far worthless")
     connect.add_argument("--label-studio-url", help="Label Studio's address in the links printed")
-    connect.add_argument("--json", action="store_true")
+    add_json(connect)
     _add_options(connect)
 
     disconnect = command("disconnect", _disconnect, "Undo connect.")
-    disconnect.add_argument("--project", type=int, required=True)
-    disconnect.add_argument("--keep-predictions", action="store_true")
-    disconnect.add_argument("--json", action="store_true")
+    add_project(disconnect)
+    disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
+    add_json(disconnect)
 
     sync = command("sync", _sync, "Bring one project up to date and end; needs no connected backend.")
-    sync.add_argument("--project", type=int, required=True)
-    sync.add_argument("--json", action="store_true")
+    add_project(sync)
+    add_json(sync)
     sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
     _add_options(sync)
 
     show = command("settings", _settings, "Show a project's effective settings and where each comes from.")
-    show.add_argument("--project", type=int, required=True)
-    show.add_argument("--json", action="store_true")
+    add_project(show)
+    add_json(show)
     show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
     _add_options(show)
 
     doctor = command("doctor", _doctor, "Look at both directions and say what is wrong and how to put it right.")
-    doctor.add_argument("--project", type=int)
+    add_project(doctor, required=False)
     doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
-    doctor.add_argument("--json", action="store_true")
+    add_json(doctor)
 
     commands.add_parser("demo", help="A Label Studio with an example project, scored.", add_help=False)
     return parser
 
 
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise ValueError
+    return port
+
+
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("settings of the project (kept for later runs)")
-    group.add_argument("--measure")
+    group.add_argument("--measure", metavar="NAME", help="when two texts mean the same (softirr measures lists them)")
     group.add_argument(
         "--control", action="append", dest="controls", metavar="NAME", help="a TextArea that counts; repeatable"
     )
-    group.add_argument("--chance", choices=["auto", "exact", "permutation", "stratified"])
-    group.add_argument("--permutations", type=int)
-    group.add_argument("--interval", choices=["analytic", "bootstrap"])
-    group.add_argument("--threshold", type=float)
-    group.add_argument("--regions", choices=["pooled", "overlap"])
-    group.add_argument("--casefold", action=argparse.BooleanOptionalAction)
-    group.add_argument("--predictions-as-raters", action=argparse.BooleanOptionalAction)
-    group.add_argument("--suggestions", action=argparse.BooleanOptionalAction)
+    group.add_argument(
+        "--chance", choices=["auto", "exact", "permutation", "stratified"], help="how chance agreement is computed"
+    )
+    group.add_argument("--permutations", type=int, metavar="N", help="for --chance permutation (default 3)")
+    group.add_argument("--interval", choices=["analytic", "bootstrap"], help="how intervals are computed")
+    group.add_argument("--threshold", type=float, metavar="P", help="equivalence from which texts match (default 0.5)")
+    group.add_argument(
+        "--regions", choices=["pooled", "overlap"], help="texts of regions: per task, or where regions overlap"
+    )
+    group.add_argument(
+        "--casefold", action=argparse.BooleanOptionalAction, help="“Fever” and “fever” are the same text"
+    )
+    group.add_argument(
+        "--predictions-as-raters",
+        action=argparse.BooleanOptionalAction,
+        help="the newest prediction of each model counts as a rater's answer",
+    )
+    group.add_argument(
+        "--suggestions", action=argparse.BooleanOptionalAction, help="write suggested texts beside the score"
+    )
+    group.add_argument(
+        "--panel",
+        choices=["complete", "always"],
+        help="show the panel once a task has all its annotations, or from the second on",
+    )
 
 
 _OPTIONS = (
@@ -115,6 +147,7 @@ _OPTIONS = (
     "casefold",
     "predictions_as_raters",
     "suggestions",
+    "panel",
 )
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
 from ml_backend.schema import counters, decisions, jobs, projects, service, tasks
-from softirr.errors import InputError
+from softirr.errors import InputError, SoftirrError
 from softirr.text import normalise
 
 Row = Mapping[str, Any]
@@ -41,7 +41,20 @@ class Store:
     # --- life -------------------------------------------------------------------------------------------------------
 
     def migrate(self) -> None:
-        """Bring the database to the present schema; nothing is lost."""
+        """Bring the database to the present schema; nothing is lost.
+
+        Raises
+        ------
+        SoftirrError
+            If the database can't be reached or written.
+        """
+        try:
+            self._migrate()
+        except sa.exc.OperationalError:
+            where = self.engine.url.render_as_string(hide_password=True)
+            raise SoftirrError(f"The database {where} can't be used: is it running, and may it be written?") from None
+
+    def _migrate(self) -> None:
         from alembic import command
         from alembic.config import Config
 
@@ -620,7 +633,11 @@ def _engine(url: str) -> Engine:
         except ImportError:
             raise InputError("PostgreSQL needs the extra: pip install 'softirr[postgres]'.") from None
     if parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(parsed.database).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"The folder {folder} can't be made ({error.strerror}): check SOFTIRR_DATA.") from None
     # The values are hidden in errors: they are annotators' texts.
     engine = sa.create_engine(parsed, hide_parameters=True, connect_args={"timeout": 30})
 

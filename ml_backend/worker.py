@@ -12,7 +12,7 @@ from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 
 TICK = 2.0
 

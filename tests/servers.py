@@ -42,7 +42,7 @@ def postgres(home: Path) -> Iterator[str]:
 
     def run(program: str, *arguments: str | Path) -> None:
         command = [*as_user, binaries / program, "-D", data, *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
 
     run("initdb", "-A", "trust", "-U", "postgres", "-N")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home} -c fsync=off"
@@ -50,7 +50,7 @@ def postgres(home: Path) -> Iterator[str]:
     try:
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
-        run("pg_ctl", "-m", "fast", "stop")
+        run("pg_ctl", "-m", "immediate", "stop")  # nothing in it is to be kept
 
 
 @contextlib.contextmanager

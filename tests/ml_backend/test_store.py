@@ -19,7 +19,7 @@ from fake_label_studio import NUMBER, URL, Bench
 from ml_backend import store as store_module
 from ml_backend.review_store import ReviewStore
 from ml_backend.store import Store, process_name
-from softirr.errors import InputError
+from softirr.errors import InputError, SoftirrError
 
 HANDS = 8
 
@@ -74,13 +74,11 @@ class TestSchema:
     @pytest.mark.parametrize(
         "url", ["nonsense", "mysql://x/y", "postgresql://", "postgres://nobody@127.0.0.1:1/none", ""]
     )
-    def test_an_unusable_address_is_an_error_in_a_sentence_or_the_databases_own(self, url: str) -> None:
-        import sqlalchemy as sa
-
-        with pytest.raises((InputError, sa.exc.OperationalError)) as caught:
+    def test_an_unusable_address_is_said_in_a_sentence(self, url: str) -> None:
+        with pytest.raises(SoftirrError) as caught:
             Store(url).migrate()
-        if isinstance(caught.value, InputError):
-            assert str(caught.value).startswith("SOFTIRR_DATABASE_URL")
+        assert str(caught.value)[-1] in ".?"
+        assert "\n" not in str(caught.value)
 
     def test_the_secret_is_made_once(self, store: Store) -> None:
         secrets = together(lambda _: store.secret())

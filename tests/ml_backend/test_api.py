@@ -1,0 +1,146 @@
+"""What can be asked about jobs, settings and counters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fake_label_studio import NUMBER, Bench
+
+from ml_backend.access import Keys
+from ml_backend.app import create_app
+from ml_backend.jobs import Runner
+
+AUTH = ("us", "pass word")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1], debounce_seconds=0.01)
+    for k in range(3):
+        made.fake.add_task({1: ["fever"], 2: [f"fevers {k}"], 3: ["rash"]})
+    made.sync()
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def client(bench: Bench) -> FlaskClient:
+    return create_app(services=bench.services).test_client()
+
+
+def run_jobs(bench: Bench, n: int = 1, *, failing: bool = False) -> None:
+    runner = Runner(bench.store, bench.settings, bench.scorer, bench.client)
+    if failing:
+        bench.fake.before = lambda request: httpx.Response(401)
+    for _ in range(n):
+        bench.store.want(bench.row["id"])
+        runner.run(bench.row["id"])
+    bench.fake.before = lambda request: None
+
+
+def key(bench: Bench, door: str = "report") -> str:
+    return Keys(bench.store.secret()).key(NUMBER, door, generation=bench.row["key_round"])
+
+
+def samples(client: FlaskClient) -> dict[str, float]:
+    reply = client.get("/metrics", auth=AUTH)
+    assert reply.status_code == 200
+    assert reply.content_type.startswith("text/plain; version=")
+    found = {}
+    for family in text_string_to_metric_families(reply.text):
+        assert family.documentation
+        for sample in family.samples:
+            found[sample.name + "".join(sample.labels.values())] = sample.value
+    return found
+
+
+class TestMetrics:
+    def test_every_family_is_there_from_the_start(self, tmp_path: Path) -> None:
+        bench = Bench(tmp_path / "empty")
+        client = create_app(services=bench.services).test_client()
+        found = samples(client)
+        assert {f"softirr_jobs{state}" for state in ("queued", "running", "done", "failed")} <= set(found)
+        for name in ("jobs_done", "jobs_failed", "tasks_scored", "pairs_scored", "cache_hits", "cache_misses"):
+            assert found[f"softirr_{name}_total"] == 0
+        assert found["softirr_pairs_per_second"] == 0
+        bench.store.close()
+
+    def test_they_count_what_happened(self, client: FlaskClient, bench: Bench) -> None:
+        bench.fake.add_task({1: ["a"], 2: ["b"]})
+        run_jobs(bench, 2)
+        run_jobs(bench, 1, failing=True)
+        found = samples(client)
+        assert (found["softirr_jobsdone"], found["softirr_jobsfailed"]) == (2, 1)
+        assert (found["softirr_jobs_done_total"], found["softirr_jobs_failed_total"]) == (2, 1)
+        assert found["softirr_tasks_scored_total"] == 4
+        assert found["softirr_pairs_scored_total"] == 1, "by jobs; the bench's own first run is none"
+        assert found["softirr_pairs_per_second"] > 0
+
+    def test_faults_of_label_studio_by_kind(self, client: FlaskClient, bench: Bench) -> None:
+        replies = [httpx.Response(500), httpx.Response(503), httpx.Response(500)]
+        bench.fake.before = lambda request: replies.pop() if replies and request.method == "GET" else None
+        runner = Runner(
+            bench.store,
+            bench.settings,
+            bench.scorer,
+            lambda **options: bench.client(**{**options, "wait": lambda s: None}),
+        )
+        bench.store.want(bench.row["id"])
+        runner.run(bench.row["id"])
+        found = samples(client)
+        assert (found["softirr_label_studio_errors_total500"], found["softirr_label_studio_errors_total503"]) == (2, 1)
+
+    def test_every_web_worker_says_the_same(self, client: FlaskClient, bench: Bench) -> None:
+        run_jobs(bench)
+        other = create_app(bench.settings).test_client()
+        assert samples(other) == samples(client)
+
+
+class TestJobs:
+    def test_of_one_project_with_its_key(self, client: FlaskClient, bench: Bench) -> None:
+        run_jobs(bench, 2)
+        jobs = client.get(f"/api/jobs?project={NUMBER}&k={key(bench)}").json["jobs"]
+        assert [(job["state"], job["project"], job["phase"]) for job in jobs] == [("done", NUMBER, "")] * 2
+        assert jobs[0]["id"] > jobs[1]["id"]
+        assert jobs[0]["result"]["items"] == 3
+
+    def test_of_all_projects_with_user_and_password(self, client: FlaskClient, bench: Bench) -> None:
+        run_jobs(bench)
+        assert len(client.get("/api/jobs", auth=AUTH).json["jobs"]) == 1
+        assert len(client.get(f"/api/jobs?project={NUMBER}", auth=AUTH).json["jobs"]) == 1
+
+    @pytest.mark.parametrize(
+        "query", ["", "?project=4", "?project=4&k=", "?project=4&k=wrong", "?project=5&k=KEY", "?project=x&k=KEY"]
+    )
+    def test_others_learn_nothing(self, client: FlaskClient, bench: Bench, query: str) -> None:
+        reply = client.get("/api/jobs" + query.replace("KEY", key(bench)))
+        assert reply.status_code in (400, 401, 404)
+        assert reply.json["error"].endswith(".")
+
+    @pytest.mark.parametrize("door", ["panel", "webhook"])
+    def test_the_panels_key_opens_no_report(self, client: FlaskClient, bench: Bench, door: str) -> None:
+        assert client.get(f"/api/jobs?project={NUMBER}&k={key(bench, door)}").status_code == 404
+
+    def test_a_failure_says_why(self, client: FlaskClient, bench: Bench) -> None:
+        run_jobs(bench, failing=True)
+        (job,) = client.get(f"/api/jobs?project={NUMBER}&k={key(bench)}").json["jobs"]
+        assert job["state"] == "failed"
+        assert "refused the" in job["message"]
+        assert "secret-token" not in job["message"]
+
+
+def test_the_effective_settings(client: FlaskClient, bench: Bench) -> None:
+    bench.choose(threshold=0.7)
+    shown: dict[str, Any] = client.get(f"/api/settings?project={NUMBER}&k={key(bench)}").json
+    assert shown["threshold"] == {"value": 0.7, "source": "softirr-ls"}
+    assert shown["measure"] == {"value": "indel", "source": "environment"}
+    assert client.get(f"/api/settings?project={NUMBER}").status_code == 404

@@ -1,0 +1,177 @@
+"""What the operator and the project decide, and where each setting comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ml_backend.settings import ProjectSettings, Settings, checked_options, clean_url, effective, origin
+from softirr.errors import InputError
+
+
+class TestEnvironment:
+    def test_without_anything_set(self) -> None:
+        made = Settings.from_environment({})
+        assert made.label_studio_url == "http://localhost:8080"
+        assert made.database_url == f"sqlite:///{made.data / 'softirr.sqlite3'}"
+        assert made.cache_url == str(made.data / "pairs.sqlite3")
+        assert made.redis_url is None
+        assert (made.host, made.port) == ("127.0.0.1", 9090)
+
+    def test_the_names_that_label_studios_own_backends_use(self, tmp_path: Path) -> None:
+        made = Settings.from_environment(
+            {
+                "LABEL_STUDIO_URL": " https://labels.example/ls/ ",
+                "LABEL_STUDIO_API_KEY": "token",
+                "BASIC_AUTH_USER": "us",
+                "BASIC_AUTH_PASS": "pass word",
+                "PORT": "9191",
+                "LOG_LEVEL": "debug",
+                "WORKERS": "3",
+                "THREADS": "5",
+                "REDIS_URL": "redis://redis:6379/0",
+                "SOFTIRR_DATA": str(tmp_path),
+                "SOFTIRR_LABEL_STUDIO_ORIGINS": "http://a:1, https://b http://c",
+            }
+        )
+        assert made.label_studio_url == "https://labels.example/ls"
+        assert (made.api_key, made.basic_auth_user, made.basic_auth_pass) == ("token", "us", "pass word")
+        assert (made.port, made.log_level, made.web_workers, made.web_threads) == (9191, "DEBUG", 3, 5)
+        assert made.label_studio_origins == ("http://a:1", "https://b", "http://c")
+        assert made.queue_file == tmp_path / "queue.sqlite3"
+
+    def test_secrets_do_not_show_when_it_is_printed(self) -> None:
+        given = {
+            "LABEL_STUDIO_API_KEY": "secret-1",
+            "BASIC_AUTH_PASS": "secret-2",
+            "SOFTIRR_DATABASE_URL": "postgresql://u:secret-3@h/d",
+            "REDIS_URL": "redis://:secret-4@h",
+        }
+        assert "secret" not in repr(Settings.from_environment(given))
+
+    def test_label_studio_host_where_no_url_is_set(self) -> None:
+        assert Settings.from_environment({"LABEL_STUDIO_HOST": "labels:8080"}).label_studio_url == "http://labels:8080"
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("PORT", "many"),
+            ("PORT", "0"),
+            ("PORT", "-1"),
+            ("SOFTIRR_RECONCILE_SECONDS", "nan"),
+            ("SOFTIRR_PAGE_SIZE", "2.5"),
+            ("LOG_LEVEL", "loud"),
+            ("LABEL_STUDIO_URL", "ftp://x"),
+            ("LABEL_STUDIO_URL", "http://"),
+        ],
+    )
+    def test_an_unusable_value_is_named(self, name: str, value: str) -> None:
+        with pytest.raises(InputError, match=name):
+            Settings.from_environment({name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "cleaned", "where"),
+    [
+        ("http://labels:8080/", "http://labels:8080", "http://labels:8080"),
+        ("labels", "http://labels", "http://labels"),
+        ("https://user:pass@Labels.example:443/ls/?a=b#c", "https://Labels.example:443/ls", "https://labels.example"),
+        ("http://x:80/projects/3", "http://x:80/projects/3", "http://x"),
+    ],
+)
+def test_addresses(given: str, cleaned: str, where: str) -> None:
+    assert clean_url(given, "X") == cleaned
+    assert origin(cleaned) == where
+
+
+@pytest.mark.parametrize("given", ["", "null", "javascript:alert(1)", "http://x:port", "file:///etc", "http://"])
+def test_what_has_no_origin(given: str) -> None:
+    assert origin(given) == ""
+
+
+class TestOptions:
+    @pytest.mark.parametrize("given", [None, "", [], {}, "{}"])
+    def test_none(self, given: Any) -> None:
+        assert checked_options(given, source="X") == {}
+
+    def test_all(self) -> None:
+        given = {
+            "measure": " nli:/models/mine ",
+            "controls": "findings",
+            "chance": "stratified",
+            "permutations": 5,
+            "interval": "bootstrap",
+            "threshold": 1,
+            "casefold": True,
+            "predictions_as_raters": True,
+            "regions": "overlap",
+            "suggestions": False,
+            "panel": "always",
+        }
+        checked = checked_options(given, source="X")
+        assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
+        assert set(checked) == set(ProjectSettings().to_dict()), "each setting can be given"
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ("[", "not valid JSON"),
+            (7, "expected an object"),
+            ({"metric": 1}, "unknown option 'metric'"),
+            ({"measure": ""}, "name of a measure"),
+            ({"measure": 7}, "name of a measure"),
+            ({"controls": []}, "list of names"),
+            ({"controls": [1]}, "list of names"),
+            ({"threshold": 0}, "above 0"),
+            ({"threshold": True}, "above 0"),
+            ({"threshold": float("nan")}, "above 0"),
+            ({"permutations": 0}, "whole number"),
+            ({"permutations": 2.0}, "whole number"),
+            ({"casefold": "yes"}, "true or false"),
+            ({"regions": "all"}, "pooled, overlap"),
+            ({"chance": ["exact"]}, "one of auto"),
+            ({"x" * 10_000: 1}, "unknown option"),
+        ],
+    )
+    def test_an_unusable_one_is_named_in_a_sentence(self, given: Any, says: str) -> None:
+        with pytest.raises(InputError, match="X: ") as caught:
+            checked_options(given, source="X")
+        assert says in str(caught.value)
+        assert str(caught.value).endswith(".")
+        assert len(str(caught.value)) < 300
+
+
+class TestLayers:
+    def test_the_later_one_wins_and_is_named(self) -> None:
+        settings = Settings.from_environment({"SOFTIRR_MEASURE": "jaccard"})
+        shown = effective(
+            settings, connection={"measure": "masi", "threshold": 0.7}, chosen={"threshold": 0.9, "controls": ["a"]}
+        )
+        assert shown.values.measure == "masi"
+        assert shown.values.controls == ("a",)
+        described = shown.to_dict()
+        assert described["measure"] == {"value": "masi", "source": "connection"}
+        assert described["threshold"] == {"value": 0.9, "source": "softirr-ls"}
+        assert described["controls"] == {"value": ["a"], "source": "softirr-ls"}
+        assert described["interval"] == {"value": "analytic", "source": "default"}
+        assert effective(settings).to_dict()["measure"] == {"value": "jaccard", "source": "environment"}
+
+    @pytest.mark.parametrize(
+        ("option", "value", "rescored"),
+        [
+            ("measure", "masi", True),
+            ("threshold", 0.9, True),
+            ("casefold", True, True),
+            ("regions", "overlap", True),
+            ("suggestions", False, True),
+            ("chance", "exact", False),
+            ("interval", "bootstrap", False),
+            ("panel", "always", False),
+        ],
+    )
+    def test_only_what_decides_a_tasks_result_asks_for_scoring_again(
+        self, option: str, value: Any, rescored: bool
+    ) -> None:
+        assert (ProjectSettings(**{option: value}).fingerprint() != ProjectSettings().fingerprint()) == rescored
