@@ -334,8 +334,10 @@ def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _cost(m: int, n: int) -> int:
-    """Additions for one pair of sets in the table."""
+    """Additions for one pair of sets in the table; more than ``_LARGEST_TABLE`` where they are too many to count."""
     m, n = min(m, n), max(m, n)
+    if m > 1 and 2 ** min(m, n - 1) > _LARGEST_TABLE:  # Σ C(n, i) alone is more
+        return _LARGEST_TABLE + 1
     return sum(i * math.comb(n, i) for i in range(1, m + 1))
 
 

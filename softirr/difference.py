@@ -632,14 +632,15 @@ class _Estimator:
         return _Parts(disagreement, room, same, different, items, first_phase, freedom)
 
     def _unexplained(self, w: Floats) -> float:
-        """Variance between items of what P does not explain of T, in pairs that were not judged."""
-        open_ = self.same.stratum >= 0
-        open_[self.same.members] = False
-        item = self.ratings.comparisons.item[open_]
-        together = sums(item, w[open_], self.ratings.n_items)
-        alone = float(np.sum(w[open_] ** 2))
+        """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item."""
+        asked = self.same.stratum >= 0
+        judged = np.zeros(len(asked), dtype=bool)
+        judged[self.same.members] = True
+        item, n_items = self.ratings.comparisons.item, self.ratings.n_items
+        whole, seen = (sums(item[of], w[of], n_items) for of in (asked, judged))
+        alone = float(np.sum(w[asked & ~judged] ** 2))
         share = self._within_items
-        return self.same.residual * (share * float(np.sum(together**2)) + (1 - share) * alone)
+        return self.same.residual * (share * float(np.sum(whole**2) - np.sum(seen**2)) + (1 - share) * alone)
 
     @cached_property
     def _within_items(self) -> float:
