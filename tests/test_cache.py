@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ Open = Callable[[], PairCache]
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A real PostgreSQL server for the tests: SOFTIRR_TEST_POSTGRES_URL, else one started from Debian's package."""
     if url := os.environ.get("SOFTIRR_TEST_POSTGRES_URL"):
         yield url
@@ -33,16 +34,19 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not programs:
         pytest.skip("PostgreSQL is not installed")
-    binaries, home = programs[-1].parent, tmp_path_factory.mktemp("pg")
     as_user: list[str] = []
     if os.geteuid() == 0:
         if shutil.which("runuser") is None:
             pytest.skip("PostgreSQL does not run as root, and there is no runuser")
         as_user = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(home, "postgres")
-        for parent in (home.parent, home.parent.parent):
-            if not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
+    # not in pytest's own folder: it and any pytest beside it close that to other users
+    with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home:
+        if as_user:
+            shutil.chown(home, "postgres")
+        yield from _server(programs[-1].parent, Path(home), as_user)
+
+
+def _server(binaries: Path, home: Path, as_user: list[str]) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
