@@ -305,7 +305,9 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
     return Table(
         name="assignment",
         title="MAE of κ under the optimal (Hungarian) and the greedy assignment, label sets, all kinds of negatives",
-        note=f"{len(optimal.keys)} populations. Star: the difference is significant (paired permutation test, {_PERMUTATION_NOTE}).",
+        note=f"{len(optimal.keys)} populations. Greedy as the paper describes it: the first set's texts in order, each takes the best that is "
+        "still free, a text without a match too, so it can take another one's exact match. "
+        f"Star: the difference is significant (paired permutation test, {_PERMUTATION_NOTE}).",
         columns=("Measure", "optimal", "greedy", "difference", "p"),
         rows=tuple(rows),
     )

@@ -11,7 +11,7 @@ from softirr.coefficients import Floats
 from softirr.errors import InputError
 from softirr.experiments.analysis import KAPPA, TITLES, Errors, Key, Results
 from softirr.experiments.draw import Draw
-from softirr.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Prevalences, Reference, shifted_by
+from softirr.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Prevalences, Reference, by_own_curve
 from softirr.experiments.generate import NEGATIVES
 from softirr.experiments.output import Cell, Table
 from softirr.experiments.pools import Pool
@@ -22,9 +22,8 @@ from softirr.experiments.store import Record
 REFERENCE_NUMBERS = 5
 """Populations of each other source and kind of negatives whose labelled pairs are the reference."""
 PLAIN = "plain"
-OWN = 60
-OWN_LABELS = f"prior shift, own {OWN} judgements"
-"""Prior shift after a calibration on this many of the population's own same-item pairs: what a person's judgements would give."""
+OWN = {f"calibrated, own {n} judgements": n for n in (30, 60)}
+"""Calibration on so many of the population's own same-item pairs, drawn at random: what a person's judgements would give."""
 _SAME = 0.0005
 """Errors closer than this are the same to three decimals."""
 _NO_LABELS = Reference(np.zeros(0), np.zeros(0))
@@ -64,22 +63,26 @@ def estimate(results: Results, setting: str, reference: str | None = None) -> Es
     results : Results
     setting : str
     reference : str, optional
-        Setting of the labelled pairs; by default the same setting. Another one shows what becomes of an estimator when the labels come from
-        texts of another kind.
+        Setting of the labelled pairs; by default the same setting. Another one shows what becomes of the estimators that ask for labels
+        when these come from texts of another kind; the others are left out then.
     """
+    moved = reference not in (None, setting)
+    names = [name for name in ESTIMATORS if not moved or name == PLAIN or name in NEEDS_LABELS]
     records = results.select(setting)
     labelled = results.select(reference or setting)
     errors = {}
     for label in dict.fromkeys(r.label for r in records):
         mine = [r for r in records if r.label == label]
         references = _references(results, [r for r in labelled if r.label == label])
-        values: dict[str, dict[Key, float]] = {name: {} for name in (*ESTIMATORS, OWN_LABELS)}
+        values: dict[str, dict[Key, float]] = {name: {} for name in (*names, *(() if moved else OWN))}
         for record, same, chance in results.store.each(mine):
             p = record.population
             truth = p.truth[KAPPA]
             labels = references.get(_reference_key(results, reference or setting, p.source, p.number))
-            kappas = {name: e(same, chance, labels or _NO_LABELS).kappa for name, e in ESTIMATORS.items()}
-            kappas[OWN_LABELS] = own_labels(same, chance, Draw("own labels", p.digest)).kappa
+            kappas = {name: ESTIMATORS[name](same, chance, labels or _NO_LABELS).kappa for name in names}
+            if not moved:
+                for name, n in OWN.items():
+                    kappas[name] = own_labels(same, chance, Draw("own labels", p.digest), n).kappa
             for name, kappa in kappas.items():
                 if truth is not None and kappa is not None:
                     values[name][p.source, p.negatives, p.number] = abs(kappa - truth)
@@ -88,8 +91,8 @@ def estimate(results: Results, setting: str, reference: str | None = None) -> Es
     return Estimation(setting, reference or setting, errors, audited, widths)
 
 
-def own_labels(same: Pool, chance: Pool, draw: Draw, *, judgements: int = OWN) -> Prevalences:
-    """Prior shift after Platt's calibration on some of the same-item pairs, drawn at random; plain where these can't calibrate."""
+def own_labels(same: Pool, chance: Pool, draw: Draw, judgements: int) -> Prevalences:
+    """Estimates by Platt's calibration on some of the same-item pairs, drawn at random; plain where these can't calibrate."""
     from softirr.calibration import fit
 
     chosen = draw.sample(range(len(same.score)), min(judgements, len(same.score)))
@@ -98,7 +101,7 @@ def own_labels(same: Pool, chance: Pool, draw: Draw, *, judgements: int = OWN) -
         curve = fit(score, gold).apply
     except InputError:
         return ESTIMATORS[PLAIN](same, chance, _NO_LABELS)
-    return shifted_by(curve, same, chance, source=min(max(float(gold.mean()), 0.01), 0.99))
+    return by_own_curve(curve, same, chance, source=min(max(float(gold.mean()), 0.01), 0.99))
 
 
 def real_estimators_table(results: Results, reference: str | None) -> Table:
@@ -220,14 +223,14 @@ def estimators_table(estimation: Estimation) -> Table:
             cells = [Cell(label), Cell(name, bold=name == best)]
             for kind in [*kinds, None]:
                 part = errors if kind is None else errors.where(lambda key, k=kind: key[1] == k)  # type: ignore[misc]
-                star = name != PLAIN and _p(part, name) < LEVEL
+                star = abs(_change(part, name)) > _SAME and _p(part, name) < LEVEL
                 cells.append(Cell(_balanced(part, name), bold=name == best, star=star))
             rows.append(tuple(cells))
     return Table(
         name=f"estimators_{estimation.setting}{_suffix(estimation)}",
         title=f"MAE of κ by estimator, {TITLES[estimation.setting]}{_labels_from(estimation)}",
         note="Bold: the lowest mean of the measure. Star: significantly different from plain, better or worse (paired permutation test, "
-        f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}). Labels for calibration come from the other terminologies.",
+        f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}). Labels for calibration come from the other terminologies, or, in the last rows, from the population itself.",
         columns=("Measure", "Estimator", *kinds, "mean"),
         rows=tuple(rows),
         lead=2,
@@ -248,7 +251,7 @@ def cells_table(estimation: Estimation) -> Table:
                     part = errors.where(lambda key, s=source, k=kind: key[:2] == (s, k))  # type: ignore[misc]
                     if not part.keys:
                         continue
-                    difference = float((part.by_label[name] - part.by_label[PLAIN]).mean())
+                    difference = _change(part, name)
                     sure = _p(part, name) < LEVEL
                     better += difference < -_SAME
                     worse += difference > _SAME
@@ -316,7 +319,7 @@ def verdict(estimation: Estimation) -> str:
                 errors.where(lambda key, c=cell: key[:2] == c)  # type: ignore[misc]
                 for cell in sorted({key[:2] for key in errors.keys})
             ]
-            changes = [float((p.by_label[name] - p.by_label[PLAIN]).mean()) for p in parts]
+            changes = [_change(part, name) for part in parts]
             if changes and max(changes) < -_SAME:
                 always.append(f"{name} ({label})")
             elif changes and min(changes) > _SAME:
@@ -350,6 +353,11 @@ def _balanced(errors: Errors, name: str) -> float | None:
     for key, error in zip(errors.keys, errors.by_label[name].tolist(), strict=True):
         cells.setdefault(key[:2], []).append(error)
     return float(np.mean([np.mean(found) for found in cells.values()])) if cells else None
+
+
+def _change(errors: Errors, name: str) -> float:
+    """Mean error less that of the plain mean."""
+    return float((errors.by_label[name] - errors.by_label[PLAIN]).mean()) if errors.keys else 0.0
 
 
 def _p(errors: Errors, name: str) -> float:

@@ -119,6 +119,17 @@ def shifted_by(curve: Callable[[Floats], Floats], same: Pool, chance: Pool, *, s
     return Prevalences(*means)
 
 
+def by_own_curve(curve: Callable[[Floats], Floats], same: Pool, chance: Pool, *, source: float) -> Prevalences:
+    """Observed agreement by a curve learned on same-item pairs of this very project, drawn at random; expected by shifting it.
+
+    On the pool it was learned on the curve is right as it stands. Chance pairs have another prevalence, found from the curve's ``source``; where
+    the curve is too steep to find it, it is at most the plain mean.
+    """
+    observed = same.mean(_keep_certain(same.score, curve(same.score)))
+    moved = shifted(_keep_certain(chance.score, curve(chance.score)), chance.edge_share, source=source)
+    return Prevalences(observed, min(chance.mean(moved), chance.mean()))
+
+
 def adjusted_counts(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
     """Rogan and Gladen's correction, with the project's chance pairs as negatives."""
     at = _youden(reference)

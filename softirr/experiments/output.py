@@ -14,6 +14,12 @@ from softirr.errors import InputError
 Value = float | int | str | None
 
 
+def decimal(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """A number with this many decimals, never minus zero; with ``sign`` a plus before what is above 0."""
+    rounded = round(value, digits) + 0.0
+    return f"{rounded:{'+' if sign and rounded else ''},.{digits}f}"
+
+
 @dataclass(frozen=True)
 class Cell:
     """A value with the marks of the paper's tables.
@@ -40,8 +46,7 @@ class Cell:
         if self.value is None:
             return "–"
         if isinstance(self.value, float):
-            rounded = round(self.value, self.digits) + 0.0  # no minus zero
-            return f"{rounded:{'+' if self.sign and rounded else ''},.{self.digits}f}"
+            return decimal(self.value, self.digits, sign=self.sign)
         if isinstance(self.value, int):
             return f"{self.value:,}"
         return self.value

@@ -14,6 +14,7 @@ from softirr.experiments.estimators import (
     Prevalences,
     Reference,
     best_bin,
+    by_own_curve,
     isotonic,
     shifted,
     shifted_by,
@@ -147,14 +148,29 @@ def test_kappa_is_not_defined_without_room() -> None:
     assert Prevalences(0.5, 0.0).kappa == 0.5
 
 
+def test_a_curve_of_the_own_pairs_is_right_on_them_and_shifted_for_chance() -> None:
+    same, gold = _sample(20_000, 0.7, 12)
+    chance, wrong = _sample(20_000, 0.02, 13)
+    odds = lambda p: p / (1 - p)  # noqa: E731
+    at_own = lambda p: (odds(p) * 0.7 / 0.3) / (1 + odds(p) * 0.7 / 0.3)  # noqa: E731
+    found = by_own_curve(at_own, _pool(same), _pool(chance), source=0.7)
+    assert found.observed == pytest.approx(gold.mean(), abs=0.01)
+    assert found.expected == pytest.approx(wrong.mean(), abs=0.01)
+    assert at_own(chance).mean() > 0.1, "as it stands the curve takes chance pairs for same-item pairs"
+    flat = by_own_curve(lambda p: np.full(len(p), 0.99), _pool(same), _pool(chance), source=0.5)
+    assert flat.expected == pytest.approx(chance.mean()), (
+        "a curve that tells nothing apart can't raise agreement by chance"
+    )
+
+
 def test_own_judgements_calibrate_where_they_can() -> None:
     from softirr.experiments.draw import Draw
     from softirr.experiments.estimation import own_labels
 
     same, gold = _sample(300, 0.8, 14)
     chance, _ = _sample(900, 0.01, 15)
-    found = own_labels(_pool(same, gold), _pool(chance), Draw("test")).kappa
+    found = own_labels(_pool(same, gold), _pool(chance), Draw("test"), 60).kappa
     plain = ESTIMATORS["plain"](_pool(same), _pool(chance), Reference(np.zeros(0), np.zeros(0))).kappa
     assert abs(found - gold.mean()) < abs(plain - gold.mean())
-    alike = own_labels(_pool(same[:20], np.ones(20)), _pool(chance), Draw("test")).kappa
+    alike = own_labels(_pool(same[:20], np.ones(20)), _pool(chance), Draw("test"), 60).kappa
     assert alike == ESTIMATORS["plain"](_pool(same[:20]), _pool(chance), Reference(np.zeros(0), np.zeros(0))).kappa

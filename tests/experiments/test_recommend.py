@@ -98,21 +98,24 @@ def test_judgements_by_the_codes_support_the_better_measure(
     rows = {row[0].value: row for row in verdict.table.rows}
     assert rows["exact"][1].value == pytest.approx(0.5), "different texts all have P = 0: no order at all"
     assert rows["exact"][5].value == "needs an AUC of 0.7"
-    area, plain, shifted = (rows["indel"][i].value for i in (1, 4, 5))
+    area, plain, better = (rows["indel"][i].value for i in (1, 4, 5))
     assert area > 0.8
     truth = population.target
-    assert abs(shifted - truth) < abs(plain - truth)
+    assert abs(better - truth) < abs(plain - truth)
 
 
-def test_conditions_of_the_prior_shift() -> None:
+def test_conditions_of_the_calibrated_kappa() -> None:
+    single = AnnotationTable.from_answers(Answer(str(i), r, (f"{r} {i}",)) for i in range(3) for r in "ab")
     few = task.Judged((("a", "b"),) * 12, np.ones(12), np.array([1.0] * 6 + [0.0] * 6))
-    assert task.conditions(few, 0.9) == "needs 20 judgements, 5 of each kind"
+    assert task.conditions(single, few, 0.9) == "needs 30 judgements, 5 of each kind"
     lopsided = task.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 28 + [0.0] * 2))
-    assert task.conditions(lopsided, 0.9) == "needs 20 judgements, 5 of each kind"
+    assert task.conditions(single, lopsided, 0.9) == "needs 30 judgements, 5 of each kind"
     enough = task.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 15 + [0.0] * 15))
-    assert task.conditions(enough, 0.6) == "needs an AUC of 0.7"
-    assert task.conditions(enough, None) == "needs an AUC of 0.7"
-    assert task.conditions(enough, 0.8) is None
+    assert task.conditions(single, enough, 0.6) == "needs an AUC of 0.7"
+    assert task.conditions(single, enough, None) == "needs an AUC of 0.7"
+    assert task.conditions(single, enough, 0.8) is None
+    sets = AnnotationTable.from_answers(Answer(str(i), r, ("x", f"{r} {i}")) for i in range(3) for r in "ab")
+    assert task.conditions(sets, enough, 0.8) == "needs answers of one text"
 
 
 def test_auc_is_scikit_learns() -> None:
