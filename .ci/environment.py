@@ -44,20 +44,26 @@ def say(text):
     print(text, flush=True)
 
 
-def python_version(executable):
-    """(major, minor) of an interpreter that runs and can make virtual environments, else None."""
+def printed_by(executable, code):
+    """What an interpreter prints, or None where it can't run the code."""
     try:
-        out = subprocess.run(
-            [executable, "-c", "import sys, venv, ensurepip; print('%d %d' % sys.version_info[:2])"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=60,
-            check=True,
-        ).stdout
-        major, minor = out.split()
-        return int(major), int(minor)
+        done = subprocess.run(
+            [executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=True
+        )
+        return done.stdout.decode()
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
+
+
+def python_version(executable):
+    """(major, minor) of an interpreter, else None."""
+    out = printed_by(executable, "import sys; print('%d %d' % sys.version_info[:2])")
+    return tuple(int(part) for part in out.split()) if out else None
+
+
+def makes_environments(executable):
+    """Whether it is one of PYTHONS and has what a virtual environment takes (Debian leaves that to a package of its own)."""
+    return python_version(executable) in PYTHONS and printed_by(executable, "import venv, ensurepip") is not None
 
 
 def find_python():
@@ -66,15 +72,15 @@ def find_python():
     candidates = [asked] if asked else [sys.executable, "python3", *("python%d.%d" % v for v in PYTHONS)]
     for name in candidates:
         path = shutil.which(name) if name else None
-        if path and python_version(path) in PYTHONS:
+        if path and makes_environments(path):
             return path
-    wanted = "Python 3.11, 3.12 or 3.13 with its venv module"
-    found = "%s is %s" % (
-        asked or "python3",
-        ".".join(map(str, python_version(asked or sys.executable) or ("not usable",))),
+    version = python_version(asked or sys.executable)
+    found = "%d.%d" % version if version else "no Python that runs"
+    raise Missing(
+        "Python 3.11, 3.12 or 3.13 with its venv module is needed, and none was found: %s is %s%s. On Debian or Ubuntu: "
+        "apt-get install python3 python3-venv. Then run make again, or name one: make PYTHON=/path/to/python3.12"
+        % (asked or "python3", found, ", without venv" if version in PYTHONS else "")
     )
-    hint = "on Debian or Ubuntu: apt-get install python3 python3-venv; then run make again, or name one: make PYTHON=/path/to/python3.12"
-    raise Missing("%s is needed, and none was found (%s). %s" % (wanted, found, hint))
 
 
 def digest(*parts):
@@ -91,10 +97,12 @@ def bin_of(folder, name):
 
 
 def make_venv(folder):
-    if python_version(str(bin_of(folder, "python"))) in PYTHONS:
+    settings = folder / "pyvenv.cfg"
+    moved = settings.exists() and str(folder) not in settings.read_text()  # its programs name the folder of old
+    if not moved and makes_environments(str(bin_of(folder, "python"))):
         return
     python = find_python()
-    say("  making the virtual environment %s with Python %d.%d" % ((folder.name,) + python_version(python)))
+    say("  making the virtual environment %s with Python %d.%d" % ((folder.name, *python_version(python))))
     if folder.exists():
         shutil.rmtree(str(folder))
     if subprocess.call([python, "-m", "venv", str(folder)]) != 0:
@@ -167,7 +175,7 @@ def package(dev):
     """.venv with the package in editable form."""
     folder = ROOT / ".venv"
     stamp = folder / (".made-dev" if dev else ".made-run")
-    key = digest(ROOT / "pyproject.toml", ROOT / "constraints.txt", Path(__file__))
+    key = digest(str(folder), ROOT / "pyproject.toml", ROOT / "constraints.txt", Path(__file__))
     if is_fresh(stamp, key) or (not dev and is_fresh(folder / ".made-dev", key)):
         return
     start = time.monotonic()
@@ -193,7 +201,7 @@ def label_studio():
     folder = ROOT / ".venv-labelstudio"
     stamp = folder / ".made"
     pins = Path(__file__).with_name("labelstudio-constraints.txt")
-    key = digest(LABEL_STUDIO, pins)
+    key = digest(str(folder), LABEL_STUDIO, pins)
     if is_fresh(stamp, key):
         return
     start = time.monotonic()

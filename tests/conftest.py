@@ -1,9 +1,11 @@
-"""What every test has: no way to the network's model hubs, few threads, and the folder of shared data where there is one."""
+"""What every test has: no way to the network's model hubs, few threads, one browser, and shared data where there are some."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,3 +30,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("set SOFTIRR_SHARED_DATA to the folder with the benchmark data to run this test")
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests of a process: Playwright can't be started twice in one."""
+    from tests.browser.browsers import launched
+
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path:
+    """Where screenshots of the run are kept."""
+    from tests.browser.browsers import picture_folder
+
+    return picture_folder()

@@ -196,6 +196,11 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("demo") / "demo"
 
 
+def _with_default_interrupt() -> None:
+    """A shell ignores Ctrl-C for what it runs in the background, and so would everything below it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _command(folder: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "ml_backend", "demo", "--folder", str(folder), *options]
 
@@ -243,7 +248,9 @@ class TestDemo:
         bystander = subprocess.Popen(["sleep", "600"])
         output = demo_folder.parent / "output"
         with output.open("w") as out:
-            demo = subprocess.Popen(_command(demo_folder), stdout=out, stderr=subprocess.STDOUT)
+            demo = subprocess.Popen(
+                _command(demo_folder), stdout=out, stderr=subprocess.STDOUT, preexec_fn=_with_default_interrupt
+            )
         try:
             while "Ctrl-C stops everything" not in output.read_text():
                 assert demo.poll() is None, output.read_text()
@@ -251,7 +258,7 @@ class TestDemo:
             started = _children(demo.pid)
             assert len(started) >= 2
             demo.send_signal(signal.SIGINT)
-            assert demo.wait(60) == 0
+            assert demo.wait(120) == 0
             assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
             assert bystander.poll() is None
         finally:
