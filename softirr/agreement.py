@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from softirr import braylan
 from softirr import chance as chances
 from softirr import coefficients as co
 from softirr.annotations import AnnotationTable
@@ -82,6 +83,7 @@ def agreement(
     interval: IntervalMethod = "analytic",
     assignment: str = "optimal",
     marginals: Marginals = "answers",
+    compat: str | None = None,
     cache: PairCache | None = None,
     progress: Progress | None = None,
 ) -> AgreementReport:
@@ -109,6 +111,8 @@ def agreement(
         How two sets are matched.
     marginals
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.Pooling`.
+    compat : {"braylan2022"}, optional
+        sigma and KS as their authors' code computes them, see :mod:`softirr.braylan`: from a random sample of chance, without intervals.
     cache : PairCache, optional
         Keeps scores of models between runs.
     progress : callable, optional
@@ -124,7 +128,14 @@ def agreement(
     InputError
         If an option or the measure's name is not known.
     """
-    _check(chance=chance, permutations=permutations, target_se=target_se, interval=interval, marginals=marginals)
+    _check(
+        chance=chance,
+        permutations=permutations,
+        target_se=target_se,
+        interval=interval,
+        marginals=marginals,
+        compat=compat,
+    )
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=assignment)
@@ -137,6 +148,8 @@ def agreement(
     known = plan.chance(ratings, answers, scores, "answers")
     pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
     summary = summarise(ratings, scores, known, pooled)
+    if compat is not None:
+        summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=seed))
     with_interval = analytic if interval == "analytic" else partial(bootstrap, seed=seed)
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     return AgreementReport(
@@ -177,11 +190,14 @@ def item_agreement(
     return item_agreements(table, scorer, ratings, scores, assignment, None)
 
 
-def _check(*, chance: str, permutations: int, target_se: float | None, interval: str, marginals: str) -> None:
+def _check(
+    *, chance: str, permutations: int, target_se: float | None, interval: str, marginals: str, compat: str | None
+) -> None:
     for name, value, allowed in (
         ("chance", chance, ("auto", "exact", "permutation", "stratified")),
         ("interval", interval, ("analytic", "bootstrap")),
         ("marginals", marginals, ("answers", "gwet2014")),
+        ("compat", compat or braylan.COMPAT, (braylan.COMPAT,)),
     ):
         if value not in allowed:
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")

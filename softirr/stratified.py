@@ -37,11 +37,11 @@ POPULATION = 2_500_000
 _SAMPLED = 1_000_000
 _OWN_STRATA = 10
 """Up to this many rater pairs each gets strata of its own; with more they share strata."""
-_PILOT = 16
-"""Pairs asked of each stratum first."""
-_PILOT_IN_ALL = 400
-"""Pairs asked at least, where there are so many: with fewer, rare equivalent pairs go unseen and the standard error is not to be believed."""
-_STRATUM_SIZE = 40
+_PILOT = 800
+"""Pairs asked first, of each stratum by its size: with fewer, rare equivalent pairs go unseen and the standard error is not to be believed."""
+_UNSEEN = 2
+"""Pairs of full equivalence that the overall variance takes as seen besides those drawn: a sample with few of them stops too early."""
+_LEVEL_SIZE = 40
 _CHUNK = 1 << 20
 
 
@@ -60,7 +60,8 @@ class PairPopulation:
         How many pairs each one stands for.
     stratum : shape (M,)
         -1 where both answers are the same, so that their equivalence is known.
-    n_strata : int
+    level : shape (n_strata,)
+        Of each stratum: where its pairs stand by the cheap equivalence, from 0 up.
     complete : bool
         Whether all pairs are there.
     """
@@ -72,7 +73,7 @@ class PairPopulation:
     cell: Ints
     weight: Floats
     stratum: Ints
-    n_strata: int
+    level: Ints
     complete: bool
 
     @classmethod
@@ -106,9 +107,19 @@ class PairPopulation:
         group = cell[asked] if m <= _OWN_STRATA else (cell[asked] == m).astype(np.int64)
         stratum = np.full(len(first), -1, dtype=np.int64)
         values = np.zeros(len(asked)) if cheap is None else _sorting(cheap, k[asked], l[asked], complete)
-        stratum[asked], n_strata = _strata(group, values, strata)
+        stratum[asked], level = _strata(group, values, strata)
         weight = _weights(ratings, pooling, cell, m)
-        return cls(ratings, pooling, first, second, cell, weight, stratum, n_strata, complete)
+        return cls(ratings, pooling, first, second, cell, weight, stratum, level, complete)
+
+    @property
+    def n_strata(self) -> int:
+        """How many strata there are."""
+        return len(self.level)
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels there are."""
+        return int(self.level.max(initial=-1)) + 1
 
     @cached_property
     def sizes(self) -> Ints:
@@ -229,20 +240,18 @@ def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
     return (size / np.maximum(there, 1))[cell]
 
 
-def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, int]:
-    """Stratum of each pair: quarters of its group up to the upper one, which is halved again and again, and their number."""
+def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
+    """Stratum of each pair, by its group and its level, and the level of each stratum.
+
+    Levels are quarters of all pairs up to the upper one, which is halved again and again.
+    """
     shares = [0.25, 0.5, 0.75, *(1 - 0.5**k for k in range(3, 32))][: strata - 1]
-    stratum, used = np.zeros(len(group), dtype=np.int64), 0
-    for one in np.unique(group).tolist():
-        mine = np.flatnonzero(group == one)
-        kept = [share for share in shares if (1 - share) * len(mine) >= _STRATUM_SIZE]
-        cuts = np.unique(np.quantile(values[mine], kept)) if kept else np.zeros(0)
-        # ties stay together: strata are the values in (lower cut, upper cut]
-        place = np.searchsorted(cuts, values[mine], side="left")
-        _, place = np.unique(place, return_inverse=True)
-        stratum[mine] = used + place
-        used += int(place.max()) + 1
-    return stratum, used
+    kept = [share for share in shares if (1 - share) * len(values) >= _LEVEL_SIZE]
+    cuts = np.unique(np.quantile(values, kept)) if kept and len(values) else np.zeros(0)
+    # ties stay together: levels are the values in (lower cut, upper cut]
+    _, level = np.unique(np.searchsorted(cuts, values, side="left"), return_inverse=True)
+    found, stratum = np.unique(group * np.int64(len(cuts) + 1) + level, return_inverse=True)
+    return stratum, found % (len(cuts) + 1)
 
 
 class StratifiedSample:
@@ -281,30 +290,21 @@ class StratifiedSample:
         return sums(stratum, self.values, self.pairs.n_strata) / np.maximum(self.drawn, 1)
 
     def variances(self) -> Floats:
-        """Variance of each stratum, drawn towards the overall one by as much as the differences between strata may be chance.
-
-        A variance from a few pairs says little where equivalent pairs are rare: strata in which none was drawn would be taken for constant.
-        The share of trust is 1 - (mean sampling variance of the estimates) / (their variance), as in empirical Bayes estimation, and the
-        overall variance counts as one more observation of each stratum.
-        """
-        stratum, n = self.pairs.stratum[self.members], np.maximum(self.drawn, 1)
-        off = (self.values - self.means()[stratum]) ** 2
-        overall = self.overall_variance()
-        own = (sums(stratum, off, self.pairs.n_strata) + overall) / n
-        fourth = sums(stratum, off**2, self.pairs.n_strata) / n
-        used = self.drawn > 1
-        noise = np.maximum(fourth - own**2, 0.0)[used] / n[used]
-        between = float(own[used].var()) if used.any() else 0.0
-        trust = max(1 - float(noise.mean()) / between, 0.0) if between > 0 else 0.0
-        return trust * own + (1 - trust) * overall
+        """Variance of each stratum, from all strata of the same level; see :func:`_level_variances`."""
+        level = self.pairs.level
+        mine = level[self.pairs.stratum[self.members]]
+        drawn = np.bincount(mine, minlength=self.pairs.n_levels)
+        mean = sums(mine, self.values, self.pairs.n_levels) / np.maximum(drawn, 1)
+        off = (self.values - mean[mine]) ** 2
+        return _level_variances(mine, off, drawn, self.overall_variance())[level]
 
     def overall_variance(self) -> float:
-        """Variance of the equivalence of all pairs, within and between strata, one equivalent pair more than was drawn taken as seen."""
+        """Variance of the equivalence of all pairs, within and between strata, some more equivalent pairs than were drawn taken as seen."""
         stratum = self.pairs.stratum[self.members]
         share = self.sizes / max(self.sizes.sum(), 1)
         means = self.means()
         second = sums(stratum, self.values**2, self.pairs.n_strata) / np.maximum(self.drawn, 1)
-        unseen = 1 / max(len(self.values), 1)
+        unseen = min(_UNSEEN / max(len(self.values), 1), 0.5)
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def loadings(self, totals: Floats) -> Floats:
@@ -334,12 +334,72 @@ class StratifiedSample:
             low, high = (low, middle) if reached(middle) else (middle, high)
         limit = 2 * max(int(self.drawn.sum()), 1)
         n = planned(high)
-        while n.sum() > limit and high > 0:
+        while n.sum() > limit and (n > self.drawn).any():
             high *= 0.9
             n = planned(high)
-            if (n <= self.drawn).all():
-                break
-        return np.maximum(n.astype(np.int64), np.minimum(self.drawn + (importance > 0), self.sizes))
+        if (n > self.drawn).any():
+            return np.asarray(n, dtype=np.int64)
+        return np.minimum(self.drawn + (importance > 0), self.sizes)  # rounding left nothing to draw
+
+
+def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
+    """Variance of the equivalence at each level of the cheap measure.
+
+    A variance from a few pairs says little where equivalent pairs are rare: a level in which none was drawn would be taken for constant, and
+    asked no more. So the levels share what they know, twice. A curve, log-linear in the level, is fitted to the squared deviations by
+    quasi-likelihood; its slope is drawn towards 0 by as much as it may be chance. The levels' own variances are then drawn towards the curve
+    by as much as their distance from it may be chance: Q, their chi-square distance, has mean d and standard deviation √(2d) if it is, for d
+    degrees of freedom, and they are trusted for the share of Q beyond mean and two standard deviations.
+
+    Parameters
+    ----------
+    level, off : shape (n,)
+        Of each pair drawn: its level, and its squared distance from the mean of the level.
+    drawn : shape (L,)
+        Pairs drawn of each level.
+    overall : float
+        Variance of all pairs; it counts as one more observation of each level.
+    """
+    levels = len(drawn)
+    n = drawn.astype(np.float64) + 1
+    squares = sums(level, off, levels)
+    squares *= np.where(drawn > 1, drawn / np.maximum(drawn - 1, 1), 1.0)
+    squares += overall
+    own = squares / n
+    used = np.flatnonzero(drawn > 0)
+    if len(used) < 3 or overall <= 0:
+        return own
+    at = np.arange(levels, dtype=np.float64)
+    at -= float(np.sum(n * at) / n.sum())
+    slope = _slope(at, squares, n)
+    curve = _through(slope, at, squares, n)
+    dispersion = float(np.mean((off - curve[level]) ** 2 / curve[level]))
+    weight = n * curve
+    spread = float(np.sum(weight * (at - np.sum(weight * at) / weight.sum()) ** 2))
+    surely = 0.0 if slope == 0 else max(1 - 4 * dispersion / spread / slope**2, 0.0)
+    curve = _through(slope * surely, at, squares, n)
+    distance = float(np.sum((n * (own - curve) ** 2 / curve)[used])) / max(dispersion, 1e-300)
+    free = len(used) - 2
+    trust = max(1 - (free + 2 * np.sqrt(2 * free)) / max(distance, 1e-300), 0.0)
+    return trust * own + (1 - trust) * curve
+
+
+def _slope(at: Floats, squares: Floats, n: Floats) -> float:
+    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at): where the residuals are orthogonal to ``at``; within ±3."""
+    low, high = -3.0, 3.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if np.sum(at * (squares - n * _through(middle, at, squares, n))) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _through(slope: float, at: Floats, squares: Floats, n: Floats) -> Floats:
+    """The curve of a slope that gives the observed sum of squares."""
+    curve = np.exp(slope * (at - at.max() if slope > 0 else at - at.min()))
+    return np.asarray(curve * squares.sum() / np.sum(n * curve))
 
 
 def _not_taken(size: int, taken: Ints, k: int, rng: np.random.Generator) -> Ints:
@@ -386,7 +446,7 @@ def stratified(
         What π is, see :class:`softirr.coefficients.Pooling`.
     seed : int
     strata : int
-        At most this many for each rater pair.
+        Levels of the cheap equivalence, at most; each rater pair has strata of its own at each level, while there are few.
     population : int
         Above this many pairs of answers, a random sample of them stands for all; its error is added.
     """
@@ -402,8 +462,7 @@ def sampled(
     answer = pairs.ratings.answer
     sample = StratifiedSample(pairs, rng)
     totals = _totals(pairs)
-    pilot = max(_PILOT, -(-_PILOT_IN_ALL // max(pairs.n_strata, 1)))
-    wanted: Ints = np.full(pairs.n_strata, pilot, dtype=np.int64)
+    wanted = _pilot(pairs)
     while True:
         new = sample.extend(wanted)
         sample.record(score(answer[pairs.first[new]], answer[pairs.second[new]]))
@@ -411,6 +470,12 @@ def sampled(
         if done or not len(new):
             return _chance(pairs, sample, scores)
         wanted = sample.allocate(totals, target_se)
+
+
+def _pilot(pairs: PairPopulation) -> Ints:
+    """How many pairs of each stratum are asked first."""
+    share = pairs.sizes / max(pairs.sizes.sum(), 1)
+    return np.asarray(np.ceil(_PILOT * share), dtype=np.int64)
 
 
 def _totals(pairs: PairPopulation) -> list[Floats]:
