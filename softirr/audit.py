@@ -11,7 +11,6 @@ empty judgement count as not judged; the estimate takes units that were not judg
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 import os
@@ -23,72 +22,41 @@ import numpy as np
 
 from softirr import chance as chances
 from softirr.agreement import DEFAULT_MEASURE, AgreementReport, agreement
-from softirr.annotations import AnnotationTable, Answer
-from softirr.annotations import _contents as contents
-from softirr.assignment import AnswerScorer, set_equivalence
+from softirr.annotations import AnnotationTable
+from softirr.assignment import set_equivalence
 from softirr.cache import MemoryCache, PairCache
-from softirr.coefficients import Floats, Ints, Ratings
+from softirr.coefficients import Ratings
 from softirr.difference import AUDITED, Audited, Design, estimate
 from softirr.equivalence import Measure
-from softirr.equivalence import measure as measure_by_name
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError
 from softirr.intervals import Coefficient
-from softirr.pairs import PairScorer
 from softirr.report import Expected
+from softirr.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.text import normalise
+from softirr.units import AuditUnit, Frames, TextPair, digest, seed_of
 
-SAME = "same"
-DIFFERENT = "different"
-FIRST_MORE_GENERAL = "first is more general"
-SECOND_MORE_GENERAL = "second is more general"
-CANT_TELL = "can't tell"
-VALUES = (SAME, DIFFERENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, CANT_TELL)
-"""What a judge can say of two texts."""
+__all__ = [
+    "JUDGEMENTS",
+    "VALUES",
+    "WIDTHS",
+    "AuditReport",
+    "AuditSheet",
+    "AuditSummary",
+    "AuditUnit",
+    "Judgements",
+    "TextPair",
+    "apply",
+    "read_sheet",
+    "sample",
+]
 
-HEADER = ("unit", "pair", "text_a", "text_b", "judgement")
 WIDTHS = (0.05, 0.1, 0.2)
 """Widths of the interval for which the report says how many judgements they need."""
 JUDGEMENTS = 60
 
-_POOL = 20_000
-"""Pairs of answers of different items that stand for all of them, where the measure is cheap."""
-_COSTLY_TEXT_PAIRS = 3_000
-"""The same in pairs of texts, where it is not."""
-_LEAST_POOL = 500
 _LEAST_JUDGED = 8
 _NOT_AUDITED = "the audit does not cover it"
-_MARKS = {
-    **{value: value for value in VALUES},
-    "cant tell": CANT_TELL,
-    "can’t tell": CANT_TELL,
-    "": "",
-}
-
-
-@dataclass(frozen=True)
-class TextPair:
-    """Two texts to be judged: do they mean the same?"""
-
-    number: int
-    text_a: str
-    text_b: str
-
-
-@dataclass(frozen=True)
-class AuditUnit:
-    """A pair of answers to be judged.
-
-    Attributes
-    ----------
-    id : str
-        Says nothing about the pair, but recognises it; holds the seed.
-    pairs : tuple of TextPair
-        One for single texts; for sets, each text of the one answer with each of the other, but for texts that both have.
-    """
-
-    id: str
-    pairs: tuple[TextPair, ...]
 
 
 @dataclass(frozen=True)
@@ -105,33 +73,6 @@ class AuditSheet:
         for unit in self.units:
             writer.writerows((unit.id, pair.number, pair.text_a, pair.text_b, "") for pair in unit.pairs)
         return out.getvalue()
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """What one judge said.
-
-    Attributes
-    ----------
-    judge : str
-        Whose they are; a file's name.
-    values : mapping of (unit id, pair number) to str
-        One of ``VALUES``, or empty.
-    texts : mapping of (unit id, pair number) to (str, str)
-        The texts that were judged, where they are known: they are held against the table.
-    places : mapping of (unit id, pair number) to str
-        File and line, for messages.
-    """
-
-    judge: str
-    values: Mapping[tuple[str, int], str]
-    texts: Mapping[tuple[str, int], tuple[str, str]] | None = None
-    places: Mapping[tuple[str, int], str] | None = None
-
-    def place(self, key: tuple[str, int]) -> str:
-        """Where a judgement stands."""
-        found = self.places.get(key) if self.places else None
-        return found or f"{self.judge}, unit {key[0]}, pair {key[1]}"
 
 
 @dataclass(frozen=True)
@@ -258,7 +199,7 @@ def sample(
     """
     if judgements < 1:
         raise InputError(f"The number of judgements is {judgements}, but has to be at least 1.")
-    frames = _Frames(table, measure, seed, assignment, cache, progress)
+    frames = Frames(table, measure, seed, assignment, cache, progress)
     wanted: dict[tuple[int, int], None] = {}
     for frame, member in frames.design.draws():
         wanted.setdefault(frames.design.key(frame, member))
@@ -266,7 +207,7 @@ def sample(
             break
     if not wanted:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
-    units = sorted((frames.unit(*pair) for pair in wanted), key=lambda unit: _digest(unit.id, "order"))
+    units = sorted((frames.unit(*pair) for pair in wanted), key=lambda unit: digest(unit.id, "order"))
     return AuditSheet(tuple(unit for unit in units if unit.id not in without))
 
 
@@ -301,9 +242,9 @@ def apply(
     ids = {unit: judgements.place((unit, pair)) for judgements in read for unit, pair in judgements.values}
     if not ids:
         raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
-    seed = _seed(ids)
+    seed = seed_of(ids)
     store = cache if cache is not None else MemoryCache()
-    frames = _Frames(table, measure, seed, assignment, store, progress)
+    frames = Frames(table, measure, seed, assignment, store, progress)
     units, draws = frames.found(ids)
     _check_texts(read, units)
     judged = _judged(read, frames, units)
@@ -317,189 +258,14 @@ def apply(
     return _report(plain, audited, judged, len(ids))
 
 
-# --- units ------------------------------------------------------------------------------------------------------------
-
-
-class _Frames:
-    """What is drawn from: the design of a table and its units by id."""
-
-    def __init__(
-        self,
-        table: AnnotationTable,
-        measure: str | Measure,
-        seed: int,
-        assignment: str,
-        cache: PairCache | None,
-        progress: Progress | None,
-    ) -> None:
-        self.table = table = _in_order(table)
-        self.measure = measure_by_name(measure) if isinstance(measure, str) else measure
-        scorer = PairScorer(self.measure, table.texts, cache=cache, progress=progress)
-        self.answers = AnswerScorer(table, scorer, method=assignment)
-        ratings = Ratings.of(table)
-        if not len(ratings.comparisons.left):
-            raise InputError("No item has answers of two raters: there is no agreement to audit.")
-        self._sets = [frozenset(answer) for answer in table.answers]
-        pool = _POOL if table.is_single else _POOL // 2
-        if not scorer.cheap:
-            size = float(np.mean([len(answer) for answer in table.answers]))
-            pool = max(_LEAST_POOL, int(_COSTLY_TEXT_PAIRS / max(size, 1.0) ** 2))
-        self.design = Design.of(ratings, self.answers.score, self._known, pool=pool, seed=seed)
-        rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-        told = [(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows]
-        self._prefix = f"{seed}-{_digest(repr(told))[:4]}{_digest(self.measure.name, assignment)[:4]}"
-
-    def _known(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        """True equivalence of answers that need not be judged: identical ones, and where one has nothing more to match."""
-        value = np.full(len(k), np.nan)
-        value[k == l] = 1.0
-        if self.table.is_single:
-            return value
-        for place in np.flatnonzero(k != l).tolist():
-            a, b = self._sets[k[place]], self._sets[l[place]]
-            both = len(a & b)
-            if both == min(len(a), len(b)):
-                value[place] = 2 * both / (len(a) + len(b))
-        return value
-
-    def id(self, k: int, l: int) -> str:  # noqa: E741
-        """Id of a pair of answers."""
-        ends = sorted("\x1f".join(self.table.texts_of(answer)) for answer in (k, l))
-        return f"{self._prefix}-{_digest(self._prefix, *ends)[:10]}"
-
-    def unit(self, k: int, l: int) -> AuditUnit:  # noqa: E741
-        """The unit of a pair of answers: which of them stands first, and the order of its rows, hang on its id alone."""
-        id = self.id(k, l)
-        if int(_digest(id, "side")[:2], 16) % 2 == (k < l):
-            k, l = l, k  # noqa: E741
-        shared = self._sets[k] & self._sets[l]
-        texts = self.table.texts
-        rows = [
-            (texts[a], texts[b]) for a in self.table.answers[k] for b in self.table.answers[l] if not {a, b} & shared
-        ]
-        rows.sort(key=lambda row: _digest(id, *row))
-        return AuditUnit(id, tuple(TextPair(number, a, b) for number, (a, b) in enumerate(rows, start=1)))
-
-    def found(self, ids: Mapping[str, str]) -> tuple[dict[str, tuple[AuditUnit, tuple[int, int]]], int]:
-        """The units of some ids with their answers, and how many draws it takes until all have been drawn."""
-        for id, place in ids.items():
-            head, _, _ = id.rpartition("-")
-            if head != self._prefix:
-                same_table = head[:-4] == self._prefix[:-4]
-                why = "with another measure" if same_table else "from other answers: the file has changed since"
-                raise InputError(
-                    f"{place}: this unit was drawn {why}. Draw a new sheet, or give what it was drawn from."
-                )
-        missing = dict(ids)
-        units = {}
-        draws = 0
-        seen: set[tuple[int, int]] = set()
-        for frame, member in self.design.draws():
-            if not missing:
-                break
-            draws += 1
-            pair = self.design.key(frame, member)
-            if pair in seen:
-                continue
-            seen.add(pair)
-            id = self.id(*pair)
-            if missing.pop(id, None) is not None:
-                units[id] = self.unit(*pair), pair
-        if missing:
-            raise InputError(f"{next(iter(missing.values()))}: this unit was never drawn from these answers.")
-        return units, draws
-
-
-def _in_order(table: AnnotationTable) -> AnnotationTable:
-    """The same answers with items and raters sorted by id: units do not depend on the order in which a file has them."""
-    rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
-    given = sorted((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows)
-    return AnnotationTable.from_answers(Answer(*row) for row in given)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.blake2b("\x1e".join(parts).encode("utf-8"), digest_size=16).hexdigest()
-
-
-def _seed(ids: Mapping[str, str]) -> int:
-    seeds: dict[int, str] = {}
-    for id, place in ids.items():
-        parts = id.rsplit("-", 2)
-        if len(parts) != 3 or not parts[0].lstrip("-").isdecimal():
-            raise InputError(f"{place}: {id!r} is no unit that audit sample has drawn.")
-        seeds.setdefault(int(parts[0]), place)
-    if len(seeds) > 1:
-        first, second = list(seeds)[:2]
-        raise InputError(
-            f"{seeds[second]}: this unit was drawn with seed {second}, others with seed {first}; apply sheets of one seed together."
-        )
-    return next(iter(seeds))
-
-
 # --- judgements -------------------------------------------------------------------------------------------------------
-
-
-def read_sheet(source: str | os.PathLike[str] | io.TextIOBase, *, judge: str | None = None) -> Judgements:
-    """Read a judged sheet.
-
-    Parameters
-    ----------
-    source : path, "-" for standard input, or open text stream
-        CSV with the columns of ``HEADER``; a spreadsheet may have put semicolons or tabs for the commas.
-    judge : str, optional
-        Who judged; the file's name by default.
-
-    Raises
-    ------
-    InputError
-        Says the file and the line.
-    """
-    name, text = contents(source)
-    header = text.partition("\n")[0].rstrip("\r")
-    for delimiter in ",;\t":
-        columns = [column.strip().casefold() for column in next(csv.reader([header], delimiter=delimiter), [])]
-        if set(HEADER) <= set(columns):
-            break
-    else:
-        raise InputError(f"{name} is no sheet of audit sample: line 1 has to be {','.join(HEADER)}.")
-    at = [columns.index(column) for column in HEADER]
-    values: dict[tuple[str, int], str] = {}
-    texts: dict[tuple[str, int], tuple[str, str]] = {}
-    places: dict[tuple[str, int], str] = {}
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        next(reader)
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            place = f"{name}, line {reader.line_num}"
-            if len(row) <= max(at):
-                raise InputError(f"{place}: the row has {len(row)} columns, but {len(HEADER)} are needed.")
-            unit, number, text_a, text_b, judgement = (row[i] for i in at)
-            if not number.strip().isdecimal():
-                raise InputError(f"{place}: the pair is {number!r}, not a number.")
-            key = unit.strip(), int(number)
-            value = _mark(judgement, place)
-            if key in values and values[key] != value:
-                raise InputError(f"{place}: this pair stands in the sheet twice, with different judgements.")
-            values[key], texts[key], places[key] = value, (text_a, text_b), place
-    except csv.Error as error:
-        raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
-    return Judgements(judge or name, values, texts, places)
-
-
-def _mark(judgement: str, place: str) -> str:
-    mark = " ".join(judgement.casefold().split())
-    if mark not in _MARKS:
-        raise InputError(f"{place}: the judgement is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
-    return _MARKS[mark]
 
 
 def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]) -> None:
     """Refuse pairs that a unit does not have, and texts that are not the table's."""
     for sheet in sheets:
         for key, value in sheet.values.items():
-            _mark(value, sheet.place(key))
+            checked(value, sheet.place(key))
             pairs = units[key[0]][0].pairs
             if not 1 <= key[1] <= len(pairs):
                 raise InputError(f"{sheet.place(key)}: unit {key[0]} has no pair {key[1]}.")
@@ -532,12 +298,12 @@ class _Judged:
 
 
 def _judged(
-    sheets: Sequence[Judgements], frames: _Frames, units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]
+    sheets: Sequence[Judgements], frames: Frames, units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]
 ) -> _Judged:
     said: dict[tuple[str, int], dict[str, bool]] = {}
     for sheet in sheets:
         for key, value in sheet.values.items():
-            mark = _MARKS[" ".join(value.casefold().split())]
+            mark = checked(value, sheet.place(key))
             if mark not in ("", CANT_TELL):
                 judges = said.setdefault(key, {})
                 if judges.setdefault(sheet.judge, mark == SAME) != (mark == SAME):
@@ -557,7 +323,7 @@ def _judged(
 
 
 def _equivalence(
-    frames: _Frames, answers: tuple[int, int], unit: AuditUnit, same: Mapping[int, bool | None]
+    frames: Frames, answers: tuple[int, int], unit: AuditUnit, same: Mapping[int, bool | None]
 ) -> float | None:
     """Equivalence of two answers by one judge's word; None where a pair that was not judged could change it."""
     k, l = answers  # noqa: E741

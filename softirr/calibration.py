@@ -7,13 +7,12 @@ need not be a random sample, and they improve P, not the coefficient.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, cast
@@ -22,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.annotations import _contents as contents
-from softirr.annotations import _long_fields as long_fields
 from softirr.cache import PairCache
 from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError
 from softirr.pairs import PairScorer
+from softirr.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalise
 
 Floats = NDArray[np.float64]
@@ -43,8 +42,6 @@ BINS = 10
 FOLDS = 5
 
 HEADER = ("text_a", "text_b", "judgement")
-_JUDGED = {"same": 1.0, "different": 0.0, "first is more general": 0.0, "second is more general": 0.0}
-_SKIPPED = ("", "can't tell", "cant tell", "can’t tell")
 
 
 @dataclass(frozen=True)
@@ -480,23 +477,13 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     InputError
         Says the file and the line.
     """
-    name, text = contents(source)
-    header = text.partition("\n")[0].rstrip("\r")
-    for delimiter in ",;\t":
-        columns = [column.strip().casefold() for column in next(csv.reader([header], delimiter=delimiter), [])]
-        if set(HEADER) <= set(columns):
-            break
-    else:
-        raise InputError(f"{name} holds no judged pairs: line 1 needs the columns {', '.join(HEADER)}.")
-    at = [columns.index(column) for column in HEADER]
+    _, found = rows(source, HEADER, "file of judged pairs")
     pairs: list[tuple[str, str]] = []
     judged: list[float] = []
     skipped = identical = 0
-    for place, row in _rows(name, text, delimiter):
-        if len(row) <= max(at):
-            raise InputError(f"{place}: the row has {len(row)} columns, but {max(at) + 1} are needed.")
-        a, b = normalise(row[at[0]]), normalise(row[at[1]])
-        value = _judgement(row[at[2]], place)
+    for place, (text_a, text_b, judgement) in found:
+        a, b = normalise(text_a), normalise(text_b)
+        value = _judgement(judgement, place)
         if value is None:
             skipped += 1
         elif a == b:
@@ -507,30 +494,15 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     return JudgedPairs(tuple(pairs), tuple(judged), skipped, identical)
 
 
-def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    with long_fields():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        try:
-            next(reader)
-            for row in reader:
-                if any(cell.strip() for cell in row):
-                    yield f"{name}, line {reader.line_num}", row
-        except csv.Error as error:
-            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
-
-
 def _judgement(cell: str, place: str) -> float | None:
-    mark = " ".join(cell.casefold().split())
-    if mark in _SKIPPED:
-        return None
-    if mark in _JUDGED:
-        return _JUDGED[mark]
+    """1 same, 0 different, a number between, or None for a pair without a judgement."""
     try:
-        value = float(mark)
+        value = float(cell)
     except ValueError:
-        value = -1.0
+        word = checked(cell, place)
+        return None if word in ("", CANT_TELL) else float(word == SAME)
     if not 0 <= value <= 1:
-        raise InputError(f"{place}: the judgement is {cell.strip()!r}, but can be same, different or empty.")
+        raise InputError(f"{place}: the judgement is {cell.strip()!r}, but a number has to be from 0 to 1.")
     return value
 
 

@@ -12,19 +12,10 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
-from softirr.audit import (
-    CANT_TELL,
-    DIFFERENT,
-    HEADER,
-    SAME,
-    VALUES,
-    Judgements,
-    apply,
-    read_sheet,
-    sample,
-)
+from softirr.audit import Judgements, apply, read_sheet, sample
 from softirr.coefficients import Ratings
 from softirr.errors import InputError
+from softirr.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
 
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 
@@ -387,8 +378,8 @@ class TestWrongSheets:
     @pytest.mark.parametrize(
         "text, message",
         [
-            ("a,b\n", "line 1 has to be unit,pair,text_a,text_b,judgement"),
-            ("unit,pair,text_a,text_b,judgement\nu,1,a,b\n", "line 2: the row has 4 columns"),
+            ("a,b\n", "line 1 has to have the columns unit,pair,text_a,text_b,judgement"),
+            ("unit,pair,text_a,text_b,judgement\nu,1,a\n", "line 2: the row ends before the column text_b"),
             ("unit,pair,text_a,text_b,judgement\nu,one,a,b,same\n", "line 2: the pair is 'one'"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgement is 'equal'"),
             ("unit,pair,text_a,text_b,judgement\n\nu,1,a,b,same\nu,1,a,b,different\n", "line 4: .*twice"),
@@ -401,7 +392,9 @@ class TestWrongSheets:
             read_sheet(tmp_path / "s.csv")
 
     def test_what_spreadsheets_do(self, tmp_path):
-        text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2;a;c;Can’t  tell;\r\nv;1;a;b;;\r\n"
+        text = (
+            "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
+        )
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
         got = read_sheet(tmp_path / "s.csv", judge="Ann")
         assert got.judge == "Ann"

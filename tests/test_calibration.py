@@ -308,11 +308,11 @@ class TestPairs:
     @pytest.mark.parametrize(
         "text, message",
         [
-            ("a,b,c\n", "line 1 needs the columns text_a, text_b, judgement"),
+            ("a,b,c\n", "line 1 has to have the columns text_a,text_b,judgement"),
             ("text_a,text_b,judgement\na,b,maybe\n", "line 2: the judgement is 'maybe'"),
             ("text_a,text_b,judgement\na,b,7\n", "line 2: the judgement is '7'"),
             ("text_a,text_b,judgement\na,b,nan\n", "line 2: the judgement is 'nan'"),
-            ("text_a,text_b,judgement\n\na,b\n", "line 3: the row has 2 columns"),
+            ("text_a,text_b,judgement\n\na\n", "line 3: the row ends before the column text_b"),
             ('text_a,text_b,judgement\n"a,b,same\n', "not valid CSV"),
         ],
     )

@@ -14,13 +14,13 @@ from typing import cast
 import numpy as np
 
 from softirr import chance as chances
-from softirr.audit import _Frames as Frames
 from softirr.bench.audit_simulation import NAMES, QUALITIES, Runs, World, judge, simulate
 from softirr.coefficients import Floats, Ints
 from softirr.difference import estimate
 from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
+from softirr.units import Frames
 
 WORLDS = {
     "single": World(),
