@@ -1,6 +1,6 @@
 """What the agreement panel shows for one task, from what the store knows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -104,6 +104,7 @@ def payload(
     links: Mapping[str, str] | None = None,
     calibrated: int | None = None,
     threshold: float = 0.5,
+    audited: Callable[[str], Row | None] = lambda _: None,
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -117,6 +118,8 @@ def payload(
         Decisions that calibrate the measure.
     threshold : float
         Equivalence from which on two texts match.
+    audited : callable
+        The newest audit of a field that came to a result; its coefficient stands for the project then.
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
@@ -131,9 +134,7 @@ def payload(
         "project": {
             "id": project["number"],
             "title": project["title"],
-            "coefficient": None
-            if found is None
-            else {"name": found[0], "value": found[1]["value"], "ci95": found[1].get("ci95")},
+            "coefficient": None if found is None else _coefficient(*found, audited(first["name"])),
             "n_items": place[1] if place else None,
         },
         "task": {
@@ -161,6 +162,13 @@ def payload(
         "links": dict(links or {}),
         "how_to_accept": HOW_TO_ACCEPT if first["suggestion"] else None,
     }
+
+
+def _coefficient(name: str, plain: Mapping[str, Any], audit: Row | None) -> dict[str, Any]:
+    corrected = audit["result"]["coefficients"].get(name) if audit is not None else None
+    counts = bool(corrected) and corrected["value"] is not None
+    chosen = corrected if counts else plain
+    return {"name": name, "value": chosen["value"], "ci95": chosen.get("ci95"), "audited": counts}
 
 
 def job_view(job: Row | None) -> dict[str, Any] | None:

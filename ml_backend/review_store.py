@@ -134,6 +134,10 @@ class ReviewStore:
         kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
         return self._rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
 
+    def audited(self, project: int, control: str) -> Row | None:
+        """The newest audit of a field that came to a result."""
+        return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
+
     def asked_audits(self, project: int) -> list[int]:
         """Audits that wait to be drawn or worked out."""
         query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))

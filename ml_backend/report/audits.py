@@ -74,10 +74,10 @@ def run_asked(
                 else _drawn(store, project, audit, scorer, settings, progress)
             )
         except InputError as error:
-            values = {"problem": str(error)}
+            values = {"problem": str(error), "result": None, "result_at": None}
         now = reviews.audit(number)
-        again = now is not None and now["asked_at"] != audit["asked_at"]  # judged again meanwhile
-        reviews.update_audit(number, **values, **({} if again else {"asked_at": None}))
+        if now is not None and now["asked_at"] == audit["asked_at"]:  # else it was judged again meanwhile
+            reviews.update_audit(number, **values, asked_at=None)
     return len(asked)
 
 

@@ -93,7 +93,7 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
     done = reviews.done(project["id"])
     found = headline(summary)
     looks = queue(rows, names, done, links)
-    audit = next((row for row in reviews.audits(project["id"]) if row["control"] == control and row["result"]), None)
+    audit = reviews.audited(project["id"], control)
     return {
         "schema_version": SCHEMA_VERSION,
         "generated_at": moment(time.time()),

@@ -60,6 +60,7 @@ def headline_of(
         return base | value | {"sentence": sentence(name, coefficient, summary, n)}
     result = audit["result"]
     judgements = result["audit"]["judgements"]
+    said = sentence(name, corrected, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
     people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
     return base | {
         "value": corrected["value"],
@@ -68,13 +69,15 @@ def headline_of(
         "judgements": judgements,
         "plain": {"value": coefficient["value"], "ci95": coefficient.get("ci95")},
         # observed and chance agreement are the audited ones too, or the sentence would contradict itself
-        "sentence": f"{sentence(name, corrected, {**result, 'n_raters': summary['n_raters']}, n)} This value is audited: {judgements:,} "
-        f"judgements of {people} about randomly drawn pairs stand behind it. Without them it would read {coefficient['value']:.2f}.",
+        "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
+        f"Without them it would read {coefficient['value']:.2f}.",
     }
 
 
-def sentence(name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int) -> str:
-    """What the headline means, in plain words."""
+def sentence(
+    name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str = "more tasks"
+) -> str:
+    """What the headline means, in plain words; `more` is what would make a wide interval narrower."""
     value, interval = coefficient["value"], coefficient.get("ci95")
     raters = summary["n_raters"]
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
@@ -101,7 +104,7 @@ def sentence(name: str, coefficient: Mapping[str, Any], summary: Mapping[str, An
     if observed is not None and expected is not None:
         text += f" Answers to the same task are equivalent at {observed:.2f} on average, where chance alone would give {expected:.2f}."
     if interval and interval[1] - interval[0] > 0.3:
-        text += " The interval is wide: more tasks would make this more certain."
+        text += f" The interval is wide: {more} would make this more certain."
     return text
 
 

@@ -116,8 +116,9 @@ def judge(which: int) -> Response:
     name = _judge(project, body.get("judge"))
     if body.get("verdict") not in audits.VERDICTS:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
-    reviews().judge(which, _places(found, body.get("places")), name, body["verdict"])
-    return doors.data(_after(project, found), status=201)
+    places, before = _places(found, body.get("places")), _complete(found)
+    reviews().judge(which, places, name, body["verdict"])
+    return doors.data(_after(project, found, name, before), status=201)
 
 
 @audit.delete("/api/audit/<int:which>/judgements")
@@ -127,9 +128,10 @@ def take_back(which: int) -> Response:
     found = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
     given = [int(one) if one.isascii() and one.isdigit() else -1 for one in request.args.get("places", "").split(",")]
-    if not reviews().unjudge(which, _places(found, given), name):
+    places, before = _places(found, given), _complete(found)
+    if not reviews().unjudge(which, places, name):
         raise Refused(404, "There is no such judgement.")
-    return doors.data(_after(project, found))
+    return doors.data(_after(project, found, name, before))
 
 
 @audit.post("/api/audit/<int:which>/finish")
@@ -150,19 +152,28 @@ def reviews() -> ReviewStore:
     return ReviewStore(services().store)
 
 
-def _after(project: Row, found: Row) -> dict[str, Any]:
-    """What follows from a changed judgement: with the last pair judged, or a result that is no longer right, it is worked out."""
-    if audits.complete(found["sheet"], reviews().judges(found["id"])):
-        _work_out(project, found["id"])
-    elif found["result"] is not None:
-        reviews().update_audit(found["id"], result=None, result_at=None)
-    return _view(_audit(project, found["id"]))
+def _complete(found: Row) -> list[str]:
+    return audits.complete(found["sheet"], reviews().judges(found["id"]))
+
+
+def _after(project: Row, found: Row, judge: str, before: list[str]) -> dict[str, Any]:
+    """What follows from a changed judgement of `judge`, where those in `before` had judged every pair.
+
+    Only who has judged every pair counts once somebody has, so that the word of somebody in the middle changes nothing then.
+    """
+    which, now = found["id"], _complete(found)
+    if not now:
+        reviews().update_audit(which, result=None, result_at=None, asked_at=None)
+    elif judge in {*before, *now}:
+        _work_out(project, which)
+    return _view(_audit(project, which))
 
 
 def _work_out(project: Row, which: int) -> None:
+    """Have the audit worked out; its last result stands until then."""
     import time
 
-    reviews().update_audit(which, asked_at=time.time(), result=None, result_at=None, problem=None)
+    reviews().update_audit(which, asked_at=time.time(), problem=None)
     services().wakeups.want(project["id"], "audit")
 
 
@@ -170,10 +181,10 @@ def _view(found: Row) -> dict[str, Any]:
     judges = reviews().judges(found["id"])
     if not found["sheet"]:
         status = "failed" if found["problem"] else "drawing"
-    elif found["result"] is not None:
-        status = "done"
     elif found["asked_at"] is not None:
         status = "working"
+    elif found["result"] is not None:
+        status = "done"
     else:
         status = "judging"
     return {

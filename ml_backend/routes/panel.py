@@ -95,6 +95,7 @@ def _payload(project: Row) -> dict[str, Any]:
         viewer={"can_decide": True, "name": viewer, "asks_name": viewer is None},
         calibrated=_calibrated(project),
         threshold=chosen.threshold,
+        audited=lambda control: ReviewStore(store).audited(project["id"], control),
         links={"report": f"report/{project['number']}"},  # relative: only the browser knows what a proxy put before it
     )
     return body | {"message": "Being computed again …"} if again else body

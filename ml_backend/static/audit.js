@@ -82,7 +82,8 @@
     form.who.value = who || judge;
     at("how-many").hidden = Boolean(running);
     form.judgements.required = !running;
-    at("begin-button").textContent = running ? (audit.judges.some((one) => one.name === form.who.value) ? "Go on" : "Judge") : "Draw the pairs";
+    name();
+    at("new").hidden = !running || audit.status !== "done";
     const before = at("before");
     before.replaceChildren();
     before.hidden = !audit;
@@ -92,12 +93,7 @@
       before.append(line(`${plural(audit.n_units, "pair")} of answers${several} were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}.`));
       for (const one of audit.judges) before.append(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
       if (audit.status === "done") {
-        before.append(line("The audit is done; its coefficient stands at the top of the report. You can judge the same pairs too, or start a new audit."));
-        const fresh = document.createElement("button");
-        fresh.type = "button";
-        fresh.textContent = "Start a new audit";
-        fresh.addEventListener("click", () => { drawNew = true; start(); });
-        before.append(fresh);
+        before.append(line("The audit is done; its coefficient stands at the top of the report. Somebody else can judge the same pairs too."));
       }
     }
     show("start");
@@ -109,9 +105,16 @@
     return p;
   }
 
-  at("begin").who.addEventListener("input", () => {
-    if (audit && !drawNew && audit.status !== "failed") at("begin-button").textContent = audit.judges.some((one) => one.name === at("begin").who.value.trim()) ? "Go on" : "Judge";
-  });
+  /** What the button does depends on who presses it. */
+  function name() {
+    const running = audit && audit.status !== "failed" && !drawNew;
+    const own = running && audit.judges.find((one) => one.name === at("begin").who.value.trim());
+    const words = own ? (own.n >= audit.n_pairs ? "Show the result" : "Go on") : "Judge";
+    at("begin-button").textContent = running ? words : "Draw the pairs";
+  }
+
+  at("begin").who.addEventListener("input", name);
+  at("new").addEventListener("click", () => { drawNew = true; start(); });
 
   at("begin").addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -266,7 +269,7 @@
   });
 
   document.addEventListener("keydown", (event) => {
-    if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, summary")) return;
+    if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea")) return;
     const verdict = KEYS[event.key.toLowerCase()];
     if (verdict) decide(verdict);
     else if (event.key === "0") none();

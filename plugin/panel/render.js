@@ -116,7 +116,7 @@ function head(context) {
   const coefficient = project?.coefficient;
   if (coefficient && coefficient.value !== null && coefficient.value !== undefined) {
     const interval = coefficient.ci95 ? ` (${number(coefficient.ci95[0])} to ${number(coefficient.ci95[1])})` : "";
-    fact("Whole project", `${COEFFICIENTS[coefficient.name] ?? coefficient.name} ${number(coefficient.value)}${interval}`);
+    fact("Whole project", `${COEFFICIENTS[coefficient.name] ?? coefficient.name} ${number(coefficient.value)}${interval}${coefficient.audited ? ", audited" : ""}`);
   }
   const links = h("nav", { class: "sirr-links", "aria-label": "Agreement report" });
   if (payload.links?.report) links.append(h("a", { href: safe(payload.links.report), target: "_blank", rel: "noopener" }, "Project report"));

@@ -143,13 +143,54 @@ def test_several_judges(seeded: Seeded) -> None:
     audit = first.draw()
     first.judge_all(audit)
     alone = first.pairs(audit)["result"]["coefficients"]
-    second.say(audit, [0], "same")
+    assert second.say(audit, [0], "same").json["status"] == "done"
+    assert first.send("GET", "/api/report").json["headline"]["audited"], "the headline stays while others judge"
     second.work()
     assert first.pairs(audit)["result"]["coefficients"] == alone, "who is not through does not count yet"
     second.judge_all(audit)
     both = first.pairs(audit)
     assert both["judges"] == [{"name": "One", "n": both["n_pairs"]}, {"name": "Two", "n": both["n_pairs"]}]
     assert both["result"]["audit"]["judges"] == 2
+    assert "judgements of 2 people" in first.send("GET", "/api/report").json["headline"]["sentence"]
+
+
+def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the scorer works out while somebody changes a word is not taken for the result."""
+    from ml_backend.report import audits
+
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.judge_all(audit)
+    before = browser.pairs(audit)["result"]["coefficients"]
+    worked_out = audits._worked_out
+
+    def meanwhile(*given: Any) -> Any:
+        found = worked_out(*given)
+        monkeypatch.setattr(audits, "_worked_out", worked_out)
+        browser.say(audit, list(range(30)), "same")
+        return found
+
+    browser.say(audit, [0], "same")
+    monkeypatch.setattr(audits, "_worked_out", meanwhile)
+    browser.work()
+    assert browser.pairs(audit)["status"] == "working"
+    browser.work()
+    assert browser.pairs(audit)["status"] == "done" and browser.pairs(audit)["result"]["coefficients"] != before
+
+
+def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
+    def coefficient() -> Any:
+        task = seeded.services.store.get_tasks(seeded.project, [5200])[5200]["number"]
+        query = {"project": NUMBER, "task": task, "k": seeded.key()}
+        return seeded.client.get("/api/panel", query_string=query).json["project"]["coefficient"]
+
+    browser = Browser(seeded)
+    assert not coefficient()["audited"]
+    audit = browser.draw(60)
+    browser.judge_all(audit)
+    headline = browser.send("GET", "/api/report").json["headline"]
+    said = coefficient()
+    assert said["audited"] and (said["value"], said["ci95"]) == (headline["value"], headline["ci95"])
 
 
 def test_another_day_goes_on_where_one_stopped(seeded: Seeded) -> None:
