@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from browsers import launched, picture_folder
 
 from ml_backend.demo import CONTROL, Demo, email_of
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, ServerError, find_label_studio
@@ -45,19 +44,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         demo.open(fresh=True)
         demo.start()
         yield demo
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests of a process."""
-    with launched() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="session")
-def pictures() -> Path:
-    """Where screenshots of the run are kept."""
-    return picture_folder()
 
 
 class People:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-from browsers import ROOT, launched, picture_folder
+from browsers import ROOT
 
 PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement</title><link rel="stylesheet" href="page.css"><link rel="stylesheet" href="panel.css">
 </head><body><main id="panel"></main></body></html>"""
@@ -44,16 +44,3 @@ def panel_url() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests of a process."""
-    with launched() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="session")
-def pictures() -> Path:
-    """Where screenshots of the run are kept."""
-    return picture_folder()
