@@ -26,10 +26,11 @@ from softirr.annotations import AnnotationTable
 from softirr.assignment import set_equivalence
 from softirr.cache import MemoryCache, PairCache
 from softirr.coefficients import Ratings
-from softirr.difference import AUDITED, Audited, Design, estimate
+from softirr.difference import AUDITED, Audited, estimate
 from softirr.equivalence import Measure
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError
+from softirr.frames import Design
 from softirr.intervals import Coefficient
 from softirr.report import Expected
 from softirr.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet

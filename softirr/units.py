@@ -12,11 +12,11 @@ from softirr.annotations import AnnotationTable, Answer
 from softirr.assignment import AnswerScorer
 from softirr.cache import PairCache
 from softirr.coefficients import Floats, Ints, Ratings
-from softirr.difference import Design
 from softirr.equivalence import Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError
+from softirr.frames import Design
 from softirr.pairs import PairScorer
 
 _POOL = 20_000

@@ -17,7 +17,8 @@ from softirr import chance as chances
 from softirr import difference
 from softirr.bench.audit_simulation import NAMES, QUALITIES, Project, World, audits, judge, simulate, table_truth
 from softirr.coefficients import Ratings
-from softirr.difference import AUDITED, Design, Frame, estimate
+from softirr.difference import AUDITED, estimate
+from softirr.frames import Design, Frame
 
 SINGLE = World(n_items=150, concepts=20, keep=0.75)
 SETS = World(n_items=150, concepts=30, keep=0.75, largest=3)

@@ -11,7 +11,8 @@ import numpy as np
 from softirr import chance as chances
 from softirr.assignment import batched_set_equivalence
 from softirr.coefficients import Floats, Ints, Ratings, item_means
-from softirr.difference import Audited, Design, estimate
+from softirr.difference import Audited, estimate
+from softirr.frames import Design
 from softirr.intervals import Coefficient
 
 NAMES = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
