@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
 from browsers import ROOT
 
-PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement</title><link rel="stylesheet" href="page.css"><link rel="stylesheet" href="panel.css">
+PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement</title><link rel="icon" href="data:,"><link rel="stylesheet" href="page.css"><link rel="stylesheet" href="panel.css">
 </head><body><main id="panel"></main></body></html>"""
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'"
 
