@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-# Before any library reads them: tests must not depend on what a hub would answer, and run beside each other on few cores.
+# Before any library reads them: tests must not depend on what a hub would answer, and with models this small threads only wait for each other.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 ROOT = Path(__file__).resolve().parent.parent
