@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import softirr
+from softirr.braylan import Braylan2022
 from softirr.coefficients import item_means
 from softirr.intervals import standard_error, wald
 from softirr.matrix import matrix_agreement
@@ -546,6 +547,64 @@ class TestSetAnnotations:
         found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
         assert found.coefficients["observed_agreement"].value == 0.0
         assert found.coefficients["krippendorff_alpha"].value <= 0
+
+
+class TestBraylan2022:
+    """Braylan, Alonso and Lease (2022), Measuring annotator agreement generally across complex structured, multi-object, and free-text
+    annotation tasks; the notebook interannotator.ipynb of their package: five translations of each of six sentences, 1 - GLEU as distance.
+
+    The notebook prints three sentences cut short; these endings give its alpha to all digits.
+    """
+
+    SENTENCES = (
+        "She was very kind to show the town.|She kindly showed me around the town.|She was very kind to show the town.|"
+        "She was very kind for me to show the town.|She take me on the tour in town kindly.",
+        "This is the book I was looking for.|This is the very book that I was looking for.|This is exactly the book I was looking for.|"
+        "This is the book just I look for.|This is the book I was looking for ",
+        "I don't want to see myself that being at a loss.|Because I do not want to see myself miserable.|"
+        "I don't want to see myself lost.|Because I don't want to see myself being at a loss.|"
+        "Because I do not want to see myself who was beaten.",
+        "Luckily he got on the train just in time.|fortunately he was in time for the train.|Luckily, he was in time fo the train.|"
+        "Fortunately he was in time for the train.|Fortunately he was in time for a train.",
+        "I make it a rule to walk early morning.|I make it a rule to walk at early morning.|"
+        "I make it a rule to take a walk early in the morning.|I always take a walk early in the morning.|"
+        "It\u2019s my rule to walk around every early morning.",
+        "He often goes to school late.|He is often late at school.|He often late for school.|He is often late for school.|"
+        "He is often late for school.",
+    )
+
+    @pytest.fixture
+    def distances(self):
+        """Of the pairs of the same sentence, and of all pairs of different ones."""
+        from nltk.translate.gleu_score import sentence_gleu
+
+        texts = [text.split(" ") for row in self.SENTENCES for text in row.split("|")]
+        # GLEU is not symmetric: as in the notebook, the earlier annotation is the reference
+        pairs = [(i, j, 1 - sentence_gleu([texts[i]], texts[j])) for j in range(30) for i in range(j)]
+        return [np.array([d for i, j, d in pairs if (i // 5 == j // 5) == same]) for same in (True, False)]
+
+    def test_pairs(self, distances):
+        assert [len(d) for d in distances] == [60, 375]
+
+    def test_as_their_code(self, distances):
+        found = Braylan2022(*distances)
+        assert found.alpha() == pytest.approx(0.3720402, abs=5e-8)
+        assert found.ks() == pytest.approx(0.918, abs=5e-4)
+        assert found.sigma() == pytest.approx(0.95, abs=1e-12)
+        assert found.sigma(kde=False) == pytest.approx(0.95, abs=1e-12)
+
+    def test_ours_over_all_pairs(self, distances):
+        """KS is the same; sigma shares the ties out that theirs counts as disagreement."""
+        raters = np.arange(30).reshape(6, 5)
+        weights = np.eye(30)
+        j, i = np.tril_indices(30, -1)
+        same = i // 5 == j // 5
+        values = np.empty(len(i))
+        values[same], values[~same] = 1 - distances[0], 1 - distances[1]
+        weights[i, j] = weights[j, i] = values
+        found = of(raters, weights)
+        assert found["ks"].value == pytest.approx(0.918, abs=5e-4)
+        assert found["sigma"].value == pytest.approx(0.95, abs=0.01)
 
 
 class TestKnownValuesFile:
