@@ -81,6 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ServerError as problem:
         print(problem, file=sys.stderr)
         return 1
+    except OSError as problem:  # a folder that can't be written, a full disk, a server that went away
+        print(f"The demo can't go on: {problem}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         if arguments.check:
             return 130

@@ -129,7 +129,7 @@ class Process:
         return self._popen.wait()
 
     def last_words(self, lines: int = 12) -> str:
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) or "(none)"
 
     def wait_until(
         self, ready: Callable[[], bool], *, timeout: float, waiting: Callable[[float], None] | None = None
@@ -274,7 +274,12 @@ class LabelStudio:
         database = self.data / "label_studio.sqlite3"
         if database.exists() or "DJANGO_DB" in self.environment:
             return
-        kept = self.executable.parent.parent / "share" / f"softirr-empty-{VERSION}.sqlite3"
+        prefix, name = self.executable.parent.parent, f"softirr-empty-{VERSION}.sqlite3"
+        kept = prefix / "share" / name
+        if not kept.exists() and not all(
+            os.access(place, os.W_OK) for place in (prefix, kept.parent) if place.exists()
+        ):
+            kept = self.folder / name
         if not kept.exists():
             kept.parent.mkdir(exist_ok=True)
             with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
@@ -290,7 +295,9 @@ class LabelStudio:
                     migration.wait_until(lambda: not migration.running(), timeout=timeout, waiting=waiting)
                     if migration.wait() != 0:
                         raise ServerError(
-                            f"Label Studio could not make its database. Its last words:\n{migration.last_words()}"
+                            f"{self.executable} could not make Label Studio's database. Its last words:\n"
+                            f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
+                            f"program stands in; `make demo` installs a new one."
                         )
                     os.replace(f"{scratch}/empty", kept)
                 finally:

@@ -293,6 +293,27 @@ class TestDemoRefuses:
         assert done.stderr.count("\n") == 1
         assert "which is not a program that can be run" in done.stderr
 
+    def test_a_broken_label_studio_says_its_last_words_and_what_to_do(self, tmp_path: Path) -> None:
+        program = tmp_path / "environment" / "bin" / "label-studio"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho no module named django\nexit 1\n")
+        program.chmod(0o755)
+        environment = {**os.environ, "SOFTIRR_LABEL_STUDIO": str(program)}
+        command = _command(tmp_path / "demo", "--check")
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert "no module named django" in done.stderr
+        assert "`make demo` installs a new one" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_a_folder_that_can_not_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        command = _command(tmp_path / "file" / "demo", "--check")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert done.stderr.startswith("The demo can't go on: ")
+        assert done.stderr.count("\n") == 1
+
 
 @pytest.mark.parametrize(
     ("family", "address"),
