@@ -327,13 +327,13 @@ def _joined(parts: Iterable[Floats]) -> Floats:
 def calibration_table(results: Results) -> Table:
     """Expected calibration error of same-item pairs."""
     labels = list(dict.fromkeys(r.label for r in results.records if r.population.setting in results.settings))
-    value = {
-        (label, s, kind): reliability_of(results, s, label, kind).ece
-        for label in labels
-        for s in results.settings
-        for kind in ("random", None)
-    }
-    labels.sort(key=lambda label: (sum(value[label, s, "random"] for s in results.settings), label))
+    value: dict[tuple[str, str, str | None], float | None] = {}
+    for label in labels:
+        for s in results.settings:
+            for kind in ("random", None):
+                curve = reliability_of(results, s, label, kind)
+                value[label, s, kind] = curve.ece if curve.count.any() else None
+    labels.sort(key=lambda label: (sum(value[label, s, "random"] or 0.0 for s in results.settings), label))
     return Table(
         name="calibration",
         title="Expected calibration error of P on same-item pairs",
@@ -355,6 +355,8 @@ def cost_table(results: Results) -> Table:
     rows = []
     for label in dict.fromkeys(r.label for r in results.select(setting)):
         mine = [r for r in results.select(setting, "random") if r.label == label]
+        if not mine:
+            continue
         seconds, pairs = sum(r.seconds for r in mine), sum(r.pairs for r in mine)
         rows.append(
             (

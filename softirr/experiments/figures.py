@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -68,9 +69,11 @@ def violins(results: Results, setting: str, negatives: str = "random", coefficie
 def against_truth(results: Results, settings: Sequence[str]) -> Figure:
     """Error of kappa against the true kappa: exact matching and the best measure of each family."""
     figure, axes = _figure(3.6 * len(settings), 3.0, 1, len(settings), sharey=True)
+    colours = _colours(results, settings)
     for axis, setting in zip(axes[0], settings, strict=True):
         records = results.select(setting, "random")
-        for colour, label in zip(_COLOURS, best_of_family(results, setting), strict=False):
+        for label in best_of_family(results, setting):
+            colour = colours[label]
             points = [
                 (r.population.truth[KAPPA], r.error()) for r in records if r.label == label and r.error() is not None
             ]
@@ -87,11 +90,7 @@ def against_truth(results: Results, settings: Sequence[str]) -> Figure:
                 markersize=3,
                 label=label,
             )
-        axis.set_xlabel("true κ", fontsize=9)
-        axis.set_title(TITLES[setting], fontsize=8)
-        axis.tick_params(labelsize=8)
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
+        _dress(axis, setting, "true κ")
     axes[0][0].set_ylabel("error of κ", fontsize=9)
     return figure
 
@@ -99,9 +98,11 @@ def against_truth(results: Results, settings: Sequence[str]) -> Figure:
 def calibration(results: Results, settings: Sequence[str]) -> Figure:
     """Reliability curves of same-item pairs with the expected calibration error in the legend."""
     figure, axes = _figure(3.4 * len(settings), 3.2, 1, len(settings), sharey=True)
+    colours = _colours(results, settings)
     for axis, setting in zip(axes[0], settings, strict=True):
         axis.plot([0, 1], [0, 1], ":", color=_GREY)
-        for colour, label in zip(_COLOURS, best_of_family(results, setting), strict=False):
+        for label in best_of_family(results, setting):
+            colour = colours[label]
             curve = reliability_of(results, setting, label, "random")
             some = curve.count > 0
             axis.plot(
@@ -112,13 +113,23 @@ def calibration(results: Results, settings: Sequence[str]) -> Figure:
                 markersize=3,
                 label=f"{label} (ECE {curve.ece:.2f})",
             )
-        axis.set_xlabel("P", fontsize=9)
-        axis.set_title(TITLES[setting], fontsize=8)
-        axis.tick_params(labelsize=8)
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
+        _dress(axis, setting, "P")
     axes[0][0].set_ylabel("equivalent by the codes", fontsize=9)
     return figure
+
+
+def _colours(results: Results, settings: Sequence[str]) -> dict[str, str]:
+    """One colour for each measure that is shown, the same in every panel."""
+    shown = dict.fromkeys(label for setting in settings for label in best_of_family(results, setting))
+    return dict(zip(shown, cycle(_COLOURS), strict=False))
+
+
+def _dress(axis: Any, setting: str, x: str) -> None:
+    axis.set_xlabel(x, fontsize=9)
+    axis.set_title(TITLES[setting], fontsize=8)
+    axis.tick_params(labelsize=8)
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=7)
 
 
 def heat_map(table: Table) -> Figure:

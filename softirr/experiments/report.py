@@ -104,18 +104,20 @@ def write_report(
         heading = "All settings"
         made.table(heading, calibration_table(results))
         made.table(heading, cost_table(results))
-        made.figure(
-            heading,
-            "error_by_truth",
-            "Error of κ against the true κ, random negatives",
-            lambda: figures.against_truth(results, results.settings),
-        )
-        made.figure(
-            heading,
-            "calibration",
-            "Reliability of P on same-item pairs, random negatives",
-            lambda: figures.calibration(results, results.settings),
-        )
+        if any(r.population.negatives == "random" for r in results.records):
+            made.figure(
+                heading,
+                "error_by_truth",
+                "Error of κ against the true κ, random negatives: exact matching and the best measure of each family; a dot is a population, lines are "
+                "means of fifths of the scale",
+                lambda: figures.against_truth(results, results.settings),
+            )
+            made.figure(
+                heading,
+                "calibration",
+                "Reliability of P on same-item pairs, random negatives: exact matching and the best measure of each family; P is right on the dotted line",
+                lambda: figures.calibration(results, results.settings),
+            )
     if results.sources(REAL):
         say("annotated tables")
         heading = "Annotated tables"
@@ -147,7 +149,8 @@ def _setting(results: Results, setting: str, made: _Sections) -> None:
                 made.figure(
                     heading,
                     f"violins_{setting}_{kind}",
-                    f"Error of κ, {kind} negatives",
+                    f"Error of κ, {kind} negatives: the populations' errors, marked at their mean; blue and bold are the best measure and those that "
+                    "are not significantly worse",
                     lambda kind=kind: figures.violins(results, setting, kind),  # type: ignore[misc]
                 )
     made.table(heading, sources_table(results, setting))

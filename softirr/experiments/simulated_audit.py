@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from softirr.cache import PairCache
 from softirr.experiments.draw import Draw
-from softirr.experiments.generate import Generator, Population
+from softirr.experiments.generate import Population
 from softirr.experiments.gold import gold_summary
 from softirr.experiments.gold import values as values_of
 from softirr.experiments.store import AuditRow, RunStore
-from softirr.experiments.synthetic import NamedMeasure, Plan, Progress
+from softirr.experiments.synthetic import NamedMeasure, Plan, Progress, generator_of
 from softirr.terminology import Terminology
 from softirr.text import normalise
 
@@ -46,7 +46,7 @@ def run_audits(
     done = {(row.digest, row.measure, row.judgements, row.seed) for row in store.audits()}
     for terminology in terminologies:
         for setting in plan.settings:
-            generator = Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
+            generator = generator_of(plan, terminology, setting)
             numbers = range(min(populations, plan.count(setting)))
             chosen = [generator.population(n, kind) for kind in plan.negatives for n in numbers]
             for named in measures:

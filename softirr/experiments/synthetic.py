@@ -138,26 +138,32 @@ def run(
     progress : callable, optional
     """
     check_labels(measures)
-    for terminology in terminologies:
-        for setting in plan.settings:
-            generator = Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
-            chance = plan.chance_of(setting)
-            populations = _populations(generator, plan, setting, store)
-            for named in measures:
-                what = f"{terminology.name}, {setting}, {named.label}"
-                open_ = [p for p in populations if not store.has(p.digest, named.key, chance.name)]
-                done = len(populations) - len(open_)
+    # all of them before anything is scored: a terminology that is too small ends the run at once
+    generators = [generator_of(plan, terminology, s) for terminology in terminologies for s in plan.settings]
+    for generator in generators:
+        setting, source = generator.setting, generator.terminology.name
+        chance = plan.chance_of(setting)
+        populations = _populations(generator, plan, setting, store)
+        for named in measures:
+            what = f"{source}, {setting}, {named.label}"
+            open_ = [p for p in populations if not store.has(p.digest, named.key, chance.name)]
+            done = len(populations) - len(open_)
+            if progress is not None:
+                progress(what, done, len(populations))
+            if not open_:
+                continue
+            shared = SharedScorer(named.measure, [p.table() for p in open_], cache=cache)
+            for population in open_:
+                scored = score_population(population, shared, chance)
+                store.put(population.digest, named.key, chance.name, named.label, scored, named.prompts(scored))
+                done += 1
                 if progress is not None:
                     progress(what, done, len(populations))
-                if not open_:
-                    continue
-                shared = SharedScorer(named.measure, [p.table() for p in open_], cache=cache)
-                for population in open_:
-                    scored = score_population(population, shared, chance)
-                    store.put(population.digest, named.key, chance.name, named.label, scored, named.prompts(scored))
-                    done += 1
-                    if progress is not None:
-                        progress(what, done, len(populations))
+
+
+def generator_of(plan: Plan, terminology: Terminology, setting: Setting) -> Generator:
+    """What makes the plan's populations of one terminology and setting."""
+    return Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
 
 
 def check_labels(measures: Sequence[NamedMeasure]) -> None:

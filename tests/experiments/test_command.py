@@ -102,6 +102,32 @@ def test_another_run_of_the_same_seed_gives_the_same_numbers(
     ).read_bytes()
 
 
+def test_a_run_without_random_negatives_has_no_tables_that_need_them(terminology_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "siblings"
+    chosen = ["--setting", "hard", "--negatives", "sibling", "--populations", "1", "--size", "20", "--measure", "indel"]
+    assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *chosen]) == 0
+    tables = {path.stem for path in (folder / "tables").iterdir()}
+    assert {"terminologies_hard", "calibration", "estimators_hard"} <= tables
+    assert not tables & {"mae_hard", "negatives_hard", "cost"}
+    assert not (folder / "figures").exists()
+    (row,) = _rows(folder / "tables" / "calibration.csv")
+    assert row["hard, random"] == ""
+    assert float(row["hard, all kinds"]) > 0
+
+
+def test_nothing_is_scored_when_one_of_the_terminologies_is_too_small(
+    terminology_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    (small / "concepts.tsv").write_text("id\tname\n1\tfever\n2\tcough\n")
+    both = ["--terminology", str(terminology_folder), "--terminology", str(small)]
+    assert command.main(["synthetic", *both, "--output", str(tmp_path / "run")]) == 2
+    assert "small has 0 concepts" in capsys.readouterr().err
+    with RunStore(tmp_path / "run") as store:
+        assert store.records() == []
+
+
 def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = {"A": ("high blood pressure", "hypertension"), "B": ("fever", "high fever"), "C": ("cough", "dry cough")}
     rows = ["item,rater,text,codes"]
@@ -127,7 +153,10 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
     [
         (["synthetic", "--terminology", "/nowhere.obo", "--output", "{}"], "/nowhere.obo does not exist."),
         (["synthetic", "--terminology", "{t}", "--output", "{}", "--measure", "bleu"], "There is no measure 'bleu'"),
-        (["synthetic", "--terminology", "{t}", "--output", "{}", "--size", "500"], "the setting 'paper' needs 500"),
+        (
+            ["synthetic", "--terminology", "{t}", "--output", "{}", "--size", "500"],
+            "the setting 'paper' needs 500: name other settings with --setting, or ask for less with --size",
+        ),
         (["synthetic", "--terminology", "{t}", "--output", "{t}/concepts.tsv"], "can't be written"),
         (["real", "--table", "/nowhere.csv", "--output", "{}"], "/nowhere.csv does not exist."),
         (["recommend", "/nowhere.csv"], "/nowhere.csv can't be read"),
