@@ -178,7 +178,7 @@
     at("progress").max = pairs.length;
     at("progress").value = judged;
     const within = unit.length > 1 ? ` · texts ${unit.indexOf(pair) + 1} of ${unit.length}` : "";
-    at("count").textContent = `${pair.unit + 1} of ${units}${within} · ${judged} judged`;
+    at("count").textContent = `answers ${pair.unit + 1} of ${units}${within} · ${judged} judged`;
     for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
     at("answers").hidden = at("none").hidden = unit.length < 2;
     [0, 1].forEach((side) => {

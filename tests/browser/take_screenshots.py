@@ -1,0 +1,148 @@
+"""The README's screenshots: ``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
+
+Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes plugin/screenshots/*.png. Label Studio's own
+typeface is lent to the browser, so that the pages look as beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from browsers import ROOT, launched, panel, task_address
+
+from ml_backend.demo import Demo, data
+from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
+
+FOLDER = ROOT / "plugin" / "screenshots"
+MOST_BYTES = 300_000
+KEY = data.key()
+TASK = 1  # three annotators, sets, synonyms that no spelling tells
+JUDGED = 60
+
+
+def main() -> None:
+    """Take all of them."""
+    parser = argparse.ArgumentParser(description="The README's screenshots.")
+    parser.add_argument("--measure", default="indel", help="measure of the demo (default: indel)")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
+        _lend_typeface(Path(scratch))
+        demo = Demo(Path(scratch) / "demo", measure=arguments.measure, stack=stack)
+        demo.open(fresh=True)
+        demo.start()
+        browser = stack.enter_context(launched())
+        context = browser.new_context(viewport={"width": 1280, "height": 860}, device_scale_factor=2)
+        context.set_default_timeout(60_000)
+        context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+        page = context.new_page()
+        _log_in(demo, page)
+        for take in (triage, reviewed_task, audit, report):
+            take(demo, page, arguments.folder)
+        for path in sorted(arguments.folder.glob("*.png")):
+            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+def triage(demo: Demo, page: Any, folder: Path) -> None:
+    """The Data Manager, lowest agreement first."""
+    page.goto(demo.links["triage"])
+    page.locator(".lsf-table__row-wrapper").nth(8).wait_for()
+    page.wait_for_timeout(800)
+    _keep(page, folder / "triage.png")
+
+
+def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
+    """A task with its panel, after a reviewer said which texts mean the same."""
+    page.set_viewport_size({"width": 1280, "height": 1060})
+    page.goto(task_address(demo, TASK))
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    for row in frame.locator("tr[data-match]").all():
+        texts = row.locator(".sirr-text").all_inner_texts()
+        if len(set(texts)) > 1 and len({KEY.get(text, text) for text in texts}) == 1:
+            row.get_by_role("button", name="Same", exact=True).click()
+            frame.get_by_text("Decided by reviewers").wait_for()
+            break
+    page.locator("iframe[title=Agreement]").first.evaluate("frame => frame.scrollIntoView({block: 'end'})")
+    page.wait_for_timeout(3000)
+    frame.locator(".sirr-live", has_text="Saved").wait_for(state="hidden")
+    _keep(page, folder / "panel.png")
+
+
+def audit(demo: Demo, page: Any, folder: Path) -> None:
+    """A pair in the middle of the audit; then the rest, as the demo's key has it."""
+    page.set_viewport_size({"width": 1000, "height": 720})
+    page.goto(f"{demo.url}/audit/{demo.project}")
+    page.fill("input[name=judgements]", str(JUDGED))
+    page.click("#begin-button")
+    page.locator("#judging").wait_for()
+    taken = False
+    while page.locator("#judging").is_visible():
+        before = page.inner_text("#count")
+        first, second = (page.locator(f"#answer-{side} li").all_inner_texts() for side in ("first", "second"))
+        same = {KEY.get(text, text) for text in first} & {KEY.get(text, text) for text in second}
+        a, b = (page.inner_text(f"#{side}") for side in ("first", "second"))
+        if not taken and len(first) > 1 and a != b and KEY.get(a, a) == KEY.get(b, b) and int(before.split()[1]) > 15:
+            page.wait_for_timeout(300)
+            _keep(page, folder / "audit.png")
+            taken = True
+        several = page.locator("#none").is_visible()
+        page.keyboard.press("0" if several and not same else "1" if KEY.get(a, a) == KEY.get(b, b) else "2")
+        page.wait_for_function(
+            "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
+            arg=before,
+        )
+    page.locator(".result-value").wait_for()
+
+
+def report(demo: Demo, page: Any, folder: Path) -> None:
+    """The report's first page, audited."""
+    page.set_viewport_size({"width": 1180, "height": 1240})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{demo.url}/report/{demo.project}")
+    page.locator("[data-chart=histogram] canvas").wait_for()
+    page.wait_for_timeout(500)
+    _keep(page, folder / "report.png")
+
+
+def _log_in(demo: Demo, page: Any) -> None:
+    page.goto(f"{demo.server.url}/user/login/")
+    page.fill("input[name=email]", ADMIN_EMAIL)
+    page.fill("input[name=password]", ADMIN_PASSWORD)
+    page.click("button[type=submit]")
+    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
+
+
+def _lend_typeface(scratch: Path) -> None:
+    executable = Path(find_label_studio()).resolve()
+    found = sorted(executable.parent.parent.glob("lib/python3*/site-packages/label_studio/core/static/fonts"))
+    if found:
+        (scratch / "fonts").symlink_to(found[0])
+        os.environ["XDG_DATA_HOME"] = str(scratch)
+
+
+def _keep(page: Any, path: Path) -> None:
+    """As few colours as it takes to stay under the limit; interfaces have few."""
+    from PIL import Image
+
+    page.mouse.move(0, 0)
+    page.screenshot(path=path)
+    with Image.open(path) as whole:
+        picture = whole.convert("RGB")
+    for colours in (256, 128, 64):
+        picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+        if path.stat().st_size < MOST_BYTES:
+            return
+
+
+if __name__ == "__main__":
+    main()
