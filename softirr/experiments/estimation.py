@@ -24,6 +24,8 @@ REFERENCE_NUMBERS = 5
 PLAIN = "plain"
 OWN = {f"calibrated, own {n} judgements": n for n in (30, 60)}
 """Calibration on so many of the population's own same-item pairs, drawn at random: what a person's judgements would give."""
+OWN_DRAWS = 10
+"""Draws of own judgements from an annotated table."""
 _SAME = 0.0005
 """Errors closer than this are the same to three decimals."""
 _NO_LABELS = Reference(np.zeros(0), np.zeros(0))
@@ -113,23 +115,28 @@ def real_estimators_table(results: Results, reference: str | None) -> Table:
         labelled = [r for r in results.select(reference) if r.label == label] if reference else []
         labels = _all_edges(results, labelled)
         names = [name for name in ESTIMATORS if len(labels.score) or name not in NEEDS_LABELS]
-        found = {
-            (record.population.source, name): (ESTIMATORS[name](same, chance, labels).kappa, record)
-            for record, same, chance in results.store.each([r for r in records if r.label == label])
-            for name in names
-        }
-        for name in names:
-            cells = [Cell(label), Cell(name)]
-            for source in sources:
-                value, record = found.get((source, name), (None, None))
-                truth = record.population.truth[KAPPA] if record else None
-                error = None if value is None or truth is None else abs(value - truth)
-                cells += [Cell(value), Cell(error)]
-            rows.append(tuple(cells))
+        found: dict[tuple[str, str], tuple[float, float | None]] = {}
+        for record, same, chance in results.store.each([r for r in records if r.label == label]):
+            p = record.population
+            kappas = {name: [ESTIMATORS[name](same, chance, labels).kappa] for name in names}
+            if (same.weight == 1).all():  # answers of one text
+                for name, n in OWN.items():
+                    draws = (Draw("own labels", p.digest, number) for number in range(OWN_DRAWS))
+                    kappas[name] = [own_labels(same, chance, draw, n).kappa for draw in draws]
+            for name, drawn in kappas.items():
+                known = [kappa for kappa in drawn if kappa is not None]
+                truth = p.truth[KAPPA]
+                if known:
+                    error = None if truth is None else float(np.mean([abs(kappa - truth) for kappa in known]))
+                    found[p.source, name] = float(np.mean(known)), error
+        for name in (*names, *OWN):
+            cells = [Cell(value) for source in sources for value in found.get((source, name), (None, None))]
+            if any(cell.value is not None for cell in cells):
+                rows.append((Cell(label), Cell(name), *cells))
     return Table(
         name="estimators_real",
         title="Estimators on annotated tables: estimate of κ and error",
-        note="Pairs of all raters pooled. "
+        note=f"Pairs of all raters pooled. Own judgements follow the codes: mean of {OWN_DRAWS} draws, for answers of one text. "
         + (
             f"Labels for calibration come from the terminologies ({TITLES[reference]}), not from the tables."
             if reference

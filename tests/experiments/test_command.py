@@ -146,6 +146,10 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
     )
     assert any(r["mine κ error mark"] == "bold" for r in found.values())
     assert (folder / "tables" / "estimators_real.tex").is_file()
+    estimators = _rows(folder / "tables" / "estimators_real.csv")
+    errors = {r["Estimator"]: float(r["mine error"]) for r in estimators if r["Measure"] == "indel"}
+    assert errors["calibrated, own 30 judgements"] < errors["plain"] / 2
+    assert "calibrated prior shift" not in errors, "there are no labels of other projects in this run"
 
 
 @pytest.mark.parametrize(
