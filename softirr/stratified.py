@@ -130,7 +130,8 @@ class PairPopulation:
     def by_stratum(self) -> Ints:
         """The pairs, stratum after stratum, shape (sum of sizes,)."""
         asked = np.flatnonzero(self.stratum >= 0)
-        return asked[np.argsort(self.stratum[asked], kind="stable")]
+        small = np.uint16 if self.n_strata < 1 << 16 else np.int64  # numpy sorts 16-bit numbers by counting
+        return asked[np.argsort(self.stratum[asked].astype(small), kind="stable")]
 
     def totals(self, weights: Floats) -> Floats:
         """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer; shape (n_strata + 1,)."""
@@ -205,7 +206,7 @@ def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  #
     """The cheap equivalence of each pair of answers; all pairs are looked up in one block."""
     if not complete:
         return np.concatenate([cheap.score(k[part], l[part]) for part in _parts(len(k))] or [np.zeros(0)])
-    answers, place = np.unique(np.concatenate([k, l]), return_inverse=True)
+    answers, place = _numbered(np.concatenate([k, l]))
     block = cheap.block(answers, answers)
     return np.asarray(block[place[: len(k)], place[len(k) :]], dtype=np.float64)
 
@@ -249,9 +250,15 @@ def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
     kept = [share for share in shares if (1 - share) * len(values) >= _LEVEL_SIZE]
     cuts = np.unique(np.quantile(values, kept)) if kept and len(values) else np.zeros(0)
     # ties stay together: levels are the values in (lower cut, upper cut]
-    _, level = np.unique(np.searchsorted(cuts, values, side="left"), return_inverse=True)
-    found, stratum = np.unique(group * np.int64(len(cuts) + 1) + level, return_inverse=True)
+    _, level = _numbered(np.searchsorted(cuts, values, side="left"))
+    found, stratum = _numbered(group * np.int64(len(cuts) + 1) + level)
     return stratum, found % (len(cuts) + 1)
+
+
+def _numbered(codes: Ints) -> tuple[Ints, Ints]:
+    """The codes that occur, ascending, and for each entry the number of its code: ``np.unique`` for small codes, without sorting."""
+    there = np.bincount(codes) > 0 if len(codes) else np.zeros(0, dtype=bool)
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 class StratifiedSample:
