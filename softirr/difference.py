@@ -21,6 +21,8 @@ from softirr.intervals import Coefficient, standard_error
 
 _UNSEEN = 0.5
 """Judged pairs that never disagree with the measure count as if half of one of them had."""
+_POOLED = 1.0
+"""Judged pairs' worth of the mean variance of all strata of same-item pairs that each of them borrows: two judged pairs say little of their own."""
 _LENT = 0.5
 """Judged pairs' worth of the same-item variance (less where chance agreement is rare) that each stratum of the different-item pairs borrows."""
 _LEAST_LENT = 0.1
@@ -86,7 +88,9 @@ class _Fit:
         square = sums(s, (adjusted - mean[s]) ** 2, k)
         freedom = np.maximum(n - 1, 1).astype(np.float64)
         if lent is None:
-            variance = square / freedom
+            pooled = float(square.sum() / freedom.sum())
+            variance = (square + _POOLED * pooled) / (freedom + _POOLED)
+            freedom = freedom + _POOLED
             # as much as half a disagreement among all judged pairs would show, where less was seen
             weights = size**2 / n
             least = _UNSEEN / len(members)
@@ -447,8 +451,9 @@ class _Parts:
     def coefficient(self) -> Coefficient:
         """Value, standard error and interval."""
         low, high = self.interval()
-        if not len(self.different):  # observed agreement is a share
-            low = max(low, 0.0)
-        value = min(1 - self.odds, 1.0)
+        # observed agreement is a share, and no coefficient here is below -1
+        least = -1.0 if len(self.different) else 0.0
+        value = min(max(1 - self.odds, least), 1.0)
+        low, high = max(low, least), max(high, least)
         error = float(np.sqrt(self._variances().sum())) / self.room
         return Coefficient(value, error, (min(low, value), max(high, value)))

@@ -133,9 +133,10 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
     texts: dict[tuple[str, int], tuple[str, str]] = {}
     places: dict[tuple[str, int], str] = {}
     for place, (unit, number, text_a, text_b, judgement) in found:
-        if not number.strip().isdecimal():
+        whole = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
+        if not whole.isdecimal():
             raise InputError(f"{place}: the pair is {number!r}, not a number.")
-        key = unit.strip(), int(number)
+        key = unit.strip(), int(whole)
         value = checked(judgement, place)
         if key in values and values[key] != value:
             raise InputError(f"{place}: this pair stands in the sheet twice, with different judgements.")

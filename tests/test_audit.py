@@ -393,7 +393,7 @@ class TestWrongSheets:
 
     def test_what_spreadsheets_do(self, tmp_path):
         text = (
-            "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
+            "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
         )
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
         got = read_sheet(tmp_path / "s.csv", judge="Ann")
