@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -175,17 +174,17 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
 
 
-def lines(path: Path, *, encoding: str = "utf-8-sig") -> Iterator[tuple[int, str]]:
-    """Lines of a text file with their numbers, from 1, without line ends."""
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a UTF-8 text file with their numbers, from 1, without line ends."""
     number = 0
     with opened(path) as file:
-        text = io.TextIOWrapper(file, encoding=encoding, newline=None)
-        try:
-            for number, line in enumerate(text, start=1):
+        for raw in file:
+            try:
+                text = raw.decode("utf-8" if number else "utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number + 1}: a byte that does not belong in UTF-8 text.") from None
+            for line in text.removesuffix("\n").removesuffix("\r").split("\r"):
+                number += 1
                 if "\0" in line:
                     raise InputError(f"{path}, line {number}: the file is not text, it holds a zero byte.")
-                yield number, line.rstrip("\n")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}, after line {number}: a byte that does not belong in {encoding} text.") from None
-        finally:
-            text.detach()
+                yield number, line

@@ -12,6 +12,7 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.terminology import FORMATS, Terminology, load, read_table
+from softirr.terminology.base import lines
 
 MESH = """<?xml version="1.0"?>
 <!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">
@@ -312,3 +313,18 @@ def test_a_published_file_and_its_table_agree(obo: str, folder: str, shared_data
     assert set(whole.ids) == set(table.ids)
     assert sum(map(len, whole.parents)) == sum(map(len, table.parents))
     assert sum(map(len, whole.names)) == sum(map(len, table.names))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_line_numbers_whatever_ends_a_line(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "lines.obo"
+    path.write_bytes("\ufeff".encode() + end.join([b"one", "zwölf".encode(), b"", b"four"]) + end)
+    assert list(lines(path)) == [(1, "one"), (2, "zwölf"), (3, ""), (4, "four")]
+    path.write_bytes(end.join([b"one", b"two", "zw\u00f6lf".encode("latin-1"), b"four"]))
+    with pytest.raises(InputError, match=r"lines\.obo, line \d: a byte that does not belong in UTF-8 text") as caught:
+        list(lines(path))
+    if end != b"\r":  # else the whole file is read as one
+        assert "line 3:" in str(caught.value)
+    path.write_bytes(end.join([b"one", b"t\0wo"]))
+    with pytest.raises(InputError, match="line 2: the file is not text"):
+        list(lines(path))
