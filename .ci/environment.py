@@ -112,8 +112,8 @@ def make_venv(folder):
         )
 
 
-def pip(folder, *arguments):
-    """pip install, with one short line per download; the whole output is shown only when it fails."""
+def pip(folder, *arguments, quiet=False):
+    """pip install, with one short line per download; its last words are shown when it fails, unless that has an answer."""
     command = [str(bin_of(folder, "python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off", *arguments]
     kept = []
     with subprocess.Popen(
@@ -128,7 +128,8 @@ def pip(folder, *arguments):
                 count = line.count(",") + 1
                 say("    installing %d package%s" % (count, "" if count == 1 else "s"))
     if process.returncode != 0:
-        sys.stderr.write("".join(kept[-40:]))
+        if not quiet:
+            sys.stderr.write("".join(kept[-40:]))
         raise Missing(
             "pip could not install %s (its last words are above). Is the package index reachable?" % " ".join(arguments)
         )
@@ -159,7 +160,7 @@ def install_torch(folder):
     say("  PyTorch")
     options = torch_options(folder)
     try:
-        pip(folder, "--no-deps", *options, TORCH)
+        pip(folder, "--no-deps", *options, TORCH, quiet=bool(options))
     except Missing:
         if not options:
             raise
