@@ -224,7 +224,8 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
 
 def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.annotations import read
-    from softirr.experiments import recommend as task
+    from softirr.experiments import compare as comparing
+    from softirr.experiments import recommend, sheet
     from softirr.experiments.output import write, write_text
 
     measures = _measures(arguments)
@@ -237,21 +238,23 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     folder = Path(arguments.output) if arguments.output else None
     if arguments.judged:
         with _cache(arguments, measures) as cache:
-            verdict = task.judge(table, measures, task.read_sheet(Path(arguments.judged)), cache=cache)
+            verdict = recommend.judge(table, measures, sheet.read_sheet(Path(arguments.judged)), cache=cache)
         print(f"{verdict.table.markdown()}\n{verdict.sentence}")
         if folder is not None:
             write([verdict.table], folder)
         return 0
     with _cache(arguments, measures) as cache:
-        comparison = task.compare(table, measures, cache=cache)
-    tables = [task.agreement_table(comparison), task.difference_table(comparison), task.most_different(comparison)]
+        comparison = comparing.compare(table, measures, cache=cache)
+    tables = [
+        comparing.agreement_table(comparison),
+        comparing.difference_table(comparison),
+        comparing.most_different(comparison),
+    ]
     print("\n".join(shown.markdown() for shown in tables))
     if folder is not None:
         write(tables, folder)
-        sheet = task.sheet_csv(
-            comparison, task.draw_sheet(comparison, judgements=arguments.judgements, seed=arguments.seed)
-        )
-        write_text(folder / "sheet.csv", sheet)
+        drawn = sheet.draw_sheet(comparison, judgements=arguments.judgements, seed=arguments.seed)
+        write_text(folder / "sheet.csv", sheet.sheet_csv(comparison, drawn))
         print(
             f"Fill the column judgement of {folder / 'sheet.csv'} with same or different, then run this command with --judged "
             f"{folder / 'sheet.csv'}."

@@ -8,19 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softirr.experiments import figures
-from softirr.experiments.analysis import (
-    KAPPA,
-    TITLES,
-    Results,
-    assignment_table,
-    calibration_table,
-    coefficients_table,
-    cost_table,
-    mae_table,
-    negatives_table,
-    real_table,
-    sources_table,
-)
+from softirr.experiments.analysis import KAPPA, TITLES, Results
 from softirr.experiments.estimation import (
     audit_table,
     cells_table,
@@ -30,6 +18,16 @@ from softirr.experiments.estimation import (
     verdict,
 )
 from softirr.experiments.generate import NEGATIVES
+from softirr.experiments.measure_tables import (
+    assignment_table,
+    calibration_table,
+    coefficients_table,
+    cost_table,
+    mae_table,
+    negatives_table,
+    real_table,
+    sources_table,
+)
 from softirr.experiments.output import Table, write, write_text
 from softirr.experiments.page import page
 from softirr.experiments.real import SETTING as REAL

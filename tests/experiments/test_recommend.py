@@ -12,7 +12,9 @@ import pytest
 from softirr.annotations import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.experiments import command
+from softirr.experiments import compare as comparing
 from softirr.experiments import recommend as task
+from softirr.experiments import sheet as sheets
 from softirr.experiments.generate import Generator, Population
 from softirr.experiments.synthetic import NamedMeasure
 from softirr.terminology import Terminology
@@ -33,7 +35,7 @@ def measures() -> list[NamedMeasure]:
 def test_text_pairs_of_sets_and_of_several_raters() -> None:
     answers = [("1", "a", ("x", "y")), ("1", "b", ("y",)), ("1", "c", ("x",)), ("2", "a", ("x",)), ("2", "b", ("y",))]
     table = AnnotationTable.from_answers(Answer(*a) for a in answers)
-    pairs, count = task.text_pairs(table)
+    pairs, count = comparing.text_pairs(table)
     assert pairs == (("x", "y"),)
     # item 1: a-b x/y, a-c y/x, b-c y/x; item 2: x/y
     assert count.tolist() == [4]
@@ -42,40 +44,40 @@ def test_text_pairs_of_sets_and_of_several_raters() -> None:
 def test_pairs_are_drawn_with_the_chances_that_the_weights_undo(
     population: Population, measures: list[NamedMeasure]
 ) -> None:
-    comparison = task.compare(population.table(), measures)
+    comparison = comparing.compare(population.table(), measures)
     whole = float(comparison.count @ comparison.scores[:, 2])
     found, drawn = [], np.zeros(len(comparison.pairs))
     for seed in range(400):
-        sheet = task.draw_sheet(comparison, judgements=20, seed=seed)
+        sheet = sheets.draw_sheet(comparison, judgements=20, seed=seed)
         assert len(sheet) == len({k for k, _ in sheet}) == 20
         found.append(sum(weight * comparison.scores[k, 2] for k, weight in sheet))
         for k, _ in sheet:
             drawn[k] += 1
     assert np.mean(found) == pytest.approx(whole, rel=0.03), "weighted sums are unbiased"
     assert (drawn > 0).mean() > 0.95, "no pair is out of reach"
-    far = task.spread(comparison)
+    far = comparing.spread(comparison)
     assert np.corrcoef(far, drawn)[0, 1] > 0.8, "pairs on which measures differ come more often"
 
 
 def test_all_pairs_are_drawn_when_there_are_few(measures: list[NamedMeasure]) -> None:
     answers = [(str(i), r, (f"{r} {i}",)) for i in range(6) for r in "ab"]
-    comparison = task.compare(AnnotationTable.from_answers(Answer(*a) for a in answers), measures)
-    sheet = task.draw_sheet(comparison, judgements=30)
+    comparison = comparing.compare(AnnotationTable.from_answers(Answer(*a) for a in answers), measures)
+    sheet = sheets.draw_sheet(comparison, judgements=30)
     assert sorted(k for k, _ in sheet) == list(range(6))
     assert {weight for _, weight in sheet} == {1.0}
 
 
-def _filled(population: Population, comparison: task.Comparison, judgements: int) -> str:
+def _filled(population: Population, comparison: comparing.Comparison, judgements: int) -> str:
     meant: dict[str, set[str]] = {}
     for concepts, texts in zip(population.concepts, population.texts, strict=True):
         for rater in (0, 1):
             for concept, text in zip(concepts[rater], texts[rater], strict=True):
                 meant.setdefault(text, set()).add(concept)
     rows = list(
-        csv.DictReader(io.StringIO(task.sheet_csv(comparison, task.draw_sheet(comparison, judgements=judgements))))
+        csv.DictReader(io.StringIO(sheets.sheet_csv(comparison, sheets.draw_sheet(comparison, judgements=judgements))))
     )
     out = io.StringIO()
-    writer = csv.DictWriter(out, task.COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(out, sheets.COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, "judgement": "same" if meant[row["text_a"]] & meant[row["text_b"]] else "Different"})
@@ -86,10 +88,10 @@ def test_judgements_by_the_codes_support_the_better_measure(
     population: Population, measures: list[NamedMeasure], tmp_path: Path
 ) -> None:
     table = population.table()
-    comparison = task.compare(table, measures)
+    comparison = comparing.compare(table, measures)
     path = tmp_path / "sheet.csv"
     path.write_text(_filled(population, comparison, 60), encoding="utf-8")
-    judged = task.read_sheet(path)
+    judged = sheets.read_sheet(path)
     assert len(judged.pairs) == 60
     verdict = task.judge(table, measures, judged)
     assert verdict.best in ("jaccard", "indel")
@@ -106,11 +108,11 @@ def test_judgements_by_the_codes_support_the_better_measure(
 
 def test_conditions_of_the_calibrated_kappa() -> None:
     single = AnnotationTable.from_answers(Answer(str(i), r, (f"{r} {i}",)) for i in range(3) for r in "ab")
-    few = task.Judged((("a", "b"),) * 12, np.ones(12), np.array([1.0] * 6 + [0.0] * 6))
+    few = sheets.Judged((("a", "b"),) * 12, np.ones(12), np.array([1.0] * 6 + [0.0] * 6))
     assert task.conditions(single, few, 0.9) == "needs 30 judgements, 5 of each kind"
-    lopsided = task.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 28 + [0.0] * 2))
+    lopsided = sheets.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 28 + [0.0] * 2))
     assert task.conditions(single, lopsided, 0.9) == "needs 30 judgements, 5 of each kind"
-    enough = task.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 15 + [0.0] * 15))
+    enough = sheets.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 15 + [0.0] * 15))
     assert task.conditions(single, enough, 0.6) == "needs an AUC of 0.7"
     assert task.conditions(single, enough, None) == "needs an AUC of 0.7"
     assert task.conditions(single, enough, 0.8) is None
@@ -123,9 +125,9 @@ def test_auc_is_scikit_learns() -> None:
 
     rng = np.random.default_rng(4)
     score, same, weight = rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60).astype(float), rng.uniform(0.5, 3, 60)
-    judged = task.Judged((("a", "b"),) * 60, weight, same)
+    judged = sheets.Judged((("a", "b"),) * 60, weight, same)
     assert task.auc(score, judged) == pytest.approx(roc_auc_score(same, score, sample_weight=weight))
-    assert task.auc(score, task.Judged(judged.pairs, weight, np.ones(60))) is None
+    assert task.auc(score, sheets.Judged(judged.pairs, weight, np.ones(60))) is None
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_damaged_sheets(row: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text(f"pair,weight,text_a,text_b,judgement\n{row}\n")
     with pytest.raises(InputError) as caught:
-        task.read_sheet(path)
+        sheets.read_sheet(path)
     assert said in str(caught.value)
 
 
@@ -162,7 +164,7 @@ def test_from_file_to_sheet_to_verdict(
     assert (folder / "differences.csv").is_file()
     sheet = folder / "sheet.csv"
     assert len(sheet.read_text().splitlines()) == 41
-    comparison = task.compare(table, [NamedMeasure.of("jaccard"), NamedMeasure.of("indel")])
+    comparison = comparing.compare(table, [NamedMeasure.of("jaccard"), NamedMeasure.of("indel")])
     sheet.write_text(_filled(population, comparison, 40), encoding="utf-8")
     assert command.main(["recommend", str(path), *chosen, "--judged", str(sheet)]) == 0
     assert "40 judgements support" in capsys.readouterr().out
@@ -173,4 +175,4 @@ def test_from_file_to_sheet_to_verdict(
 def test_nothing_to_compare() -> None:
     table = AnnotationTable.from_answers(Answer(str(i), r, ("same",)) for i in range(3) for r in "ab")
     with pytest.raises(InputError, match="No item has different texts"):
-        task.compare(table, [NamedMeasure.of("indel"), NamedMeasure.of("lcs")])
+        comparing.compare(table, [NamedMeasure.of("indel"), NamedMeasure.of("lcs")])
