@@ -22,6 +22,7 @@ from ml_backend.demo import Demo, data, true_kappa
 from ml_backend.demo.check import problems
 from ml_backend.demo.server import free_port
 from softirr.text import normalise
+from tests.labelstudio.backend import descendants
 
 
 class TestExample:
@@ -173,24 +174,6 @@ class TestWhatCheckFinds:
         assert any(re.search(says, problem) for problem in found), found
 
 
-def _children(pid: int) -> set[int]:
-    """Processes whose parent, or parent's parent, is `pid`."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name_and_rest = stat.read_text()
-        except OSError:
-            continue
-        fields = name_and_rest.rpartition(")")[2].split()
-        parents[int(stat.parent.name)] = int(fields[1])
-    found: set[int] = {pid}
-    while True:
-        more = {child for child, parent in parents.items() if parent in found} - found
-        if not more:
-            return found - {pid}
-        found |= more
-
-
 @pytest.fixture(scope="class")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("demo") / "demo"
@@ -255,7 +238,7 @@ class TestDemo:
             while "Ctrl-C stops everything" not in output.read_text():
                 assert demo.poll() is None, output.read_text()
                 time.sleep(0.5)
-            started = _children(demo.pid)
+            started = descendants(demo.pid)
             assert len(started) >= 2
             demo.send_signal(signal.SIGINT)
             assert demo.wait(120) == 0
