@@ -128,6 +128,12 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
             f"Project {number} is not connected.",
             f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
         )
+    elif "mode" not in made:
+        yield Finding(
+            False,
+            f"Project {number} was connected in Label Studio's settings only: without the secret of the webhook, the panel and the triage tab.",
+            f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
+        )
     yield from _connection(client, number, made, url)
     yield from _webhook(client, number, made, row)
     yield from _fields(client, remote, number, bool(made))
@@ -159,11 +165,12 @@ def _connection(client: Client, number: int, made: Mapping[str, Any], url: str |
     for connection in present:
         ours = connection["id"] == made.get("connection_id")
         address = connection.get("url", "")
-        if connection.get("title") == MODEL_VERSION and not ours and made.get("mode") == "connected":
+        same = connection.get("title") == MODEL_VERSION or (url and address.rstrip("/") == url.rstrip("/"))
+        if same and not ours and "mode" in made:
             yield Finding(
                 False,
-                f"A leftover connection to {address} has our name.",
-                f"DELETE it under Settings > Model (id {connection['id']}).",
+                f"A leftover connection to {address} stands beside ours; Label Studio keeps one even where it refused the address.",
+                f"Delete it under Settings > Model (id {connection['id']}).",
             )
         if ours and connection.get("title") != MODEL_VERSION:
             yield Finding(

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,24 +12,23 @@ from typing import Any
 from ml_backend import calibration_of_project
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import Control, PredictionChecker, chosen_controls, text_controls
-from ml_backend.labelstudio.errors import LabelStudioError, NotFound, WriteUnknown
+from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
+from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.extraction import pulled_row
 from ml_backend.report import on_demand
 from ml_backend.scoring import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store import Row, Store
+from ml_backend.writer import PredictionWriter
 
 log = logging.getLogger(__name__)
 
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
-FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose cost hardly depends on its size
-BULK_BYTES = 24_000_000
-REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
-REWRITE_SHARE = 0.2
 OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
 SETTLED_AFTER = 30.0  # but not this many seconds later
+FEW_STALE = 50  # tasks that are read one by one
+LOOK_EVERY = 2.0  # seconds between looks at what came up meanwhile
 EARLIEST = "1970-01-01T00:00:00Z"
 ROUNDS = 3
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
@@ -79,13 +78,14 @@ class ProjectSync:
     ):
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
-        self._counts = {"created": 0, "updated": 0, "deleted": 0}
         self._pairs = 0
         self._changed = 0
-        self._rejected: set[int] = set()
+        self._looked_at = time.monotonic()
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
         """Bring project `number` up to date.
+
+        Annotators go on while a big project is read and scored: what they do meanwhile is served before the rest.
 
         Parameters
         ----------
@@ -103,7 +103,9 @@ class ProjectSync:
             self._pull(full=full or round_number > 1 or self._must_pull_all())
             calibration_of_project.refit(self.store, self.scorer, self._refresh(), self._effective.values)
             self._score_and_write()
-            if self._all_there():
+            if self._settle():
+                self._score_and_write()
+            if self._writer.all_there():
                 break
             log.warning("project %d: predictions differ from what was written, reading it again", number)
         else:
@@ -120,9 +122,9 @@ class ProjectSync:
         )
         self.store.update_project(self.project, checked_at=time.time())
         totals = self.store.totals(self.project)
-        counts = self._counts
-        unchanged = max(0, totals["predictions"] - counts["created"] - counts["updated"] - len(self._rejected))
-        result = SyncResult(number, totals["tasks"], **counts, unchanged=unchanged)
+        counts = self._writer.counts
+        unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
+        result = SyncResult(number, totals["tasks"], **counts, unchanged=max(0, unchanged))
         log.info(
             "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
             *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
@@ -152,8 +154,17 @@ class ProjectSync:
             self.settings, connection=row["extra_params"], chosen=row["chosen"]
         )
         self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
-        self._checker: PredictionChecker | None = None
-        self._label_config = label_config
+        self._writer = PredictionWriter(
+            self.store,
+            self.client,
+            project=self.project,
+            number=number,
+            label_config=label_config,
+            build=self._prediction,
+            bulk_size=self.settings.bulk_size,
+            report=lambda done, total: self._report("writing", done, total, self._pairs),
+            check=self._check,
+        )
         self._fingerprint = self._current_fingerprint()
         self._row = self._refresh()
 
@@ -197,7 +208,7 @@ class ProjectSync:
         # Asked before the first page: what changes while the pages are read is newer, and read once more by the next run.
         newest = self.client.newest_change(self.number)
         versions = self._versions()
-        self._read_pages(generation=generation, total=self._remote.get("task_number"))
+        self._read_pages(generation=generation, total=self._remote.get("task_number"), serve=True)
         gone = self.store.drop_older(self.project, generation)
         self._changed += gone
         now = time.time()
@@ -217,14 +228,40 @@ class ProjectSync:
         if row["watermark"] is None:
             return
         now = time.time()
-        settled = row["watermark_at"] is None
-        since = row["watermark"] if settled else _earlier(row["watermark"])
-        newest = self._read_pages(generation=row["generation"], updated_after=since)
+        if row["watermark_at"] is None:
+            newest = self._read_pages(generation=row["generation"], updated_after=row["watermark"])
+        else:
+            newest = self._read_stale(row["generation"], _earlier(row["watermark"]))
         if newest and newest > row["watermark"]:
             self.store.update_project(self.project, watermark=newest, watermark_at=now)
-        elif not settled and now - row["watermark_at"] > SETTLED_AFTER:
-            # Without this, what was imported within the overlap would be read again by each run.
-            self.store.update_project(self.project, watermark_at=None)
+
+    def _read_stale(self, generation: int, since: str) -> str | None:
+        """Read the tasks whose ``updated_at`` is another than noted; the newest of all that changed since then.
+
+        What was imported a moment ago is within the overlap, and may be the whole project: only its dates are looked at.
+        """
+        changes = self.client.changes(self.number, since)
+        noted = self.store.stamps(self.project, list(changes))
+        stale = [number for number, stamp in changes.items() if noted.get(number) != stamp]
+        if len(stale) > FEW_STALE:
+            self._read_pages(generation=generation, updated_after=_earlier(min(changes[number] for number in stale)))
+        elif stale:
+            self._read_pages(generation=generation, only=stale)
+        return max(changes.values(), default=None)
+
+    def _settle(self) -> bool:
+        """Some time after a change, read whole what is within the overlap once more; False if that is not due."""
+        row = self._refresh()
+        now = time.time()
+        if row["watermark_at"] is None or now - row["watermark_at"] <= SETTLED_AFTER:
+            return False
+        since = _earlier(row["watermark"])
+        newest = self._read_pages(generation=row["generation"], updated_after=since, serve=True)
+        moved = newest is not None and newest > row["watermark"]
+        self.store.update_project(
+            self.project, watermark=newest if moved else row["watermark"], watermark_at=now if moved else None
+        )
+        return True
 
     def _versions(self) -> dict[str, int] | None:
         """How many predictions of other versions there are, where they matter: writing one changes no date."""
@@ -240,10 +277,12 @@ class ProjectSync:
         updated_after: str | None = None,
         only: Sequence[int] | None = None,
         seen: set[int] | None = None,
+        serve: bool = False,
     ) -> str | None:
         """Note the tasks' answers and predictions; returns the newest ``updated_at`` of the first page.
 
-        Whatever changes after the first page was read is newer than that; of later pages this can't be said.
+        Whatever changes after the first page was read is newer than that; of later pages this can't be said. With `serve`
+        what annotators do meanwhile is served between two pages.
         """
         newest: str | None = None
         done = 0
@@ -265,7 +304,20 @@ class ProjectSync:
             if any(rater.isdigit() for rater in new):
                 self._update_raters()
             known_raters |= new
+            if serve and self._someone_waits() and self.store.count_unscored(self.project) <= SCORE_BATCH:
+                self._pull_changes()
+                self._score_and_write()
         return newest
+
+    def _someone_waits(self) -> bool:
+        """Whether a change was announced since the last look, a moment ago at least; taken as served then."""
+        if time.monotonic() - self._looked_at < LOOK_EVERY:
+            return False
+        self._looked_at = time.monotonic()
+        wanted, full = self.store.take_wanted(self.project)
+        if full:
+            self.store.want(self.project, full=True)  # has its turn after this run
+        return wanted
 
     def _update_raters(self) -> None:
         names = self.client.users()
@@ -300,14 +352,11 @@ class ProjectSync:
     def _score_and_write(self) -> None:
         total = self.store.count_unscored(self.project)
         done = 0
-        last_write = last_look = time.monotonic()
+        last_write = time.monotonic()
         while True:
             self._check()
-            if done and time.monotonic() - last_look > 2.0:
-                # Annotators go on while a big project is scored: what they do now is served before the rest.
-                if self.store.take_wanted(self.project)[0]:
-                    self._pull_changes()
-                last_look = time.monotonic()
+            if done and self._someone_waits():
+                self._pull_changes()
             rows = self.store.unscored(self.project, SCORE_BATCH)
             if not rows:
                 break
@@ -315,9 +364,9 @@ class ProjectSync:
             self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
             done += len(rows)
             if time.monotonic() - last_write > WRITE_EVERY:
-                self._write()
+                self._writer.write()
                 last_write = time.monotonic()
-        self._write()
+        self._writer.write()
 
     def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
         settings = self._effective.values
@@ -353,152 +402,14 @@ class ProjectSync:
     def _calibration(self) -> Any:
         return calibration_of_project.current(self.store, self.project, self._effective.values.measure)
 
-    def _prediction(self, details: dict[str, Any]) -> dict[str, Any]:
+    def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
         return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions)
-
-    # --- writing ------------------------------------------------------------------------------------------------------
-
-    def _write(self) -> None:
-        plans = {row["number"]: shapes.plan(row["desired"], row["actual"]) for row in self.store.to_write(self.project)}
-        plans = {number: plan for number, plan in plans.items() if number not in self._rejected}
-        settled = [number for number, plan in plans.items() if plan.action in ("unchanged", "nothing")]
-        self.store.settle(self.project, settled)
-        unknown = [number for number, plan in plans.items() if not plan.known]
-        if unknown:
-            self.store.set_in_flight(self.project, unknown)  # read again in the next round
-        creates = [number for number, plan in plans.items() if plan.action == "create"]
-        changes = {n: p for n, p in plans.items() if p.known and p.action in ("update", "delete")}
-        self._total_writes = len(creates) + len(changes)
-        self._done_writes = 0
-        existing = self.store.totals(self.project)["predictions"]
-        if len(changes) >= REWRITE_FROM and len(changes) >= REWRITE_SHARE * existing:
-            self._rewrite(changes)
-            return
-        try:
-            self._change(changes)
-            self._create(creates, count="created")
-        except NotFound:
-            log.info("project %d: a task or prediction vanished while it was written", self.number)
-        except WriteUnknown as error:
-            log.warning("project %d: %s", self.number, error)
-            self._check()
-        except LabelStudioError as error:
-            if error.status != 400:  # 400: a task of the batch is gone; the next round reads which
-                raise
-            log.warning("project %d: Label Studio refused a batch of predictions", self.number)
-
-    def _wrote(self, n: int) -> None:
-        self._done_writes += n
-        self._report("writing", self._done_writes, self._total_writes, self._pairs)
-
-    def _change(self, changes: dict[int, shapes.Plan]) -> None:
-        numbers = list(changes)
-        for start in range(0, len(numbers), 100):
-            part = numbers[start : start + 100]
-            rows = self.store.get_tasks(self.project, part)
-            for number in part:
-                self._check()
-                plan, row = changes[number], rows.get(number)
-                if row is None:
-                    continue
-                self.store.set_in_flight(self.project, [number])
-                for prediction in plan.remove:
-                    self.client.delete_prediction(prediction)
-                written: list[list[Any]] = []
-                if plan.action == "update" and plan.keep is not None:
-                    wanted = self._prediction(row["details"])
-                    if not self._is_sound(number, wanted):
-                        continue
-                    self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
-                    written = [[plan.keep, row["desired"]]]
-                elif plan.keep is not None:
-                    written = [[plan.keep, row["desired"]]]
-                self.store.put_written(self.project, {number: written})
-                self._counts["updated" if plan.action == "update" else "deleted"] += 1
-                self._wrote(1)
-
-    def _create(self, numbers: Sequence[int], *, count: str | None) -> None:
-        batch: list[tuple[int, dict[str, Any], str]] = []
-        size = 0
-        for start in range(0, len(numbers), SCORE_BATCH):
-            rows = self.store.get_tasks(self.project, numbers[start : start + SCORE_BATCH])
-            for number, row in sorted(rows.items()):
-                wanted = self._prediction(row["details"])
-                if not self._is_sound(number, wanted):
-                    continue
-                batch.append((number, wanted, row["desired"]))
-                size += len(json.dumps(wanted["result"]))
-                if len(batch) >= self.settings.bulk_size or size >= BULK_BYTES:
-                    self._send(batch, count)
-                    batch, size = [], 0
-        self._send(batch, count)
-
-    def _send(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
-        if not batch:
-            return
-        self._check()
-        numbers = [number for number, _, _ in batch]
-        self.store.set_in_flight(self.project, numbers)
-        if len(batch) <= FEW_CREATES:
-            for number, wanted, desired in batch:
-                made = self.client.create_prediction(shapes.with_task(wanted, number))
-                self.store.put_written(self.project, {number: [[made, desired]]})
-                self._note_created(1, count)
-            return
-        created = self.client.create_predictions(
-            self.number, [shapes.with_task(wanted, number) for number, wanted, _ in batch]
-        )
-        self._note_created(created, count)
-        if created == len(batch):
-            self.store.put_written(self.project, {number: [[None, desired]] for number, _, desired in batch})
-        else:
-            log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
-
-    def _note_created(self, n: int, count: str | None) -> None:
-        if count is not None:
-            self._counts[count] += n
-        self._wrote(n)
-
-    def _rewrite(self, changes: dict[int, shapes.Plan]) -> None:
-        """Many changes: remove the version and import it anew."""
-        for plan in changes.values():
-            self._counts["updated" if plan.action == "update" else "deleted"] += 1
-        creates = {row["number"] for row in self.store.to_write(self.project)} - set(changes) - self._rejected
-        self.store.all_in_flight(self.project)
-        self.client.delete_version(self.number, MODEL_VERSION)
-        self.store.forget_actual(self.project)
-        numbers = [row["number"] for row in self.store.to_write(self.project) if row["number"] not in self._rejected]
-        self._total_writes = len(numbers)
-        try:
-            self._create([number for number in numbers if number not in creates], count=None)
-            self._create([number for number in numbers if number in creates], count="created")
-        except WriteUnknown as error:
-            log.warning("project %d: %s", self.number, error)
-        finally:
-            # The server forgets which version was chosen when that version is removed.
-            self._remote = {**self._remote, "model_version": None}
-
-    def _is_sound(self, number: int, wanted: dict[str, Any]) -> bool:
-        if self._checker is None:
-            self._checker = PredictionChecker(self._label_config)
-        problem = self._checker.problem(wanted)
-        if problem is not None:
-            log.warning("project %d, task %d: prediction not written: %s", self.number, number, problem)
-            self._rejected.add(number)
-        return problem is None
-
-    def _all_there(self) -> bool:
-        if self.store.in_flight(self.project):
-            return False
-        totals = self.store.totals(self.project)
-        there = self.client.model_versions(self.number).get(MODEL_VERSION, 0)
-        return there == totals["predictions"] - len(self._rejected)
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
     def _keep_fields(self) -> None:
         """The score column fills only while ``model_version`` is ours; both fields go in one request, or one resets the other."""
-        current = self._remote.get("model_version")
+        current = None if self._writer.version_was_removed else self._remote.get("model_version")
         if current == MODEL_VERSION and not self._remote.get("show_collab_predictions"):
             return
         connected = bool(self._refresh()["connection"])

@@ -29,6 +29,7 @@ def postgres(home: Path) -> Iterator[str]:
     if not programs:
         pytest.skip("PostgreSQL is not installed")
     binaries = programs[-1].parent
+    home.mkdir(parents=True, exist_ok=True)
     as_user: list[str] = []
     if os.geteuid() == 0:
         if shutil.which("runuser") is None:

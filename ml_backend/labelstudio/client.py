@@ -23,6 +23,7 @@ TASK_FIELDS = (
     "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
     "drafts,user,predictions,score,model_version"
 )
+CHANGES_AT_ONCE = 5000
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
 READ_TIMEOUT = 120.0
@@ -260,8 +261,14 @@ class Client:
             for task in sorted(set(only)):
                 yield from self._pages(number, page_size, [_condition("id", "equal", "Number", task)])
             return
-        fixed = [_condition("updated_at", "greater", "Datetime", updated_after)] if updated_after else []
-        yield from self._pages(number, page_size, fixed)
+        yield from self._pages(number, page_size, _changed_after(updated_after))
+
+    def changes(self, number: int, updated_after: str) -> dict[int, str]:
+        """Id and ``updated_at`` of the tasks that changed after this ISO date: much quicker than the tasks themselves."""
+        found: dict[int, str] = {}
+        for page in self._pages(number, CHANGES_AT_ONCE, _changed_after(updated_after), whole=False):
+            found.update({task["id"]: task.get("updated_at") or "" for task in page})
+        return found
 
     def newest_change(self, number: int) -> str | None:
         """The newest ``updated_at`` of any task; None in an empty project."""
@@ -279,15 +286,16 @@ class Client:
         page = reply.get("tasks") if isinstance(reply, dict) else None
         return page[0].get("updated_at") if page else None
 
-    def _pages(self, number: int, page_size: int, fixed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    def _pages(
+        self, number: int, page_size: int, fixed: list[dict[str, Any]], *, whole: bool = True
+    ) -> Iterator[list[dict[str, Any]]]:
         last = 0
         while True:
             items = [*fixed, _condition("id", "greater", "Number", last)]
             query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
             params = {
                 "project": number,
-                "fields": "all",
-                "include": TASK_FIELDS,
+                **({"fields": "all", "include": TASK_FIELDS} if whole else {"include": "id,updated_at"}),
                 "page": 1,
                 "page_size": page_size,
                 "query": json.dumps(query),
@@ -353,6 +361,10 @@ class Client:
     def views(self, number: int) -> list[dict[str, Any]]:
         """The project's Data Manager tabs."""
         return self.request("GET", "/api/dm/views/", params={"project": number}) or []
+
+
+def _changed_after(moment: str | None) -> list[dict[str, Any]]:
+    return [_condition("updated_at", "greater", "Datetime", moment)] if moment else []
 
 
 def _condition(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from xml.sax.saxutils import quoteattr
 from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
-HEIGHT = 320
+HEIGHT = 460
 
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(

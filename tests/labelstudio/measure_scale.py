@@ -1,6 +1,7 @@
 """How the backend stands up to big projects: ``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
 
 Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same server.
+With ``--folder`` the server's data are kept, so that the parts can be run one by one: ``--parts fill``, then the others.
 """
 
 from __future__ import annotations
@@ -89,9 +90,13 @@ def texts(source: random.Random) -> list[str]:
 
 
 def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
-    """Import `n` tasks with one answer of each rater; two raters of three mostly take over what the first wrote."""
-    source = random.Random(n)
-    for start in range(0, n, 1000):
+    """Import `n` tasks with one answer of each rater; two raters of three mostly take over what the first wrote.
+
+    Tasks that are there already are taken as they are, so that a fill can be broken off.
+    """
+    there = int(ls.api.get(f"/api/projects/{project}/")["task_number"])
+    for start in range(there, n, 1000):
+        source = random.Random(start)
         tasks = []
         for number in range(start, min(n, start + 1000)):
             first = texts(source)
@@ -101,6 +106,29 @@ def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
             given = [annotation(rater, answer) for rater, answer in zip(raters, answers, strict=True)]
             tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": given})
         ls.import_tasks(project, tasks)
+
+
+class Projects:
+    """Projects by their size, made when first asked for and noted in the folder."""
+
+    def __init__(self, ls: Harness, folder: Path):
+        self._ls, self._file = ls, folder / "projects.json"
+        known = json.loads(self._file.read_text()) if self._file.exists() else {}
+        self._raters: list[int] = known.get("raters") or [ls.create_user().id for _ in range(3)]
+        self._numbers: dict[str, int] = known.get("projects", {})
+        self._note()
+
+    def _note(self) -> None:
+        self._file.write_text(json.dumps({"raters": self._raters, "projects": self._numbers}))
+
+    def filled(self, n: int, name: str = "") -> int:
+        """Number of the project with `n` tasks."""
+        key = f"{name}{n}"
+        if key not in self._numbers:
+            self._numbers[key] = self._ls.create_project()
+            self._note()
+        fill(self._ls, self._numbers[key], self._raters, n)
+        return self._numbers[key]
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -297,10 +325,8 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
     store.close()
 
 
-def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: int) -> None:
-    small, large = ls.create_project(), ls.create_project()
-    fill(ls, small, raters, 200)
-    fill(ls, large, raters, n)
+def memory(table: Table, ls: Harness, folder: Path, projects: Projects, n: int) -> None:
+    small, large = projects.filled(200, "few "), projects.filled(n)
     commands = Commands(folder, ls.url, ls.token)
     most = {}
     for name, project in (("small", small), ("large", large)):
@@ -337,23 +363,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--large", type=int, default=50_000, help="tasks for the measurement of memory; 0 leaves it out"
     )
     parser.add_argument("--edits", type=int, default=10)
-    parser.add_argument("--only-memory", action="store_true")
+    parser.add_argument("--parts", nargs="+", choices=["fill", "live", "memory"], default=["live", "memory"])
+    parser.add_argument("--folder", type=Path, help="where the server's data are kept (default: nowhere)")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as scratch, label_studio(Path(scratch) / "server") as server:
-        ls = Harness(server)
-        raters = [ls.create_user().id for _ in range(3)]
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        kept = given.folder or scratch / "kept"
+        kept.mkdir(parents=True, exist_ok=True)
+        ls = Harness(stack.enter_context(label_studio(kept / "server")))
+        projects = Projects(ls, kept)
+        if "fill" in given.parts:
+            for n in filter(None, (given.tasks, given.large)):
+                projects.filled(n)
         table = Table()
-        if not given.only_memory:
-            project = ls.create_project()
-            fill(ls, project, raters, given.tasks)
-            commands = first_sync(table, ls, Path(scratch) / "state", project, given.tasks)
+        if "live" in given.parts:
+            project = projects.filled(given.tasks)
+            commands = first_sync(table, ls, scratch / "state", project, given.tasks)
             with commands.serve() as serving:
                 live(table, ls, commands, serving, project, given.edits)
                 protocol(table, ls, commands, serving, project)
                 memory_of(table, serving)
-            check(ls, Path(scratch), project)
-        if given.large:
-            memory(table, ls, Path(scratch) / "large", raters, given.large)
+            check(ls, scratch, project)
+            commands.json("disconnect", "--project", str(project))
+        if "memory" in given.parts and given.large:
+            memory(table, ls, scratch / "large", projects, given.large)
     return 0
 
 

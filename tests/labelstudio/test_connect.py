@@ -154,7 +154,7 @@ def test_by_hand_in_label_studios_own_settings(
     ls.api.post("/api/ml/", {"url": serving.url, "project": project, "title": "my model"})
     right(ls, project, tmp_path)
     findings = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-    assert any("title" in what or "not connected" in what or "model version" in what for what in findings), findings
+    assert any("connected in Label Studio's settings only" in what for what in findings), findings
     commands.json("connect", "--project", str(project), "--url", serving.url)
     assert [c["title"] for c in ls.api.get("/api/ml/", project=project)] == [MODEL_VERSION]
     assert len(ls.api.get("/api/webhooks/", project=project)) == 1
@@ -180,6 +180,13 @@ class TestDoctor:
 
         def patch(**fields: Any) -> None:
             ls.api.patch(f"/api/projects/{project}/", fields)
+
+        def note(**values: Any) -> None:
+            store = commands.store()
+            row = store.project(ls.url, project)
+            assert row is not None
+            store.update_project(row["id"], **values)
+            store.close()
 
         troubles: dict[str, tuple[Callable[[], Any], str]] = {
             "webhook gone": (lambda: ls.api.delete(f"/api/webhooks/{webhook()['id']}/"), "The webhook is missing"),
@@ -223,6 +230,7 @@ class TestDoctor:
                 ),
                 "title",
             ),
+            "another project under this number": (lambda: note(born="2020-01-01T00:00:00Z"), "is another, older one"),
         }
         for what, (put_in, says) in troubles.items():
             put_in()
@@ -253,6 +261,37 @@ class TestDoctor:
     def test_a_wrong_address_of_the_backend(self, ls: Harness, commands: Commands, project: int) -> None:
         found = commands.doctor(project, "--url", "http://localhost:9")
         assert any("This backend does not answer at http://localhost:9" in f["what"] for f in found if not f["ok"])
+
+    def test_leftover_connections(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+        commands.json("connect", "--project", str(project), "--url", serving.url)
+        second = serving.url.replace("127.0.0.1", "localhost")
+        made = ls.api.post("/api/ml/", {"url": second, "project": project, "title": MODEL_VERSION})
+        found = [f["what"] for f in commands.doctor(project) if not f["ok"]]
+        assert any(f"A leftover connection to {second}" in what for what in found), found
+        ls.api.delete(f"/api/ml/{made['id']}")
+        assert not any("leftover" in f["what"] for f in commands.doctor(project))
+        commands.json("disconnect", "--project", str(project))
+
+    def test_a_backend_that_went_away_and_a_job_that_failed(
+        self, ls: Harness, commands: Commands, project: int
+    ) -> None:
+        with commands.serve() as brief:
+            commands.json("connect", "--project", str(project), "--url", brief.url)
+        found = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
+        assert f"Label Studio can't reach this backend at {brief.url}." in found
+        assert "host.docker.internal" in found[f"Label Studio can't reach this backend at {brief.url}."]
+        store = commands.store()
+        row = store.project(ls.url, project)
+        assert row is not None
+        store.update_job(store.open_job(row["id"], "x"), state="failed", message="The disk is full.")
+        store.close()
+        found = {f["what"]: f["fix"] for f in commands.doctor(project) if not f["ok"]}
+        assert "softirr-ls sync does it now" in found["The last job failed: The disk is full."]
+        commands.json("disconnect", "--project", str(project))
+
+    def test_a_project_that_is_not_there(self, ls: Harness, commands: Commands) -> None:
+        found = [f["what"] for f in commands.doctor(999_999) if not f["ok"]]
+        assert any("no project 999999" in what for what in found)
 
     def test_leftover_predictions(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
         task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]

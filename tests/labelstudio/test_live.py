@@ -12,6 +12,7 @@ import requests
 from ml_backend.settings import MODEL_VERSION
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import Harness, annotation
+from tests.servers import postgres, redis_server
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +141,33 @@ def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, pr
     assert ls.token not in log
     assert "fever" not in log
     assert "pass word" not in log
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
+    """As Docker Compose runs it: the store in PostgreSQL, the queue in Redis, two web workers."""
+    with postgres(tmp_path / "pg") as database, redis_server(tmp_path) as queue:
+        environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2"}
+        commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
+        ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+        project = ls.create_project()
+        given = [annotation(ann.id, ["fever"]), annotation(ben.id, ["a fever"])]
+        tasks = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 15)
+
+        def right() -> bool:
+            return not differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path)))
+
+        with commands.serve() as serving:
+            commands.json("connect", "--project", str(project), "--url", serving.url)
+            eventually(right, what="the first sync")
+            ls.annotate(tasks[0], ls.create_user("Cleo"), ["rash", "عربي 🤒 <b>fe\u0000ver</b>"])
+            ls.api.delete(f"/api/tasks/{tasks[1]}/")
+            eventually(right, what="a new answer and a deleted task")
+            serving.kill()
+        ls.api.delete(f"/api/tasks/{tasks[2]}/")
+        with commands.serve() as serving:
+            eventually(right, what="what happened while it was away")
+            shown = requests.get(f"{serving.url}/metrics", timeout=30).text
+            assert "softirr_jobs_done_total" in shown
+        assert not list((tmp_path / "state").glob("*.sqlite3")), "nothing of it stands in files"

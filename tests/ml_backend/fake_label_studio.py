@@ -65,6 +65,7 @@ class FakeLabelStudio:
         self.after: Fault = lambda request: None
         self.drop_in_bulk: Callable[[Mapping[str, Any]], bool] = lambda prediction: False
         self.calls: list[tuple[str, str]] = []
+        self.read: list[int] = []  # tasks given out whole
 
     # --- what people do -----------------------------------------------------------------------------------------------
 
@@ -249,6 +250,10 @@ class FakeLabelStudio:
         if not rows:
             return _reply({"tasks": [], "total": 0})
         page = rows[: int(params["page_size"])]
+        if params.get("fields") != "all":
+            page = [{name: row[name] for name in included} for row in page]
+        else:
+            self.read += [row["id"] for row in page]
         return _reply({"tasks": page, "total": len(rows)})
 
     def _versions(self) -> dict[str, int]:

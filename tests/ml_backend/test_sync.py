@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
 
 from ml_backend import sync as sync_module
+from ml_backend import writer as writer_module
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.sync import Stopped
@@ -268,7 +269,7 @@ class TestFollowsTheProject:
         assert bench.fake.wrong() == []
 
     def test_many_changes_at_once_are_written_in_bulk(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sync_module, "REWRITE_FROM", 10)
+        monkeypatch.setattr(writer_module, "REWRITE_FROM", 10)
         answered(bench.fake, 30)
         bench.sync()
         bench.choose(measure="jaccard")
@@ -277,6 +278,89 @@ class TestFollowsTheProject:
         assert bench.fake.wrong(measure="jaccard") == []
         assert ("DELETE", f"/api/projects/{NUMBER}/model-versions/") in bench.fake.writes()
         assert bench.fake.project["model_version"] == MODEL_VERSION
+
+
+class TestReadsLittle:
+    """Most runs find nothing new, or one task, in a project of tens of thousands."""
+
+    def test_what_was_imported_a_moment_ago_is_not_read_again(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        for _ in range(3):
+            bench.fake.read.clear()
+            bench.sync()
+            assert bench.fake.read == []
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        bench.sync()
+        assert bench.fake.read == [tasks[7]]
+        assert bench.fake.wrong() == []
+
+    def test_many_changes_are_read_by_the_page(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sync_module, "FEW_STALE", 2)
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        for task in tasks[:5]:
+            bench.fake.edit(bench.fake.tasks[task]["annotations"][0]["id"], ["something else"])
+        bench.fake.calls.clear()
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert bench.fake.calls.count(("GET", "/api/tasks/")) <= 3
+
+    def test_a_change_that_shows_later_than_its_date_says(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An annotation that becomes visible without another date is found by reading the last seconds once more."""
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        hidden = bench.fake.tasks[tasks[-1]]
+        hidden["annotations"][0]["result"] = [region(["came late"])]
+        monkeypatch.setattr(sync_module, "SETTLED_AFTER", -1.0)
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.fake.read.clear()
+        bench.sync()
+        assert bench.fake.read == [], "once is enough"
+
+    def test_annotators_are_served_while_everything_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        bench = Bench(tmp_path, page_size=5)
+        tasks = answered(bench.fake, 40)
+        bench.sync()
+        order: list[str] = []
+
+        def meanwhile(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and "fields=all" in str(request.url):
+                order.append("page")
+                if order == ["page", "page"]:
+                    bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["edited meanwhile"])
+                    bench.store.want(bench.row["id"])
+            elif request.method == "PATCH" and "/predictions/" in request.url.path:
+                order.append("written")
+
+        bench.fake.after = meanwhile  # type: ignore[assignment]
+        result = bench.sync(full=True)
+        assert (result.updated, result.unchanged) == (1, 39)
+        assert order.index("written") < 5 < len(order), order
+        assert bench.fake.wrong() == []
+        bench.store.close()
+
+    def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        bench = Bench(tmp_path, page_size=5)
+        answered(bench.fake, 20)
+        bench.sync()
+        asked: list[bool] = []
+
+        def ask(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and not asked:
+                asked.append(bench.store.want(bench.row["id"], full=True))
+
+        bench.fake.after = ask  # type: ignore[assignment]
+        bench.sync(full=True)
+        assert bench.store.take_wanted(bench.row["id"]) == (True, True)
+        bench.store.close()
 
 
 class TestBulkImport:
@@ -321,13 +405,13 @@ class TestBulkImport:
         bench.fake.before = half
         bench.sync()
         assert bench.fake.wrong() == []
-        assert bool(broken) == (n > sync_module.FEW_CREATES)
+        assert bool(broken) == (n > writer_module.FEW_CREATES)
 
     def test_a_prediction_that_the_label_config_forbids_is_not_sent(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         tasks = answered(bench.fake, 3)
-        real = sync_module.PredictionChecker.problem
+        real = writer_module.PredictionChecker.problem
 
         def problem(self: Any, prediction: Any) -> str | None:
             return (
@@ -335,12 +419,22 @@ class TestBulkImport:
             )
 
         calls = [False, False, False, True] * 3
-        monkeypatch.setattr(sync_module.PredictionChecker, "problem", problem)
+        monkeypatch.setattr(writer_module.PredictionChecker, "problem", problem)
         with caplog.at_level(logging.WARNING):
             result = bench.sync()
         assert result.created == 2
         assert "prediction not written: is not allowed" in caplog.text
         assert len(bench.fake.predictions()) == len(tasks) - 1
+
+    def test_a_stale_prediction_is_removed_where_the_new_one_is_forbidden(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tasks = answered(bench.fake, 3)
+        bench.sync()
+        bench.fake.edit(bench.fake.tasks[tasks[1]]["annotations"][0]["id"], ["changed"])
+        monkeypatch.setattr(writer_module.PredictionChecker, "problem", lambda *_: "is not allowed")
+        bench.sync()
+        assert set(bench.fake.predictions()) == {tasks[0], tasks[2]}
 
 
 def _faults() -> dict[str, Callable[[FakeLabelStudio, httpx.Request], httpx.Response | BaseException]]:
