@@ -161,9 +161,22 @@ def _bar(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-_LATEX = {"\\": "\\textbackslash{}", "Δ": "$\\Delta$", "κ": "$\\kappa$", "–": "--", "±": "$\\pm$", "×": "$\\times$"}
+_LATEX = {
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "–": "--",
+    "Δ": "$\\Delta$",
+    "α": "$\\alpha$",
+    "κ": "$\\kappa$",
+    "π": "$\\pi$",
+    "σ": "$\\sigma$",
+    "±": "$\\pm$",
+    "×": "$\\times$",
+    "∩": "$\\cap$",
+    "|": "$|$",
+}
 
 
 def _latex(text: str) -> str:
-    escaped = "".join(_LATEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
-    return escaped.replace("~", "\\textasciitilde{}").replace("^", "\\textasciicircum{}")
+    return "".join(_LATEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
