@@ -43,7 +43,11 @@ def parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="agreement of a Label Studio export, CSV or JSONL file")
     _add_input(score)
     _add_measure(score)
-    score.add_argument("--calibration", metavar="FILE", help="what softirr calibrate learned about the measure")
+    score.add_argument(
+        "--calibration",
+        metavar="FILE",
+        help="what softirr calibrate learned about the measure; for matches: coefficients are put right by an audit",
+    )
     _add_chance(score)
     _add_seed(score)
     _add_json(score)
