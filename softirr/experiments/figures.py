@@ -62,7 +62,8 @@ def violins(results: Results, setting: str, negatives: str = "random", coefficie
     best = whole.ties()
     for text, label in zip(first.get_yticklabels(), order, strict=True):
         text.set_fontweight("bold" if label in best else "normal")
-    figure.suptitle(f"Error of {SIGNS[coefficient]}, {TITLES[setting]}, {negatives} negatives", fontsize=10)
+    title = f"Error of {SIGNS[coefficient]}, {TITLES[setting]}, {negatives} negatives"
+    figure.suptitle(fill(title, width=32 * len(panels)), fontsize=10)
     return figure
 
 
