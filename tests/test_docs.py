@@ -120,6 +120,12 @@ def _parses(parser: argparse.ArgumentParser, arguments: list[str], line: str) ->
             pytest.fail(f"{line}: {said.getvalue()}")
 
 
+def test_every_file_that_the_readme_points_to_is_there(readme: str, root: Path) -> None:
+    pointed = set(re.findall(r"\]\((?!https?://|#)([^)#]+)", readme))
+    assert any(name.endswith(".png") for name in pointed)
+    assert sorted(name for name in pointed if not (root / name).is_file()) == []
+
+
 def test_the_example_prints_what_the_readme_shows(
     readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
