@@ -117,7 +117,11 @@ class Frames:
             head, _, _ = id.rpartition("-")
             if head != self._prefix:
                 same_table = head[:-4] == self._prefix[:-4]
-                why = "with another measure or assignment" if same_table else "from other answers: the file has changed since"
+                why = (
+                    "with another measure or assignment"
+                    if same_table
+                    else "from other answers: the file has changed since"
+                )
                 raise InputError(
                     f"{place}: this unit was drawn {why}. Draw a new sheet, or give what it was drawn from."
                 )

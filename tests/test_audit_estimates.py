@@ -222,3 +222,48 @@ class TestEstimates:
             assert width[0] == pytest.approx(now.ci95[1] - now.ci95[0], abs=0.02)
             assert width == sorted(width, reverse=True)
             assert width[-1] > 0.05  # the items are a sample too
+
+    def test_what_the_items_leave_open_does_not_depend_on_how_many_were_judged(self):
+        """With three raters the pairs of an item go together: judged ones say something of the others."""
+        left: dict[int, list[float]] = {}
+        for seed in range(25):
+            project = Project.draw(RATERS, QUALITIES["noise"], np.random.default_rng((4, seed)))
+            for n, found in zip((60, 120, 100_000), audits(project, (60, 120, 100_000), seed=seed), strict=True):
+                width = found.widths("cohen_kappa", 1e9)
+                assert width is not None
+                left.setdefault(n, []).append(width)
+        whole = np.mean(left[100_000])
+        assert np.mean(left[60]) == pytest.approx(whole, rel=0.1)
+        assert np.mean(left[120]) == pytest.approx(whole, rel=0.05)
+
+    def test_half_a_sheet(self):
+        """Strata with two judged pairs make no absurd intervals."""
+        truth, low, high = [], [], []
+        for seed in range(120):
+            project = Project.draw(SINGLE, QUALITIES["noise"], np.random.default_rng((9, seed)))
+            design = Design.of(project.ratings, project.score, project.known, pool=1_000, seed=seed)
+            judged, draws = judge(design, project.truth, 60)
+            keys = np.random.default_rng(seed).permutation(len(judged))[::2]
+            half = {key: judged[key] for key in (list(judged)[i] for i in keys)}
+            found = estimate(design, half, draws, chances.permutation(project.ratings, project)).coefficients
+            ci95 = found["cohen_kappa"].ci95
+            assert ci95 is not None and -1 <= ci95[0] < ci95[1] <= 1
+            truth.append(table_truth(project)["cohen_kappa"])
+            low.append(ci95[0])
+            high.append(ci95[1])
+        inside = (np.array(low) <= truth) & (truth <= np.array(high))
+        assert inside.mean() >= 0.92
+        assert np.quantile(np.subtract(high, low), 0.9) < 1.0
+
+    def test_no_coefficient_below_minus_one(self):
+        """Judged as different throughout on the same items, and nearly always the same by chance."""
+        ratings = Ratings.from_matrix([[i % 2, 2 + i % 2] for i in range(40)])
+        design = Design.of(
+            ratings, lambda a, b: np.full(len(a), 0.5), lambda a, b: np.where(a == b, 1.0, np.nan), pool=200
+        )
+        judged, draws = judge(design, lambda a, b: (a % 2 != b % 2).astype(float), 6)
+        equal = chances.MatrixEquivalence(np.full((4, 4), 0.5) + np.eye(4) / 2)
+        found = estimate(design, judged, draws, chances.permutation(ratings, equal)).coefficients
+        for coefficient in found.values():
+            assert coefficient.value is not None and coefficient.ci95 is not None
+            assert -1 <= coefficient.ci95[0] <= coefficient.value <= coefficient.ci95[1] <= 1
