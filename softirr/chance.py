@@ -6,7 +6,7 @@ S, block by block: a matrix of all answers is never in memory, and where S is ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,6 +66,27 @@ class MatrixEquivalence:
     def block(self, ks: Ints, ls: Ints) -> Floats:
         """Rows ks and columns ls."""
         return self.matrix[np.ix_(ks, ls)]
+
+
+class Scored:
+    """An equivalence that can only be asked pair by pair, for a few answers.
+
+    Parameters
+    ----------
+    score : callable
+        Equivalence of answers k[i] and l[i].
+    """
+
+    def __init__(self, score: Callable[[Ints, Ints], Floats]) -> None:
+        self._score = score
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """Equivalence of answer k[i] with answer l[i], shape (n,)."""
+        return self._score(k, l)
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        """All of them asked, shape (len(ks), len(ls))."""
+        return self._score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
 
 
 def exact(

@@ -95,7 +95,8 @@ class Chance:
     pairs_scored : int
         Unordered pairs of different answers scored for it.
     cohen_loadings : shape (m, F), optional
-        What each of F independent errors, of standard deviation 1, adds to each of ``cohen``; without it their errors are independent.
+        What each of F errors that rater pairs share, independent and of standard deviation 1, adds to each of ``cohen``; what they leave of
+        ``cohen_error`` is each pair's own.
     """
 
     method: str
@@ -120,7 +121,8 @@ class Chance:
         """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
         if self.cohen_loadings is None:
             return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
-        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2)))
+        own = np.maximum(self.cohen_error**2 - np.sum(self.cohen_loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2) + np.sum(slopes**2 * own)))
 
     @property
     def standard_error(self) -> float:

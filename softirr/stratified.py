@@ -9,13 +9,13 @@ are nearly all asked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.chance import Equivalence
+from softirr.chance import Equivalence, Scored, exact
 from softirr.coefficients import (
     GRID,
     Chance,
@@ -314,10 +314,31 @@ class StratifiedSample:
         unseen = min(_UNSEEN / max(len(self.values), 1), 0.5)
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
-    def loadings(self, totals: Floats) -> Floats:
-        """Standard error that each stratum adds to a weighted sum of equivalences, given the sum of weights in each stratum."""
+    def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Weighted mean equivalence of each stratum, given the weights of the pairs drawn, and how many equal weights these are worth."""
+        stratum, strata = self.pairs.stratum[self.members], self.pairs.n_strata
+        total, squares = sums(stratum, weights, strata), sums(stratum, weights**2, strata)
+        weighed = squares > 0
+        above = sums(stratum, weights * self.values, strata)
+        mean: Floats = self.means()
+        effective: Floats = np.maximum(self.drawn, 1).astype(np.float64)
+        np.divide(above, total, out=mean, where=weighed)
+        np.divide(total**2, squares, out=effective, where=weighed)
+        return mean, effective
+
+    def loadings(self, totals: Floats, effective: Floats | None = None) -> Floats:
+        """Standard error that each stratum adds to a weighted sum of equivalences.
+
+        Parameters
+        ----------
+        totals : shape (..., n_strata)
+            Sum of weights in each stratum.
+        effective : shape (n_strata,), optional
+            How many pairs of equal weight those drawn are worth; by default as many as they are.
+        """
+        n = np.maximum(self.drawn, 1) if effective is None else effective
         left = 1 - self.drawn / np.maximum(self.sizes, 1)
-        return totals * np.sqrt(self.variances() * left / np.maximum(self.drawn, 1))
+        return totals * np.sqrt(self.variances() * left / n)
 
     def allocate(self, totals: list[Floats], target: float) -> Ints:
         """How many pairs each stratum should have for every weighted sum to meet the target (Neyman), at most doubling what is there."""
@@ -457,6 +478,10 @@ def stratified(
     population : int
         Above this many pairs of answers, a random sample of them stands for all; its error is added.
     """
+    few = Pooling.of(ratings, marginals).rows
+    distinct = len(np.unique(ratings.answer[few]))
+    if distinct * (distinct - 1) // 2 <= _PILOT:  # the first pairs asked are all there are
+        return replace(exact(ratings, Scored(score), scores, marginals=marginals), method="stratified")
     rng = np.random.default_rng(seed)
     pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
     return sampled(pairs, score, scores, target_se=target_se, rng=rng)
@@ -473,16 +498,22 @@ def sampled(
     while True:
         new = sample.extend(wanted)
         sample.record(score(answer[pairs.first[new]], answer[pairs.second[new]]))
-        done = all(float(np.sum(sample.loadings(t) ** 2)) <= target_se**2 for t in totals)
+        alone = _alone(pairs, sample)
+        shared = np.sqrt(max(target_se**2 - float(alone.sum()) / max(len(alone), 1) ** 2, target_se**2 / 4))
+        errors = [
+            np.linalg.norm(sample.loadings(total, sample.weighted_means(weights[sample.members])[1]))
+            for total, weights in zip(totals, (pairs.cohen_weights, pairs.pooled_weights), strict=True)
+        ]
+        done = all(error <= shared for error in errors)
         if done or not len(new):
             return _chance(pairs, sample, scores)
-        wanted = sample.allocate(totals, target_se)
+        wanted = sample.allocate(totals, float(shared))
 
 
 def _pilot(pairs: PairPopulation) -> Ints:
     """How many pairs of each stratum are asked first."""
     share = pairs.sizes / max(pairs.sizes.sum(), 1)
-    return np.asarray(np.ceil(_PILOT * share), dtype=np.int64)
+    return np.asarray(np.maximum(np.ceil(_PILOT * share), 1), dtype=np.int64)
 
 
 def _totals(pairs: PairPopulation) -> list[Floats]:
@@ -492,31 +523,25 @@ def _totals(pairs: PairPopulation) -> list[Floats]:
 
 
 def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Chance:
-    """Expected agreement and its errors, every pair taken at its stratum's mean."""
+    """Expected agreement and its errors, every pair that was not drawn taken at its stratum's mean."""
     ratings, comparisons = pairs.ratings, pairs.ratings.comparisons
     m = len(comparisons.shared)
     level = np.append(sample.means(), 1.0)  # by stratum; last the pairs of the same answer
-    own = sums(comparisons.rater_pair, scores, m) / comparisons.shared**2
-    cohen = own + pairs.cohen_totals @ level
-    loadings = sample.loadings(pairs.cohen_totals[:, :-1])
-    spread = sums(pairs.cell, pairs.cohen_weights**2, m + 1)[:m] * sample.overall_variance()
-    once = np.zeros(m) if pairs.complete else np.sqrt(spread)
     left, right = _at_comparisons(pairs, level, scores)
-
-    pooled = _same_item(pairs, scores) + float(pairs.pooled_totals @ level)
-    errors = sample.loadings(pairs.pooled_totals[:-1])
-    q, similarity, similarity_error = _between_distinct(pairs, sample, level, scores)
+    cohen, cohen_error, loadings = _cohen(pairs, sample, scores)
+    above, pooled_error = _weighted(pairs, sample, pairs.pooled_weights, pairs.pooled_totals)
+    q, similarity, similarity_error = _between_distinct(pairs, sample, scores)
     k, l = ratings.answer[pairs.first[sample.members]], ratings.answer[pairs.second[sample.members]]  # noqa: E741
     return Chance(
         method="stratified",
         cohen=cohen,
-        cohen_error=np.sqrt(np.sum(loadings**2, axis=1) + once**2),
+        cohen_error=cohen_error,
         cohen_left=left,
         cohen_right=right,
         cohen_noise=np.zeros(m),
         pooling=pairs.pooling,
-        pooled=pooled,
-        pooled_error=float(np.hypot(np.linalg.norm(errors), _population_error(pairs, sample, pairs.pooled_weights))),
+        pooled=_same_item(pairs, scores) + above,
+        pooled_error=pooled_error,
         pooled_at=_at_rows(pairs, level, scores),
         pooled_noise=0.0,
         distinct=q,
@@ -524,8 +549,52 @@ def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> 
         similarity_error=similarity_error,
         distribution=_distribution(pairs, sample),
         pairs_scored=len(np.unique(np.minimum(k, l) * np.int64(ratings.n_answers) + np.maximum(k, l))),
-        cohen_loadings=np.column_stack([loadings, once]),
+        cohen_loadings=loadings,
     )
+
+
+def _cohen(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """Expected agreement of each rater pair, its standard error, and its loadings on the errors that rater pairs share (m, F)."""
+    comparisons, strata = pairs.ratings.comparisons, pairs.n_strata
+    m = len(comparisons.shared)
+    own = sums(comparisons.rater_pair, scores, m) / comparisons.shared**2
+    weight, cell = pairs.cohen_weights[sample.members], pairs.cell[sample.members]
+    mean, effective = sample.weighted_means(weight)
+    mine = cell < m
+    place = cell[mine] * strata + pairs.stratum[sample.members][mine]
+    drawn = sums(place, weight[mine], m * strata).reshape(m, strata)
+    seen = sums(place, (weight * sample.values)[mine], m * strata).reshape(m, strata)
+    unseen = np.maximum(pairs.cohen_totals[:, :-1] - drawn, 0.0)
+    cohen = own + seen.sum(axis=1) + unseen @ mean + pairs.cohen_totals[:, -1]
+    loadings = sample.loadings(pairs.cohen_totals[:, :-1], effective)
+    alone = _alone(pairs, sample)
+    once: Floats = np.zeros(m)
+    if not pairs.complete:
+        once = np.sqrt(sums(pairs.cell, pairs.cohen_weights**2, m + 1)[:m] * sample.overall_variance())
+    error = np.sqrt(np.sum(loadings**2, axis=1) + alone + once**2)
+    return cohen, error, np.column_stack([loadings, once])
+
+
+def _alone(pairs: PairPopulation, sample: StratifiedSample) -> Floats:
+    """Variance of each rater pair's expected agreement that is its own, shape (m,).
+
+    Rater pairs that share strata are taken at the strata's means, and scatter around them. What was drawn is left out of account, so that
+    it is a little too large.
+    """
+    m = len(pairs.cohen_totals)
+    if m <= _OWN_STRATA:
+        return np.zeros(m)
+    there = np.maximum(np.bincount(pairs.cell, minlength=m + 1)[:m], 1)
+    left = 1 - sample.drawn / np.maximum(sample.sizes, 1)
+    own = pairs.cohen_totals[:, :-1] @ (left * sample.variances()) * (pairs.cohen_totals.sum(axis=1) / there)
+    return np.asarray(own)
+
+
+def _weighted(pairs: PairPopulation, sample: StratifiedSample, weights: Floats, totals: Floats) -> tuple[float, float]:
+    """A weighted sum of the equivalences of all pairs, and its standard error; ``totals`` as of :meth:`PairPopulation.totals`."""
+    mean, effective = sample.weighted_means(weights[sample.members])
+    error = float(np.linalg.norm(sample.loadings(totals[:-1], effective)))
+    return float(totals[:-1] @ mean + totals[-1]), float(np.hypot(error, _population_error(pairs, sample, weights)))
 
 
 def _same_item(pairs: PairPopulation, scores: Floats) -> float:
@@ -564,9 +633,7 @@ def _at_rows(pairs: PairPopulation, level: Floats, scores: Floats) -> Floats:
     return np.asarray((near + far * (pairs.row_shares @ level))[pooling.rows])
 
 
-def _between_distinct(
-    pairs: PairPopulation, sample: StratifiedSample, level: Floats, scores: Floats
-) -> tuple[int, float, float]:
+def _between_distinct(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> tuple[int, float, float]:
     """Number of distinct answers q, mean equivalence over their q × q pairs, and its standard error."""
     ratings, comparisons = pairs.ratings, pairs.ratings.comparisons
     count = np.bincount(ratings.answer[pairs.pooling.rows], minlength=ratings.n_answers)
@@ -576,9 +643,8 @@ def _between_distinct(
     a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     apart = np.flatnonzero(a != b)
     known = float(np.sum(2 * scores[apart] / (count[a[apart]] * count[b[apart]] * float(q**2))))
-    totals = pairs.totals(weights)[:-1]
-    error = float(np.hypot(np.linalg.norm(sample.loadings(totals)), _population_error(pairs, sample, weights)))
-    return q, 1 / q + known + float(totals @ level[:-1]), error
+    found, error = _weighted(pairs, sample, weights, pairs.totals(weights))
+    return q, 1 / q + known + found, error
 
 
 def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDistribution | None:
