@@ -21,7 +21,7 @@ CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches")
 
 def served(report: Mapping[str, Any], **more: Any) -> str:
     """The report as a page of this server."""
-    return _rendered(report, **page_files(*STYLES, scripts=(*SCRIPTS, LIVE)), live=True, **more)
+    return _rendered(report, **page_files(*STYLES, scripts=SCRIPTS, modules=(LIVE,)), live=True, **more)
 
 
 def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
@@ -36,9 +36,10 @@ def message(title: str, sentence: str, **more: Any) -> str:
     return render_template("message.html", **{**page_files(*STYLES), "title": title, "sentence": sentence, **more})
 
 
-def page_files(*styles: str, scripts: Sequence[str] = ()) -> dict[str, Any]:
+def page_files(*styles: str, scripts: Sequence[str] = (), modules: Sequence[str] = ()) -> dict[str, Any]:
     """What a template needs to name its files."""
-    return {"files": f"report/static/{version_of(static_dir())}", "up": "../", "styles": styles, "scripts": scripts}
+    files = f"report/static/{version_of(static_dir())}"
+    return {"files": files, "up": "../", "styles": styles, "scripts": scripts, "modules": modules}
 
 
 def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def show(number: int) -> Response:
         fewest=audits.FEWEST,
         most=audits.MOST,
         who=doors.people().name(number),
-        **page_files("pages.css", "audit.css", scripts=("audit.js",)),
+        **page_files("pages.css", "audit.css", modules=("audit.js",)),
     )
     response = doors.page(text)
     doors.remember_given_key(response, project, "report")

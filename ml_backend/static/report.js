@@ -1,103 +1,85 @@
 /* What the served report does beyond the file: marks tasks as done, asks for comparisons, says when there is news. */
-(() => {
-  const body = document.body;
-  const { project, control } = body.dataset;
-  const base = new URL("..", location.href).href;
-  const LOOK = 5000;
+import { call, forgetKey, kept } from "./pages.js";
 
-  // the key came in the address and is in a cookie now: it need not stand in the history or in what people copy
-  const here = new URL(location.href);
-  if (here.searchParams.has("k")) {
-    here.searchParams.delete("k");
-    history.replaceState(null, "", here);
-  }
+const body = document.body;
+const { project, control } = body.dataset;
+const LOOK = 5000;
 
-  async function call(path, options = {}) {
-    const headers = options.body ? { "Content-Type": "application/json" } : {};
-    const response = await fetch(`${base}${path}`, { cache: "no-store", credentials: "same-origin", headers, ...options });
-    const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error(answer.error || `The service answered ${response.status}.`);
-    return answer;
-  }
+forgetKey();
 
-  const kept = {
-    get: () => { try { return localStorage.getItem("softirr-name") ?? ""; } catch { return ""; } },
-    set: (name) => { try { localStorage.setItem("softirr-name", name); } catch { /* for this page only */ } },
-  };
-  const name = document.getElementById("viewer-name");
-  if (name) {
-    name.value = kept.get();
-    name.addEventListener("change", () => kept.set(name.value.trim()));
-  }
+const name = document.getElementById("viewer-name");
+if (name) {
+  name.value = kept.get();
+  name.addEventListener("change", () => kept.set(name.value.trim()));
+}
 
-  const said = document.getElementById("queue-said");
-  for (const box of document.querySelectorAll("input.done")) {
-    box.addEventListener("change", async () => {
-      const row = box.closest("tr");
-      const task = Number(row.dataset.task);
-      box.disabled = true;
-      try {
-        if (box.checked) await call("api/queue", { method: "POST", body: JSON.stringify({ project: Number(project), task, who: name?.value || null }) });
-        else await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
-        row.classList.toggle("is-done", box.checked);
-        row.querySelector(".who").textContent = box.checked ? `${name?.value || "you"}, just now` : "";
-        said.textContent = box.checked ? `Task ${task} is done.` : `Task ${task} is back in the queue.`;
-      } catch (error) {
-        box.checked = !box.checked;
-        said.textContent = `Not saved: ${error.message}`;
-      } finally {
-        box.disabled = false;
-        box.focus();
-      }
-    });
-  }
-
-  const form = document.getElementById("compare");
-  form?.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const told = document.getElementById("compare-said");
-    const measures = [...form.querySelectorAll("input:checked")].map((box) => box.value);
-    if (!measures.length) {
-      told.textContent = "Choose at least one measure.";
-      return;
-    }
+const said = document.getElementById("queue-said");
+for (const box of document.querySelectorAll("input.done")) {
+  box.addEventListener("change", async () => {
+    const row = box.closest("tr");
+    const task = Number(row.dataset.task);
+    box.disabled = true;
     try {
-      await call("api/comparisons", { method: "POST", body: JSON.stringify({ project: Number(project), control, measures }) });
-      told.textContent = "Being computed …";
+      if (box.checked) await call("api/queue", { method: "POST", body: JSON.stringify({ project: Number(project), task, who: name?.value || null }) });
+      else await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
+      row.classList.toggle("is-done", box.checked);
+      row.querySelector(".who").textContent = box.checked ? `${name?.value || "you"}, just now` : "";
+      said.textContent = box.checked ? `Task ${task} is done.` : `Task ${task} is back in the queue.`;
     } catch (error) {
-      told.textContent = error.message;
+      box.checked = !box.checked;
+      said.textContent = `Not saved: ${error.message}`;
+    } finally {
+      box.disabled = false;
+      box.focus();
     }
   });
+}
 
-  // --- news -----------------------------------------------------------------------------------------------------------
-  const news = document.getElementById("news");
-  const { version } = body.dataset;
-
-  async function look() {
-    if (document.hidden) return;
-    let state;
-    try {
-      state = await call(`api/report/state?project=${project}`);
-    } catch {
-      return;
-    }
-    if (state.version !== version && !state.working) {
-      news.replaceChildren("There are new results. ");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = "Show them";
-      button.addEventListener("click", () => location.reload());
-      news.append(button);
-      news.hidden = false;
-    } else if (state.working) {
-      const { done, total } = state.job ?? {};
-      news.textContent = total ? `Being computed again: ${Math.floor((100 * done) / total)} %.` : "Being computed again …";
-      news.hidden = false;
-    } else {
-      news.hidden = true;
-    }
+const form = document.getElementById("compare");
+form?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const told = document.getElementById("compare-said");
+  const measures = [...form.querySelectorAll("input:checked")].map((box) => box.value);
+  if (!measures.length) {
+    told.textContent = "Choose at least one measure.";
+    return;
   }
-  setInterval(look, LOOK);
-  document.addEventListener("visibilitychange", look);
-  look();
-})();
+  try {
+    await call("api/comparisons", { method: "POST", body: JSON.stringify({ project: Number(project), control, measures }) });
+    told.textContent = "Being computed …";
+  } catch (error) {
+    told.textContent = error.message;
+  }
+});
+
+// --- news -----------------------------------------------------------------------------------------------------------
+const news = document.getElementById("news");
+const { version } = body.dataset;
+
+async function look() {
+  if (document.hidden) return;
+  let state;
+  try {
+    state = await call(`api/report/state?project=${project}`);
+  } catch {
+    return;
+  }
+  if (state.version !== version && !state.working) {
+    news.replaceChildren("There are new results. ");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Show them";
+    button.addEventListener("click", () => location.reload());
+    news.append(button);
+    news.hidden = false;
+  } else if (state.working) {
+    const { done, total } = state.job ?? {};
+    news.textContent = total ? `Being computed again: ${Math.floor((100 * done) / total)} %.` : "Being computed again …";
+    news.hidden = false;
+  } else {
+    news.hidden = true;
+  }
+}
+setInterval(look, LOOK);
+document.addEventListener("visibilitychange", look);
+look();

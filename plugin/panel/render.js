@@ -232,7 +232,7 @@ function foot({ h, payload }) {
   const from = payload.provenance ?? {};
   const parts = [];
   if (from.measure) parts.push(`Measure ${from.measure}`);
-  if (from.model && from.model !== from.measure) parts.push(`model ${from.model}`);
+  if (from.model && !from.measure?.endsWith(from.model)) parts.push(`model ${from.model}`);
   if (from.calibrated) parts.push(`calibrated by ${count(from.calibrated)} decisions`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);
   const said = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");

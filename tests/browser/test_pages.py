@@ -99,7 +99,7 @@ class TestReport:
         clean.reload()
         again = clean.locator(f'.queue tr[data-task="{task}"]')
         assert again.locator("input.done").is_checked() and "Lena Vogel" in again.locator(".who").text_content()
-        clean.get_by_role("button", name=re.compile("Show .* more")).click()
+        clean.locator(".queue + .more").click()
         again.locator("input.done").uncheck()
         clean.get_by_text("back in the queue").wait_for()
 
@@ -140,7 +140,7 @@ class TestReport:
 
 
 def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
-    demo: Demo, clean: Any, tmp_path: Path, pictures: Path
+    demo: Demo, clean: Any, chromium: Any, tmp_path: Path, pictures: Path
 ) -> None:
     clean.goto(f"{demo.url}/audit/{demo.project}")
     clean.locator("#begin").wait_for()
@@ -226,6 +226,23 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
     assert f"{direct['audit']['judgements']} judgements" in clean.inner_text(".headline")
     clean.screenshot(path=pictures / "report-audited.png")
+
+    # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last pair
+    context = chromium.new_context()
+    second = context.new_page()
+    second.goto(demo.links["report"].replace("/report/", "/audit/"))
+    second.fill("input[name=who]", "Second Judge")
+    second.keyboard.press("Enter")
+    second.locator("#judging").wait_for()
+    assert headline.inner_text() not in second.inner_text("main")
+    was = second.inner_text("#count")
+    second.click(".help summary")  # the keys work with the help open too
+    second.keyboard.press("2")
+    second.wait_for_function("(was) => document.getElementById('count').textContent !== was", arg=was)
+    second.screenshot(path=pictures / "audit-second-judge.png")
+    context.close()
+    clean.reload()
+    assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
 
 
 def test_the_news_of_a_changed_answer_reach_an_open_report(demo: Demo, clean: Any) -> None:
