@@ -54,7 +54,8 @@ DEFAULT_MEASURE = "indel"
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
 SET_PAIRS = 20_000_000
-"""The same when answers are sets."""
+"""The same when answers are sets of up to four texts on average; with larger ones fewer, as the square of their size."""
+_SET_SIZE = 4
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""
 
@@ -249,8 +250,11 @@ class _ChancePlan:
 def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
     table = answers.table
     used = np.unique(ratings.answer[ratings.comparable])
+    if answers.scorer.cheap and table.is_single:
+        return len(used) ** 2 / 2 <= CHEAP_PAIRS
     if answers.scorer.cheap:
-        return len(used) ** 2 / 2 <= (CHEAP_PAIRS if table.is_single else SET_PAIRS)
+        size = sum(len(table.answers[answer]) for answer in used.tolist()) / max(len(used), 1)
+        return len(used) ** 2 / 2 * max(size**2 / _SET_SIZE**2, 1.0) <= SET_PAIRS
     texts = {text for answer in used.tolist() for text in table.answers[answer]}
     return len(texts) ** 2 / 2 <= COSTLY_PAIRS
 
