@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softirr import clusters
 from softirr import consensus as module
 from softirr.assignment import set_equivalence
 from softirr.consensus import consensus, disagreement, disagreements, distinct_texts, relation
@@ -171,7 +172,7 @@ class TestSeveralRaters:
         for _ in range(40):
             gain = rng.random((6, 6)) - 0.5
             gain = (gain + gain.T) / 2
-            found = module._improve(module._agglomerate(np.arange(6), rater, gain), rater, gain)
+            found = clusters.improve(clusters.agglomerate(np.arange(6), rater, gain), rater, gain)
             best = max(_value(places, rater, gain) for places in clusterings)
             got = _value(found, rater, gain)
             assert got >= 0.8 * best
