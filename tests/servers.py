@@ -36,7 +36,7 @@ def postgres(home: Path) -> Iterator[str]:
             pytest.skip("PostgreSQL does not run as root, and there is no runuser")
         as_user = ["runuser", "-u", "postgres", "--"]
         shutil.chown(home, "postgres")
-        for parent in (home.parent, home.parent.parent):
+        for parent in home.parents:
             if not parent.stat().st_mode & 0o001:
                 parent.chmod(parent.stat().st_mode | 0o011)
     port, data = free_port(), home / "data"

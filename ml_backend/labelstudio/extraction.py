@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.config import Control
@@ -12,6 +12,7 @@ from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from softirr.annotations import label_studio_answers
 from softirr.text import normalise
 
+MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
@@ -43,7 +44,8 @@ def pulled_row(
 def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
 
-    Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place.
+    Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
+    many texts that it would hold up the whole project is left out and listed with the reason.
     """
     found: dict[str, Any] = {}
     for control in controls:
@@ -51,14 +53,22 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
             task, control=control.name, predictions_as_raters=settings.predictions_as_raters
         )
         by_rater = {answer.rater: answer.texts for answer in answers}
-        found[control.name] = {
-            "answers": _clean(by_rater),
-            "excluded": [[entry.rater, entry.reason] for entry in excluded],
-        }
-        if control.per_region and settings.regions == "overlap":
+        listed = [[entry.rater, entry.reason] for entry in excluded]
+        if (n := comparisons(by_rater.values())) > MOST_COMPARISONS:
+            reason = f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
+            listed += [[rater, reason] for rater in by_rater]
+            by_rater = {}
+        found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
+        if control.per_region and settings.regions == "overlap" and by_rater:
             people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
             found[control.name]["groups"] = [_clean(group) for group in overlapping(task, control.name, people)]
     return found
+
+
+def comparisons(answers: Iterable[Sequence[str]]) -> int:
+    """How many pairs of texts of different raters there are."""
+    sizes = [len(texts) for texts in answers]
+    return (sum(sizes) ** 2 - sum(size * size for size in sizes)) // 2
 
 
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, current_app, jsonify, request
 from ml_backend.calibration_of_project import current
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
-from ml_backend.labelstudio.extraction import answers_hash, task_answers
+from ml_backend.labelstudio.extraction import answers_hash, comparisons, task_answers
 from ml_backend.scoring import needs_model
 from ml_backend.services import Services
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, clean_url, effective, origin
@@ -282,5 +282,5 @@ def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], ch
 
 
 def _work(answers: Mapping[str, Any]) -> int:
-    """Number of text comparisons that a task needs, at most."""
-    return sum(sum(len(texts) or 1 for texts in entry["answers"].values()) ** 2 for entry in answers.values()) // 2
+    """Number of text comparisons that a task needs."""
+    return sum(comparisons(entry["answers"].values()) for entry in answers.values())

@@ -640,13 +640,37 @@ class TestHostileAnswers:
         ((prediction,),) = bench.fake.predictions().values()
         assert len(json.dumps(prediction)) < 100_000, "a prediction does not repeat ten megabytes"
 
-    def test_a_thousand_texts_in_an_answer(self, bench: Bench) -> None:
-        many = [f"finding {k}" for k in range(1000)]
+    def test_five_thousand_texts_in_an_answer(self, bench: Bench) -> None:
+        many = [f"finding {k}" for k in range(5000)]
         task = bench.fake.add_task({1: many, 2: many[:50], 3: ["finding 7"]})
         bench.sync()
-        assert set(bench.fake.predictions()) == {task}
+        assert bench.fake.wrong() == []
         ((prediction,),) = bench.fake.predictions().values()
+        assert prediction["task"] == task
         assert len(json.dumps(prediction)) < 1_000_000
+
+    def test_five_thousand_answers_in_a_task(self, bench: Bench) -> None:
+        """Of three users, who answered again and again: the newest of each count, the others are listed."""
+        task = bench.fake.add_task()
+        for k in range(5000):
+            bench.fake.annotate(task, 1 + k % 3, [f"finding {k}"])
+        bench.sync()
+        assert bench.fake.wrong() == []
+        summary = bench.row["summary"]["controls"]["findings"]
+        assert (summary["n_raters"], summary["n_excluded"], len(summary["excluded"])) == (3, 4997, 1000)
+
+    def test_a_task_that_would_hold_up_the_project_is_left_out_with_the_reason(self, bench: Bench) -> None:
+        """Three times five thousand texts are 75 million comparisons."""
+        fine = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+        huge = bench.fake.add_task({user: [f"{user} {k}" for k in range(5000)] for user in (1, 2, 3)})
+        bench.sync()
+        assert set(bench.fake.predictions()) == {fine}
+        excluded = bench.row["summary"]["controls"]["findings"]["excluded"]
+        assert {(entry["item"], entry["rater"]) for entry in excluded} == {(str(huge), str(user)) for user in (1, 2, 3)}
+        assert "75000000 comparisons" in excluded[0]["reason"]
+        bench.fake.calls.clear()
+        bench.sync(full=True)
+        assert bench.fake.writes() == []
 
     @pytest.mark.parametrize(
         "result",
