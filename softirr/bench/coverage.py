@@ -139,8 +139,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--sampling",
         metavar="TERMINOLOGY",
-        help="instead: pairs that a stratified sample of chance scores, on 1,000 items in the words of a terminology",
+        help="instead: pairs that a stratified sample of chance scores, on items in the words of a terminology",
     )
+    made.add_argument("--sampling-items", type=positive, default=1_000, help="items of --sampling (1000)")
     made.add_argument("--seeds", type=positive, default=200, help="samples of each row of --sampling (200)")
     made.add_argument("--targets", type=float, nargs="+", default=[0.002], help="standard errors of --sampling")
     return made
@@ -154,7 +155,9 @@ def main(argv: Sequence[str]) -> int:
         lines = (
             table(options)
             if options.sampling is None
-            else sampling.table(options.sampling, options.seeds, options.targets, seed=options.seed)
+            else sampling.table(
+                options.sampling, options.seeds, options.targets, seed=options.seed, items=options.sampling_items
+            )
         )
         for line in lines:
             print(line, flush=True)
