@@ -161,7 +161,9 @@ def agreement(
         expected_agreement=_expected(summary, known),
         raters=_raters(table, ratings, summary, with_interval),
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
-        items=item_agreements(table, scorer, ratings, scores, assignment, fleiss_expected),
+        items=item_agreements(
+            table, scorer, ratings, scores, assignment, expected=fleiss_expected, beyond=summary.beyond_chance
+        ),
         excluded=table.excluded,
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
@@ -188,7 +190,7 @@ def item_agreement(
     scores = AnswerScorer(table, scorer, method=assignment).score(
         ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     )
-    return item_agreements(table, scorer, ratings, scores, assignment, None)
+    return item_agreements(table, scorer, ratings, scores, assignment)
 
 
 def _check(
@@ -286,8 +288,8 @@ def _raters(
 ) -> tuple[RaterAgreement, ...]:
     n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
     return tuple(
-        RaterAgreement(id, n, interval(observed), interval(kappa))
-        for id, n, (observed, kappa) in zip(table.raters, n_items, summary.raters, strict=True)
+        RaterAgreement(id, n, interval(observed), interval(kappa), interval(sigma))
+        for id, n, (observed, kappa, sigma) in zip(table.raters, n_items, summary.raters, strict=True)
     )
 
 
@@ -305,8 +307,10 @@ def _rater_pairs(
         strict=True,
     )
     return tuple(
-        RaterPairAgreement((table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa))
-        for (a, b), n, expected, (observed, kappa) in rows
+        RaterPairAgreement(
+            (table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa), interval(sigma)
+        )
+        for (a, b), n, expected, (observed, kappa, sigma) in rows
     )
 
 
@@ -317,7 +321,7 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
         found.append(
             f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
         )
-    left_out = [i for i, (_, kappa) in enumerate(summary.rater_pairs) if kappa.value is None]
+    left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
     if left_out and summary.coefficients["cohen_kappa"].value is not None:
         found.append(
             f"{len(left_out)} of {len(summary.rater_pairs)} rater pairs have no kappa of their own and are left out of Cohen's mean: "

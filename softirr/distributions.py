@@ -94,10 +94,8 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
         return both
     steps, known = both
     value = _share_beyond(steps, known, level)
-    at = int(np.flatnonzero(known.tail >= level)[-1])
-    tied = known.tail[at] - known.tail[at + 1]
-    part = (level - known.tail[at + 1]) / tied
-    counts = np.where(steps > at, 1.0, np.where(steps == at, part, 0.0))
+    at, part = _point(known, level)
+    counts = _beyond(steps, known, level)
     # moving the 5% point by a little: the slope of the curve (chance share, same-item share), over half to one and a half levels
     slope = (_share_beyond(steps, known, 1.5 * level) - _share_beyond(steps, known, 0.5 * level)) / level
     below = _tail_influence(ratings, known, at + 1)
@@ -105,6 +103,25 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
     influence = _pair_influence(ratings, counts) - slope * (part * within + (1 - part) * below)
     replicate = _Resampled(ratings, steps, known, _around(known, level)).sigma(level)
     return Estimate(value, influence, None, level, slope * known.error(level), floor=0.0, replicate=replicate)
+
+
+def beyond_chance(scores: Floats, chance: ChanceDistribution, *, level: float = 0.05) -> Floats:
+    """Of each same-item pair, whether fewer than 5% of the different-item pairs beat it, in part where it ties; :func:`sigma` is the mean.
+
+    The means over the pairs of an item, a rater or two raters are their sigma, against the chance of the whole project.
+    """
+    return _beyond(on_grid(scores), chance, level)
+
+
+def _point(chance: ChanceDistribution, level: float) -> tuple[int, float]:
+    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond."""
+    at = int(np.flatnonzero(chance.tail >= level)[-1])
+    return at, float((level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1]))
+
+
+def _beyond(steps: Ints, chance: ChanceDistribution, level: float) -> Floats:
+    at, part = _point(chance, level)
+    return np.where(steps > at, 1.0, np.where(steps == at, part, 0.0))
 
 
 def _around(chance: ChanceDistribution, level: float, most: int = 96) -> Ints:
@@ -159,9 +176,7 @@ class _Resampled:
 
 def _share_beyond(steps: Ints, chance: ChanceDistribution, level: float) -> float:
     """Same-item share beyond the chance distribution's upper ``level`` point, ties shared out."""
-    at = int(np.flatnonzero(chance.tail >= level)[-1])
-    part = (level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1])
-    return float(np.mean(steps > at) + part * np.mean(steps == at))
+    return float(_beyond(steps, chance, level).mean())
 
 
 def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> Estimate:

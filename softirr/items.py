@@ -23,7 +23,9 @@ def item_agreements(
     ratings: Ratings,
     scores: Floats,
     assignment: str,
-    expected: float | None,
+    *,
+    expected: float | None = None,
+    beyond: Floats | None = None,
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
@@ -37,16 +39,20 @@ def item_agreements(
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     assignment : {"optimal", "greedy"}
-    expected : float or None
-        Expected agreement of Fleiss, for the kappa of each item; None for no kappa.
+    expected : float, optional
+        Expected agreement of Fleiss, for the kappa of each item.
+    beyond : shape (P,), optional
+        :func:`softirr.distributions.beyond_chance` of each comparison, for the sigma of each item.
     """
     comparisons = ratings.comparisons
     rows = _bounds(ratings.item, len(table.items))
     pairs = _bounds(comparisons.item, len(table.items))
     rater = ratings.rater.tolist()
     answer = ratings.answer.tolist()
-    means = np.full(len(table.items), -1.0)
+    means, sigmas = np.full(len(table.items), -1.0), np.full(len(table.items), -1.0)
     means[ratings.comparable_items] = item_means(ratings, scores)
+    if beyond is not None:
+        sigmas[ratings.comparable_items] = item_means(ratings, beyond)
     left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
     compared = _TextScores(table, scorer, ratings)
     result = []
@@ -60,7 +66,12 @@ def item_agreements(
         kappa = None
         if mean is not None and expected is not None and expected < 1 - _CERTAIN:
             kappa = (mean - expected) / (1 - expected)
-        result.append(ItemAgreement(id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa))
+        sigma = float(sigmas[number]) if own and beyond is not None else None
+        result.append(
+            ItemAgreement(
+                id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa=kappa, sigma=sigma
+            )
+        )
     return tuple(result)
 
 

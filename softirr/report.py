@@ -21,6 +21,7 @@ class RaterPairAgreement:
     observed_agreement: Coefficient
     expected_agreement: float
     cohen_kappa: Coefficient
+    sigma: Coefficient
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``rater_pairs``."""
@@ -31,6 +32,7 @@ class RaterPairAgreement:
             "observed_agreement_ci95": _listed(self.observed_agreement.ci95),
             "expected_agreement": self.expected_agreement,
             "cohen_kappa": self.cohen_kappa.to_dict(),
+            "sigma": self.sigma.to_dict(),
         }
 
 
@@ -42,6 +44,7 @@ class RaterAgreement:
     n_items: int
     agreement: Coefficient
     cohen_kappa: Coefficient
+    sigma: Coefficient
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``raters``."""
@@ -51,6 +54,7 @@ class RaterAgreement:
             "agreement": self.agreement.value,
             "agreement_ci95": _listed(self.agreement.ci95),
             "cohen_kappa": self.cohen_kappa.to_dict(),
+            "sigma": self.sigma.to_dict(),
         }
 
 
@@ -72,6 +76,9 @@ class ItemAgreement:
     kappa : float or None
         Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is Fleiss' kappa. None where
         it was not asked for or is not defined.
+    sigma : float or None
+        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise. At 0 the answers are
+        as far apart as if they were to different items.
     """
 
     id: str
@@ -82,6 +89,7 @@ class ItemAgreement:
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
     kappa: float | None = None
+    sigma: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
@@ -89,6 +97,7 @@ class ItemAgreement:
             "id": self.id,
             "agreement": self.agreement,
             "kappa": self.kappa,
+            "sigma": self.sigma,
             "n_raters": self.n_raters,
             "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
             "matches": [match.to_dict() for match in self.matches],

@@ -6,15 +6,29 @@ from dataclasses import dataclass
 
 from softirr import coefficients as co
 from softirr.coefficients import Chance, Floats, Ratings, Undefined
+from softirr.distributions import beyond_chance
+
+Trio = tuple[co.Estimate, co.Estimate, co.Estimate]
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Estimates of every coefficient of the project, its raters and its rater pairs."""
+    """Estimates of every coefficient of the project, its raters and its rater pairs.
+
+    Attributes
+    ----------
+    coefficients : dict of str to Estimate
+        Of the project.
+    raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
+        Of each: observed agreement, Cohen's kappa, and sigma against the chance of the whole project.
+    beyond_chance : shape (P,), or None where there is no chance distribution
+        See :func:`softirr.distributions.beyond_chance`.
+    """
 
     coefficients: dict[str, co.Estimate]
-    raters: tuple[tuple[co.Estimate, co.Estimate], ...]
-    rater_pairs: tuple[tuple[co.Estimate, co.Estimate], ...]
+    raters: tuple[Trio, ...]
+    rater_pairs: tuple[Trio, ...]
+    beyond_chance: Floats | None = None
 
 
 def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
@@ -36,9 +50,14 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
         names = ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
         alone = co.undefined(Undefined.NO_OTHER_RATER)
         return Summary(
-            {"observed_agreement": observed, **dict.fromkeys(names, missing)}, ((alone, alone),) * ratings.n_raters, ()
+            {"observed_agreement": observed, **dict.fromkeys(names, missing)},
+            ((alone, alone, alone),) * ratings.n_raters,
+            (),
         )
     other = pooled or chance
+    known = chance.distribution
+    beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
+    no_sigma = co.undefined(Undefined.ONE_ITEM)
     return Summary(
         coefficients={
             "observed_agreement": observed,
@@ -51,11 +70,20 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
             "ks": co.ks(ratings, scores, chance.distribution),
         },
         raters=tuple(
-            (co.rater_agreement(ratings, scores, rater), co.mean_cohen(ratings, scores, chance, rater=rater))
+            (
+                co.rater_agreement(ratings, scores, rater),
+                co.mean_cohen(ratings, scores, chance, rater=rater),
+                no_sigma if beyond is None else co.rater_agreement(ratings, beyond, rater),
+            )
             for rater in range(ratings.n_raters)
         ),
         rater_pairs=tuple(
-            (co.pair_agreement(ratings, scores, pair), co.cohen_pair(ratings, scores, chance, pair))
+            (
+                co.pair_agreement(ratings, scores, pair),
+                co.cohen_pair(ratings, scores, chance, pair),
+                no_sigma if beyond is None else co.pair_agreement(ratings, beyond, pair),
+            )
             for pair in range(len(ratings.comparisons.rater_pairs))
         ),
+        beyond_chance=beyond,
     )

@@ -133,6 +133,17 @@ class TestContract:
         (rater,) = [rater for rater in report.raters if rater.id == "a"]
         assert rater.cohen_kappa.value == pytest.approx(np.mean(of_a), abs=1e-12)
 
+    def test_sigmas_average_to_the_project(self):
+        """Of a rater pair over its items, of an item over its pairs; with two raters both are the project's."""
+        report = softirr.agreement(table(raters="ab"), "indel")
+        sigma = report.coefficients["sigma"].value
+        (pair,) = report.rater_pairs
+        assert pair.sigma.value == pytest.approx(sigma, abs=1e-12)
+        assert [rater.sigma.value for rater in report.raters] == pytest.approx([sigma] * 2, abs=1e-12)
+        items = [item.sigma for item in report.items if item.agreement is not None]
+        assert np.mean(items) == pytest.approx(sigma, abs=1e-12)
+        assert all(item.sigma is None for item in report.items if item.agreement is None)
+
     def test_items_alone_are_those_of_the_report(self):
         given = table(sets=True)
         whole, alone = softirr.agreement(given, "indel").items, softirr.item_agreement(given, "indel")

@@ -168,9 +168,11 @@ class TestEveryNumberHasOne:
         for rater in report.raters:
             assert rater.agreement.ci95 is not None
             assert rater.cohen_kappa.ci95 is not None
+            assert rater.sigma.ci95 is not None
         for pair in report.rater_pairs:
             assert pair.observed_agreement.ci95 is not None
             assert pair.cohen_kappa.ci95 is not None
+            assert pair.sigma.ci95 is not None
 
     def test_rater_pair_of_two_is_the_project(self):
         one = population("3 categories")
@@ -179,5 +181,5 @@ class TestEveryNumberHasOne:
         comparisons = ratings.comparisons
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
         summary = summarise(ratings, scores, exact(ratings, equivalence, scores))
-        whole, (_, pair) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
+        whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
         assert analytic(pair) == analytic(whole)
