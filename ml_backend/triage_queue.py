@@ -11,7 +11,7 @@ LOW = 0.6  # below, the agreement itself is a reason
 GAIN = 0.15  # from here on, leaving one annotator out is worth naming
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One task of the queue.
 

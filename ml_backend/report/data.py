@@ -6,22 +6,23 @@ import hashlib
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from ml_backend import calibration_of_project
-from ml_backend.panel_payload import headline, moment, name_of, word
+from ml_backend.panel_payload import headline, moment, name_of
 from ml_backend.report.compare import KEPT, state
 from ml_backend.report.groups import batches, histogram, over_time
 from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_of
 from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
+from ml_backend.report.queue import Queue
+from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.review_store import ReviewStore
 from ml_backend.schema import tasks
 from ml_backend.store import Row, Store
-from ml_backend.triage_queue import LOW, candidate, ordered
 
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue that the report carries; the API has all
@@ -40,6 +41,7 @@ class Reports:
     def __init__(self, store: Store, *, kept: int = 8):
         self._store = store
         self._reviews = ReviewStore(store)
+        self._rows = TaskRows(store)
         self._kept = kept
         self._cache: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -55,12 +57,18 @@ class Reports:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return self._cache[key]
-        built = build(self._store, self._reviews, project, name, links)
+        built = build(self._store, self._reviews, project, name, self._rows.get(project["id"], name), links)
         with self._lock:
             self._cache[key] = built
             while len(self._cache) > self._kept:
                 self._cache.popitem(last=False)
         return built
+
+    def queue(self, project: Row, links: Links) -> Queue:
+        """Every task with an agreement, over all fields."""
+        rows = self._rows.get(project["id"], None)
+        names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
+        return Queue(rows, names, self._reviews.done(project["id"]), links)
 
     def version(self, project: Row) -> str:
         """Name of the present results: changes when a report would read differently, marks on tasks apart."""
@@ -85,14 +93,14 @@ class Reports:
         return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared, at)
 
 
-def build(store: Store, reviews: ReviewStore, project: Row, control: str, links: Links) -> dict[str, Any]:
+def build(
+    store: Store, reviews: ReviewStore, project: Row, control: str, rows: Sequence[TaskRow], links: Links
+) -> dict[str, Any]:
     """The report on one control of a project."""
     summary = project["summary"]["controls"][control]
-    rows = list(_tasks(store, project["id"], control))
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
-    done = reviews.done(project["id"])
     found = headline(summary)
-    looks = queue(rows, names, done, links)
+    queue = Queue(rows, names, reviews.done(project["id"]), links)
     audit = reviews.audited(project["id"], control)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -120,10 +128,10 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
         "batches": batches(rows, links),
         "histogram": histogram(rows, links),
         "disagreements": _kinds(summary, links),
-        "queue": looks[:QUEUE],
-        "n_queue_low": sum(not entry["done"] and entry["agreement"] < LOW for entry in looks),
-        "n_queue_open": sum(not entry["done"] for entry in looks),
-        "n_queue_done": sum(bool(entry["done"]) for entry in looks),
+        "queue": queue.view(0, QUEUE),
+        "n_queue_low": queue.n_low,
+        "n_queue_open": queue.n_open,
+        "n_queue_done": queue.n_done,
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, reviews, project),
         "comparison": _comparison(store, reviews, project, control, summary),
@@ -135,61 +143,6 @@ def build(store: Store, reviews: ReviewStore, project: Row, control: str, links:
             "seconds": project["summary"].get("seconds"),
         },
     }
-
-
-def full_queue(store: Store, reviews: ReviewStore, project: Row, links: Links) -> list[dict[str, Any]]:
-    """Every task with an agreement, in the order in which a review helps most."""
-    rows = list(_tasks(store, project["id"], None))
-    names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
-    return queue(rows, names, reviews.done(project["id"]), links)
-
-
-def _tasks(store: Store, project: int, control: str | None) -> Iterable[dict[str, Any]]:
-    columns = (
-        tasks.c.number,
-        tasks.c.updated_at,
-        tasks.c.answers,
-        tasks.c.answers_hash,
-        tasks.c.agreement,
-        tasks.c.details,
-    )
-    after = -1
-    while True:
-        with store.engine.connect() as connection:
-            part = connection.execute(
-                sa.select(*columns)
-                .where(tasks.c.project == project, tasks.c.number > after)
-                .order_by(tasks.c.number)
-                .limit(2000)
-            ).all()
-        if not part:
-            return
-        after = part[-1].number
-        for row in part:
-            details = (row.details or {}).get("controls", {})
-            chosen = [control] if control is not None else list(details)
-            pairs = [pair for name in chosen for pair in details.get(name, {}).get("pairs", ())]
-            values = [
-                details[name]["agreement"]
-                for name in chosen
-                if name in details and details[name]["agreement"] is not None
-            ]
-            answers = [row.answers[name] for name in (chosen or row.answers) if name in row.answers]
-            yield {
-                "number": row.number,
-                "updated_at": row.updated_at,
-                "answers_hash": row.answers_hash,
-                "agreement": sum(values) / len(values) if values else None,
-                "pairs": pairs,
-                "unmatched": {
-                    rater: texts
-                    for name in chosen
-                    for rater, texts in details.get(name, {}).get("unmatched", {}).items()
-                    if texts
-                },
-                "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
-                "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
-            }
 
 
 def _raters(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -220,28 +173,6 @@ def _kinds(summary: Mapping[str, Any], links: Links) -> dict[str, Any] | None:
             for kind in found["kinds"]
         ],
     }
-
-
-def queue(
-    rows: Iterable[Mapping[str, Any]], names: Mapping[str, str], done: Mapping[int, Row], links: Links
-) -> list[dict[str, Any]]:
-    """Tasks in the order in which a review helps most, those that are done at the end."""
-    by_number = {row["number"]: row for row in rows if row["agreement"] is not None}
-    candidates = ordered(candidate(n, row["agreement"], row["pairs"], row["unmatched"]) for n, row in by_number.items())
-    found = []
-    for one in candidates:
-        mark = done.get(one.task)
-        current = mark is not None and mark["answers_hash"] == by_number[one.task]["answers_hash"]
-        found.append(
-            {
-                **one.to_dict(),
-                "word": word(one.agreement),
-                "reasons": one.reasons(names),
-                "link": links.task(one.task),
-                "done": {"who": mark["reviewer"], "when": moment(mark["at"])} if mark is not None and current else None,
-            }
-        )
-    return sorted(found, key=lambda entry: entry["done"] is not None)
 
 
 def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links) -> dict[str, Any]:

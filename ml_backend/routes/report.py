@@ -11,7 +11,7 @@ from ml_backend.assets import static_dir, version_of
 from ml_backend.panel_payload import job_view, moment
 from ml_backend.report import page as pages
 from ml_backend.report.compare import MOST
-from ml_backend.report.data import Reports, full_queue
+from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.report.tables import TABLES, facts, table
 from ml_backend.review_store import ReviewStore
@@ -70,7 +70,7 @@ def download(number: int, name: str) -> Response:
     elif kind == "html":
         response = doors.page(pages.one_file(found, facts=facts(found)))
     else:
-        queue = full_queue(services().store, reviews(), project, links_of(project)) if stem == "tasks" else None
+        queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
         response = csv_response(table(stem, found, queue=queue))
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
@@ -109,13 +109,12 @@ def state() -> Response:
 def queue() -> Response:
     """Tasks in the order in which a review helps most: ``project``, ``limit``, ``offset``, ``done`` (0 or 1)."""
     project = doors.enter(project_number(request.args.get("project")), "report")
-    found = full_queue(services().store, reviews(), project, links_of(project))
-    wanted = request.args.get("done")
-    if wanted in ("0", "1"):
-        found = [row for row in found if bool(row["done"]) == (wanted == "1")]
+    found = reports().queue(project, links_of(project))
+    wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
+    total = {None: found.n_open + found.n_done, True: found.n_done, False: found.n_open}[wanted]
     limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
     start = max(0, request.args.get("offset", 0, type=int))
-    return doors.data({"total": len(found), "offset": start, "tasks": found[start : start + limit]})
+    return doors.data({"total": total, "offset": start, "tasks": found.view(start, start + limit, done=wanted)})
 
 
 @report.post("/api/queue")

@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from browsers import ROOT, launched, panel, task_address
+from browsers import ROOT, launched, panel, task_address, wait_for
 
 from ml_backend.demo import Demo, data
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
@@ -72,10 +72,18 @@ def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
             row.get_by_role("button", name="Same", exact=True).click()
             frame.get_by_text("Decided by reviewers").wait_for()
             break
+    value = frame.locator("[data-agreement]").get_attribute("data-agreement")
+    wait_for(lambda: _predicted(demo) == round(float(value), 6), "Label Studio’s score does not follow")
+    page.reload()  # the tabs above the task show the score as it was when the task was opened
+    frame.locator("[data-agreement]").wait_for()
     page.locator("iframe[title=Agreement]").first.evaluate("frame => frame.scrollIntoView({block: 'end'})")
-    page.wait_for_timeout(3000)
-    frame.locator(".sirr-live", has_text="Saved").wait_for(state="hidden")
+    page.wait_for_timeout(1000)
     _keep(page, folder / "panel.png")
+
+
+def _predicted(demo: Demo) -> float | None:
+    found = [one["score"] for one in demo.api.get("/api/predictions/", task=TASK)]
+    return round(found[0], 6) if found else None
 
 
 def audit(demo: Demo, page: Any, folder: Path) -> None:

@@ -1,0 +1,66 @@
+"""The triage queue of a project: every task with an agreement, in the order in which a review helps most, and which are done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.panel_payload import moment, word
+from ml_backend.report.links import Links
+from ml_backend.report.rows import TaskRow
+from ml_backend.store import Row
+from ml_backend.triage_queue import LOW, Candidate, ordered
+
+_Entry = tuple[Candidate, Row | None]  # the mark, where the task is done and its answers have not changed since
+
+
+class Queue:
+    """Ordered at once, put into words only as far as it is looked at.
+
+    Parameters
+    ----------
+    rows : iterable of TaskRow
+    names : mapping
+        What annotators are called.
+    done : mapping of int to mapping
+        Marks by task: answers_hash, reviewer, at.
+    """
+
+    def __init__(self, rows: Iterable[TaskRow], names: Mapping[str, str], done: Mapping[int, Row], links: Links):
+        self._names, self._links = names, links
+        hashes = {
+            row["number"]: row["answers_hash"] for row in rows if row["candidate"] is not None and row["number"] in done
+        }
+        marks = {task: done[task] for task, digest in hashes.items() if done[task]["answers_hash"] == digest}
+        candidates = ordered(row["candidate"] for row in rows if row["candidate"] is not None)
+        self._open: list[_Entry] = [(one, None) for one in candidates if one.task not in marks]
+        self._done: list[_Entry] = [(one, marks[one.task]) for one in candidates if one.task in marks]
+
+    @property
+    def n_open(self) -> int:
+        """Tasks that are not done."""
+        return len(self._open)
+
+    @property
+    def n_low(self) -> int:
+        """Tasks of low agreement that are not done."""
+        return sum(one.agreement < LOW for one, _ in self._open)
+
+    @property
+    def n_done(self) -> int:
+        """Tasks that are done."""
+        return len(self._done)
+
+    def view(self, start: int = 0, stop: int | None = None, *, done: bool | None = None) -> list[dict[str, Any]]:
+        """Places `start` to `stop` of the queue, those that are done at its end; only these or only the others with `done`."""
+        entries: Sequence[_Entry] = {None: [*self._open, *self._done], True: self._done, False: self._open}[done]
+        return [self._said(*entry) for entry in entries[start:stop]]
+
+    def _said(self, one: Candidate, mark: Row | None) -> dict[str, Any]:
+        return {
+            **one.to_dict(),
+            "word": word(one.agreement),
+            "reasons": one.reasons(self._names),
+            "link": self._links.task(one.task),
+            "done": None if mark is None else {"who": mark["reviewer"], "when": moment(mark["at"])},
+        }

@@ -1,0 +1,83 @@
+"""What a report reads of each task, kept in memory: of a large project only what changed since is read again."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.schema import tasks
+from ml_backend.store import Store
+from ml_backend.triage_queue import candidate
+
+AT_ONCE = 500  # tasks of one query
+
+TaskRow = dict[str, Any]
+"""number, updated_at, answers_hash, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None)"""
+
+
+class TaskRows:
+    """Reads the tasks of projects, field by field; safe for several threads.
+
+    Parameters
+    ----------
+    kept : int
+        Fields whose tasks are kept, the ones asked for last.
+    """
+
+    def __init__(self, store: Store, *, kept: int = 6):
+        self._store, self._kept = store, kept
+        self._known: OrderedDict[tuple[int, str | None], dict[int, tuple[Any, TaskRow]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, project: int, control: str | None) -> list[TaskRow]:
+        """Tasks of a project by number, as they stand in one field, or in all of them."""
+        with self._lock:
+            known = self._known.get((project, control), {})
+        stamps = self._stamps(project)
+        changed = [number for number, stamp in stamps.items() if number not in known or known[number][0] != stamp]
+        fresh = {number: known[number] for number in stamps if number in known}
+        for start in range(0, len(changed), AT_ONCE):
+            for row in self._read(project, changed[start : start + AT_ONCE]):
+                fresh[row.number] = stamps[row.number], _task_row(row, control)
+        with self._lock:
+            self._known[project, control] = fresh
+            self._known.move_to_end((project, control))
+            while len(self._known) > self._kept:
+                self._known.popitem(last=False)
+        return [fresh[number][1] for number in stamps if number in fresh]
+
+    def _stamps(self, project: int) -> dict[int, tuple[Any, ...]]:
+        """What tells that a task changed, by its number."""
+        columns = (tasks.c.number, tasks.c.answers_hash, tasks.c.scored_at, tasks.c.updated_at)
+        query = sa.select(*columns).where(tasks.c.project == project).order_by(tasks.c.number)
+        with self._store.engine.connect() as connection:
+            return {number: tuple(rest) for number, *rest in connection.execute(query)}
+
+    def _read(self, project: int, numbers: Sequence[int]) -> Sequence[Any]:
+        columns = (tasks.c.number, tasks.c.updated_at, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
+        query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
+        with self._store.engine.connect() as connection:
+            return connection.execute(query).all()
+
+
+def _task_row(row: Any, control: str | None) -> TaskRow:
+    details = (row.details or {}).get("controls", {})
+    chosen = [name for name in (details if control is None else [control]) if name in details]
+    values = [details[name]["agreement"] for name in chosen if details[name]["agreement"] is not None]
+    answers = [row.answers[name] for name in (row.answers if control is None else [control]) if name in row.answers]
+    agreement = sum(values) / len(values) if values else None
+    pairs = [pair for name in chosen for pair in details[name]["pairs"]]
+    unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
+    return {
+        "number": row.number,
+        "updated_at": row.updated_at,
+        "answers_hash": row.answers_hash,
+        "agreement": agreement,
+        "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
+        "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
+        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched),
+    }

@@ -1,0 +1,28 @@
+"""The program that measures the panel's time runs; what it measured at 50,000 tasks is kept beside it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+
+
+def test_it_measures(chromium: Any) -> None:
+    """On a project so small that the figures say nothing; `chromium` skips where there is no browser."""
+    done = subprocess.run(
+        [sys.executable, str(HERE / "measure_panel.py"), "80", "2"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert (found["tasks"], found["frames"]) == (80, 2)
+    assert 0 < found["drawn_median_ms"] <= found["drawn_p95_ms"] and found["answer_median_ms"] > 0
+
+
+def test_what_was_measured_is_within_what_is_promised() -> None:
+    kept = json.loads((HERE / "results" / "panel_50000.json").read_text(encoding="utf-8"))
+    assert kept["tasks"] == 50_000 and kept["frames"] >= 40
+    assert kept["drawn_median_ms"] < 300

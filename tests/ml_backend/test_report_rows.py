@@ -1,0 +1,86 @@
+"""What a report keeps of each task: the same as reading everything, with only what changed read again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import TASKS, Seeded
+
+from ml_backend.report.rows import TaskRows
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(excluded={101: [("3", "skipped")]})
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+@pytest.fixture
+def rows(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> TaskRows:
+    """Notes which tasks are read."""
+    made = TaskRows(seeded.services.store)
+    made.asked = []  # type: ignore[attr-defined]
+    read = made._read
+    monkeypatch.setattr(made, "_read", lambda project, numbers: made.asked.extend(numbers) or read(project, numbers))  # type: ignore[attr-defined]
+    return made
+
+
+def numbers(found: list[dict[str, Any]]) -> list[int]:
+    return [row["number"] for row in found]
+
+
+def test_every_task_by_number(seeded: Seeded, rows: TaskRows) -> None:
+    found = rows.get(seeded.project, "findings")
+    assert numbers(found) == sorted(TASKS)
+    by_number = {row["number"]: row for row in found}
+    assert by_number[101]["excluded"] == [("3", "skipped")] and by_number[101]["raters"] == ["2", "3", "4"]
+    assert by_number[106]["agreement"] is None and by_number[106]["candidate"] is None
+    assert by_number[104]["candidate"].n_unmatched == sum(
+        len(texts)
+        for texts in seeded.services.store.get_tasks(seeded.project, [104])[104]["details"]["controls"]["findings"][
+            "unmatched"
+        ].values()
+    )
+
+
+def test_only_what_changed_is_read_again(seeded: Seeded, rows: TaskRows) -> None:
+    rows.get(seeded.project, "findings")
+    rows.asked.clear()  # type: ignore[attr-defined]
+    assert numbers(rows.get(seeded.project, "findings")) == sorted(TASKS)
+    assert rows.asked == []  # type: ignore[attr-defined]
+    seeded.put({102: {"2": ["a"], "3": ["a"], "4": ["a"]}, 108: {"2": ["b"], "3": ["c"]}})
+    seeded.score()
+    found = rows.get(seeded.project, "findings")
+    assert sorted(rows.asked) == [102, 108]  # type: ignore[attr-defined]
+    assert found == TaskRows(seeded.services.store).get(seeded.project, "findings")
+
+
+def test_a_decision_that_changes_a_score_is_seen(seeded: Seeded, rows: TaskRows) -> None:
+    """The answers stay; the score does not."""
+    rows.get(seeded.project, None)
+    seeded.services.store.decide(seeded.project, "asthma", "bronchial asthma", same=True, reviewer="Rae", task=105)
+    seeded.services.store.forget_scores_of(seeded.project, [105])
+    seeded.score()
+    assert {row["number"]: row["agreement"] for row in rows.get(seeded.project, None)}[105] == 1.0
+
+
+def test_tasks_that_are_gone_are_gone(seeded: Seeded, rows: TaskRows) -> None:
+    rows.get(seeded.project, "findings")
+    seeded.services.store.drop_tasks(seeded.project, [103])
+    assert numbers(rows.get(seeded.project, "findings")) == [n for n in sorted(TASKS) if n != 103]
+
+
+def test_fields_are_kept_apart_and_taken_together(seeded: Seeded, rows: TaskRows) -> None:
+    seeded.put({101: {"2": ["a"], "3": ["b"]}}, control="notes")
+    seeded.score()
+    agreement = {name: rows.get(seeded.project, name)[0]["agreement"] for name in ("notes", "findings", None)}
+    assert agreement["findings"] is None and agreement["notes"] == agreement[None]
