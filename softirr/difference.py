@@ -19,8 +19,8 @@ from softirr.coefficients import Chance, Floats, Ints, sums
 from softirr.frames import Design, Frame
 from softirr.intervals import Coefficient, standard_error
 
-_UNSEEN = 0.5
-"""Judged pairs that never disagree with the measure count as if half of one of them had."""
+_UNSEEN = 1 / 3
+"""Judged pairs that never disagree with the measure count as if a third of one of them had (of sets: in one text)."""
 _POOLED = 1.0
 """Judged pairs' worth of the mean variance of all strata of same-item pairs that each of them borrows: two judged pairs say little of their own."""
 _LENT = 0.5
@@ -91,9 +91,9 @@ class _Fit:
             pooled = float(square.sum() / freedom.sum())
             variance = (square + _POOLED * pooled) / (freedom + _POOLED)
             freedom = freedom + _POOLED
-            # as much as half a disagreement among all judged pairs would show, where less was seen
+            # as much as a third of a disagreement among all judged pairs would show, where less was seen
             weights = size**2 / n
-            least = _UNSEEN / len(members)
+            least = _UNSEEN * frame.step / len(members)
             seen = float(np.sum(weights * variance) / np.sum(weights))
             variance = variance + max(least - seen, 0.0)
         else:

@@ -45,6 +45,8 @@ class Frame:
         Random order in which pairs of a stratum are drawn; does not depend on the measure.
     rate : shape (K,)
         Share of the judgements that each stratum gets.
+    step : float
+        Mean square, over the pairs in strata, of what one text matched otherwise changes: 1 for single texts, less for sets.
     """
 
     first: Ints
@@ -53,10 +55,20 @@ class Frame:
     stratum: Ints
     rank: Floats
     rate: Floats
+    step: float = 1.0
 
     @classmethod
     def of(
-        cls, first: Ints, second: Ints, p: Floats, known: Floats, rank: Floats, cuts: tuple[float, ...], *, tilt: bool
+        cls,
+        first: Ints,
+        second: Ints,
+        p: Floats,
+        known: Floats,
+        rank: Floats,
+        cuts: tuple[float, ...],
+        *,
+        tilt: bool,
+        step: Floats | None = None,
     ) -> Frame:
         """Strata at the quantiles of P; ties stay together.
 
@@ -69,6 +81,8 @@ class Frame:
             Quantiles.
         tilt : bool
             Rare high P get more than their share, as the square root of the stratum's size; else nearly proportional.
+        step : shape (M,), optional
+            What one text matched otherwise changes of each pair's equivalence; 1 by default.
         """
         stratum = np.full(len(p), -1, dtype=np.int64)
         asked = np.flatnonzero(np.isnan(known))
@@ -81,7 +95,8 @@ class Frame:
         size = np.bincount(place)
         mean = np.bincount(place, weights=p[asked]) / size
         rate = np.sqrt(size) if tilt else size * (np.sqrt(mean * (1 - mean)) + _FLAT)
-        return cls(first, second, p, stratum, rank, rate / rate.sum())
+        square = 1.0 if step is None else float(np.mean(step[asked] ** 2))
+        return cls(first, second, p, stratum, rank, rate / rate.sum(), square)
 
     @cached_property
     def queues(self) -> list[Ints]:
@@ -124,6 +139,7 @@ class Design:
         *,
         pool: int,
         seed: int = 0,
+        sizes: Ints | None = None,
     ) -> Design:
         """Frames of a table.
 
@@ -138,6 +154,8 @@ class Design:
         pool : int
             Pairs of the different-item frame.
         seed : int
+        sizes : shape (V,), optional
+            Texts of each answer; one by default.
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
@@ -152,7 +170,8 @@ class Design:
             p = np.zeros(len(first))
             asked = np.flatnonzero(np.isnan(true))
             p[asked] = score(first[asked], second[asked])
-            frames.append(Frame.of(first, second, p, true, rng.random(len(first)), cuts, tilt=tilt))
+            step = None if sizes is None else 2 / np.maximum(sizes[first] + sizes[second], 1)
+            frames.append(Frame.of(first, second, p, true, rng.random(len(first)), cuts, tilt=tilt, step=step))
         return cls(ratings, frames[0], frames[1], cohen, pooled, _chance_guess(frames[0], frames[1], pooled))
 
     @property

@@ -71,11 +71,11 @@ class Frames:
         if not len(ratings.comparisons.left):
             raise InputError("No item has answers of two raters: there is no agreement to audit.")
         self._sets = [frozenset(answer) for answer in table.answers]
+        sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
         pool = _POOL if table.is_single else _POOL // 2
         if not scorer.cheap:
-            size = float(np.mean([len(answer) for answer in table.answers]))
-            pool = max(_LEAST_POOL, int(_COSTLY_TEXT_PAIRS / max(size, 1.0) ** 2))
-        self.design = Design.of(ratings, self.answers.score, self._known, pool=pool, seed=seed)
+            pool = max(_LEAST_POOL, int(_COSTLY_TEXT_PAIRS / max(float(sizes.mean()), 1.0) ** 2))
+        self.design = Design.of(ratings, self.answers.score, self._known, pool=pool, seed=seed, sizes=sizes)
         rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
         told = [(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows]
         self._prefix = f"{seed}-{digest(repr(told))[:4]}{digest(self.measure.name, assignment)[:4]}"

@@ -82,6 +82,18 @@ class TestPredictionPowered:
         # but six judgements do not prove it perfect
         assert np.sqrt(fit.variances(np.full(100, 0.01)).sum()) > 0.05
 
+    def test_an_unseen_disagreement_of_sets_weighs_less(self):
+        """One text of many matched otherwise changes little."""
+        answers, p = np.arange(100), np.repeat([0.0, 1.0], [60, 40])
+        members = np.array([0, 1, 2, 70, 71, 72])
+        known, rank = np.full(100, np.nan), np.random.default_rng(0).random(100)
+        weights = np.full(100, 0.01)
+        variance = {}
+        for step in (1.0, 0.5):
+            of = Frame.of(answers, answers + 100, p, known, rank, (0.5,), tilt=False, step=np.full(100, step))
+            variance[step] = difference._Fit.of(of, members, p[members], None).variances(weights).sum()
+        assert variance[0.5] == pytest.approx(variance[1.0] / 4) and variance[1.0] > 0
+
     def test_judging_everything_leaves_no_variance(self):
         truth = (np.random.default_rng(0).random(60) < 0.5).astype(float)
         fit = difference._Fit.of(frame(np.linspace(0, 1, 60)), np.arange(60), truth, None)

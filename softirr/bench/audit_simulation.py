@@ -249,7 +249,7 @@ def audits(
         score = lambda k, l: np.zeros(len(k))  # noqa: E731, E741
     if without == "anything":
         known = lambda k, l: np.full(len(k), np.nan)  # noqa: E731, E741
-    design = Design.of(project.ratings, score, known, pool=pool, seed=seed)
+    design = Design.of(project.ratings, score, known, pool=pool, seed=seed, sizes=project.sizes)
     chance = chances.permutation(project.ratings, project, permutations=5, seed=seed)
     for n in judgements:
         judged, draws = judge(design, project.truth, n)
