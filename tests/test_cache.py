@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -21,42 +19,16 @@ from hypothesis import strategies as st
 from softirr.cache import MemoryCache, PairCache, PostgresCache, SQLiteCache, open_cache, text_hash
 from softirr.errors import InputError
 from softirr.pairs import PairScorer
+from tests.servers import postgres
 
 Open = Callable[[], PairCache]
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A real PostgreSQL server for the tests: SOFTIRR_TEST_POSTGRES_URL, else one started from Debian's package."""
-    if url := os.environ.get("SOFTIRR_TEST_POSTGRES_URL"):
+    """A real PostgreSQL server, outside pytest's own folder: that and any pytest beside it close it to other users."""
+    with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home, postgres(Path(home)) as url:
         yield url
-        return
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not programs:
-        pytest.skip("PostgreSQL is not installed")
-    as_user: list[str] = []
-    if os.geteuid() == 0:
-        if shutil.which("runuser") is None:
-            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
-        as_user = ["runuser", "-u", "postgres", "--"]
-    # not in pytest's own folder: it and any pytest beside it close that to other users
-    with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home:
-        if as_user:
-            shutil.chown(home, "postgres")
-        yield from _server(programs[-1].parent, Path(home), as_user)
-
-
-def _server(binaries: Path, home: Path, as_user: list[str]) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    data = home / "data"
-    run = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
-    subprocess.run([*as_user, binaries / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "-N"], **run)
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home} -c fsync=off"
-    subprocess.run([*as_user, binaries / "pg_ctl", "-D", data, "-w", "-o", options, "start"], **run)
-    yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
-    subprocess.run([*as_user, binaries / "pg_ctl", "-D", data, "-m", "fast", "stop"], **{**run, "stderr": None})
 
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -20,10 +20,11 @@ from softirr.equivalence.base import (
     TextIndex,
     mutual,
 )
-from softirr.equivalence.listing import catalogue
+from softirr.equivalence.listing import SPEEDS, catalogue
 from softirr.errors import InputError
 
 __all__ = [
+    "SPEEDS",
     "BlockMeasure",
     "CatalogueEntry",
     "DirectionalMeasure",

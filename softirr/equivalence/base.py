@@ -7,12 +7,15 @@ directions (:meth:`DirectionalMeasure.entail_both`), which tell which of two tex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from softirr.errors import InputError
 
 Pairs = Sequence[tuple[str, str]]
 Progress = Callable[[int, int], None]
@@ -54,7 +57,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One line of ``softirr measures``."""
+    """One line of ``softirr measures``; :data:`softirr.equivalence.SPEEDS` says what the words of `speed` mean."""
 
     name: str
     summary: str
@@ -162,6 +165,24 @@ class TextIndex(Protocol):
     def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols))."""
         ...
+
+
+def refuse_unknown(
+    name: str, options: Mapping[str, Any], kind: Callable[..., Any], *, also: Collection[str] = ()
+) -> None:
+    """Checks the options of a measure against the keyword parameters of what is made with them.
+
+    Raises
+    ------
+    InputError
+        If there is one that it does not take.
+    """
+    parameters = inspect.signature(kind).parameters.values()
+    known = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY} | set(also)
+    if unknown := sorted(set(options) - known):
+        raise InputError(
+            f"The measure {name} does not take these options: {', '.join(unknown)}; it takes {', '.join(sorted(known))}."
+        )
 
 
 def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:

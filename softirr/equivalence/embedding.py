@@ -6,7 +6,6 @@ counted.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.equivalence.base import Measure, Pairs, Provenance, TextIndex
+from softirr.equivalence.base import Measure, Pairs, Provenance, TextIndex, refuse_unknown
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
 from softirr.inference.plan import PairPlan
@@ -31,9 +30,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     InputError
         If no model is named, it can't be found or used, or an option is not known.
     """
-    known = set(inspect.signature(Embedding).parameters) - {"name", "found"}
-    if unknown := sorted(set(options) - known):
-        raise InputError(f"The measure {name} does not take these options: {', '.join(unknown)}.")
+    refuse_unknown(name, options, Embedding)
     if model is None:
         raise InputError(
             "The measure embedding needs a model behind a colon, such as embedding:pubmedbert or embedding:FOLDER."

@@ -6,7 +6,6 @@ Any Hugging Face sequence classifier with an entailment class serves: a folder, 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.equivalence.base import Measure, Pairs, Progress, Provenance, mutual
+from softirr.equivalence.base import Measure, Pairs, Progress, Provenance, mutual, refuse_unknown
 from softirr.equivalence.labels import LabelOrder, given_order, resolve
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
@@ -41,9 +40,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     InputError
         If the model can't be found or used, or an option is not known.
     """
-    known = set(inspect.signature(Entailment).parameters) - {"name", "found"} | {"labels"}
-    if unknown := sorted(set(options) - known):
-        raise InputError(f"The measure {name} does not take these options: {', '.join(unknown)}.")
+    refuse_unknown(name, options, Entailment, also=("labels",))
     if "labels" in options:
         options["label_order"] = options.pop("labels")
     if model is None:

@@ -9,7 +9,6 @@ folder, hub name or short name, or the URL of an OpenAI-compatible server, perha
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import math
 import re
@@ -19,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.equivalence.base import Measure, Pairs, Progress, Provenance, mutual
+from softirr.equivalence.base import Measure, Pairs, Progress, Provenance, mutual, refuse_unknown
 from softirr.errors import InputError
 from softirr.inference.plan import PairPlan
 
@@ -94,8 +93,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         from softirr.inference.models import find_model
 
         arguments = (find_model(model, "llm"),)
-    if unknown := sorted(set(options) - set(inspect.signature(kind).parameters)):
-        raise InputError(f"The measure {name} does not take these options: {', '.join(unknown)}.")
+    refuse_unknown(name, options, kind)
     return Judge(f"{name}:{model}", kind(*arguments, **options), verbalised=name == "llm-verbalised")
 
 

@@ -16,6 +16,9 @@ from torch.nn import functional as F
 
 from softirr.inference.tokens import Packed
 
+_SAFE = 60.0
+"""exp(60) times a thousand tokens is far inside float32, and so is exp(-60)."""
+
 
 class Forward(Protocol):
     """Logits of packed inputs."""
@@ -88,10 +91,8 @@ class PackedBert:
         self._types = embeddings.token_type_embeddings.weight
         self._norm = (embeddings.LayerNorm.weight, embeddings.LayerNorm.bias)
         self._offset = 0 if config.model_type == "bert" else config.pad_token_id + 1
-        self._activation: Callable[[Tensor], Tensor] = (
-            F.gelu if config.hidden_act == "gelu" else ACT2FN[config.hidden_act]
-        )
-        self._layers = [_Layer(layer, linear) for layer in base.encoder.layer]
+        activation: Activation = F.gelu if config.hidden_act == "gelu" else ACT2FN[config.hidden_act]
+        self._layers = [_Layer(layer, linear, activation) for layer in base.encoder.layer]
         last = base.encoder.layer[-1].attention.self
         shape = (self._heads, self._width // self._heads, self._width)
         self._query = (last.query.weight, last.query.bias)
@@ -135,9 +136,9 @@ class PackedBert:
 
     def _rest(self, layer: _Layer, attended: Tensor, x: Tensor) -> Tensor:
         """Everything of a layer behind its attention."""
-        x = F.layer_norm(torch.add(x, layer.out(attended)), (self._width,), *layer.norm1, self._eps)
-        inner = self._activation(layer.up(x))
-        return F.layer_norm(torch.add(x, layer.down(inner)), (self._width,), *layer.norm2, self._eps)
+        # sums in the number format of x; adding numbers of two formats would be several times slower
+        x = F.layer_norm(layer.out(attended).to(x.dtype).add_(x), (self._width,), *layer.norm1, self._eps)
+        return F.layer_norm(layer.down(layer.up(x)).to(x.dtype).add_(x), (self._width,), *layer.norm2, self._eps)
 
     def _attention(self, batch: Packed, groups: list[tuple[int, int]]) -> Callable[[Tensor], Tensor]:
         """Self-attention of tokens laid end to end, from query, key and value side by side, shape (tokens, 3 width)."""
@@ -165,9 +166,10 @@ class PackedBert:
                     .permute(2, 0, 3, 1, 4)
                     .reshape(3, -1, length, depth)
                 )
-                weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)).mul_(depth**-0.5), dim=-1)
-                result = torch.bmm(weights, v).view(count, self._heads, length, depth)
-                out[rows].view(count, length, self._heads, depth).copy_(result.transpose(1, 2))
+                result = torch.bmm(_softmax(torch.bmm(q, k.transpose(1, 2)).mul_(depth**-0.5)), v)
+                out[rows].view(count, length, self._heads, depth).copy_(
+                    result.view(count, self._heads, length, depth).transpose(1, 2)
+                )
             return out
 
         return grouped
@@ -186,48 +188,81 @@ class PackedBert:
         for count, length in groups:
             tokens = x[token : token + count * length].view(count, length, self._width)
             scores = torch.bmm(query[pair : pair + count], tokens.transpose(1, 2))
-            means[pair : pair + count] = torch.bmm(torch.softmax(scores, dim=-1), tokens)
+            means[pair : pair + count] = torch.bmm(_softmax(scores), tokens)
             token, pair = token + count * length, pair + count
         values = torch.bmm(means.transpose(0, 1), self._value.transpose(1, 2)).transpose(0, 1)
         return values.reshape(len(first), self._width) + self._value_bias
 
 
-class Linear:
-    """y = x Wᵀ + b in the number format of the weights, W of shape (outputs, inputs)."""
+def _softmax(scores: Tensor) -> Tensor:
+    """Softmax over the last dimension; overwrites the scores.
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        self._weight, self._bias = weight, bias
+    On a processor torch's own takes ten times as long as all exponentials on rows as short as these. Without subtracting the largest score of
+    each row it gives the same, as long as no score is so large or so small that its exponential leaves the range of float32.
+    """
+    if scores.device.type != "cpu" or not len(scores):
+        return torch.softmax(scores, dim=-1)
+    least, most = torch.aminmax(scores)
+    if not (float(most) < _SAFE and float(least) > -_SAFE):
+        return torch.softmax(scores, dim=-1)
+    weights = scores.exp_()
+    return weights.div_(weights.sum(dim=-1, keepdim=True))
+
+
+Activation = Callable[[Tensor], Tensor]
+
+
+class Linear:
+    """f(x Wᵀ + b) in the number format of the weights, W of shape (outputs, inputs)."""
+
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
+        self._weight, self._bias, self._activation = weight, bias, activation
 
     def __call__(self, x: Tensor) -> Tensor:
         """The layer's output, shape (rows, outputs)."""
-        return F.linear(x, self._weight, self._bias)
+        y = F.linear(x, self._weight, self._bias)
+        return y if self._activation is None else self._activation(y)
 
 
 class Bfloat16Linear:
-    """y = x Wᵀ + b in bfloat16; what surrounds it (sums, normalisation) stays in float32, where rounding would add up over the layers."""
+    """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalisation) stays in float32, where rounding would add up.
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        self._weight, self._bias = weight.to(torch.bfloat16), bias.to(torch.bfloat16)
+    The weights are laid out once as oneDNN's kernels read them, which PyTorch otherwise does in every product.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
+        self._weight, self._bias, self._activation = weight.to(torch.bfloat16), bias.to(torch.bfloat16), activation
+        self._after = "gelu" if activation is F.gelu else "none"
+        self._packed = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+        if self._packed:
+            self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous())
 
     def __call__(self, x: Tensor) -> Tensor:
         """The layer's output, shape (rows, outputs), bfloat16."""
-        return F.linear(x.to(torch.bfloat16), self._weight, self._bias)
+        x = x.to(torch.bfloat16)
+        if not self._packed:
+            y = F.linear(x, self._weight, self._bias)
+        else:
+            y = torch.ops.mkldnn._linear_pointwise(x, self._weight, self._bias, self._after, [], "none")
+            if self._after == "gelu":
+                return y
+        return y if self._activation is None else self._activation(y)
 
 
-MakeLinear = Callable[[Tensor, Tensor], Callable[[Tensor], Tensor]]
+MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]
 
 
 class _Layer:
-    """One encoder layer; query, key and value in one product."""
+    """One encoder layer; query, key and value in one product, the activation with the product before it."""
 
-    def __init__(self, layer: Any, linear: MakeLinear) -> None:
+    def __init__(self, layer: Any, linear: MakeLinear, activation: Activation) -> None:
         attention, output = layer.attention.self, layer.attention.output
         parts = (attention.query, attention.key, attention.value)
-        self.qkv = linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
-        self.out = linear(output.dense.weight, output.dense.bias)
+        self.qkv = linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]), None)
+        self.out = linear(output.dense.weight, output.dense.bias, None)
         self.norm1 = (output.LayerNorm.weight, output.LayerNorm.bias)
-        self.up = linear(layer.intermediate.dense.weight, layer.intermediate.dense.bias)
-        self.down = linear(layer.output.dense.weight, layer.output.dense.bias)
+        self.up = linear(layer.intermediate.dense.weight, layer.intermediate.dense.bias, activation)
+        self.down = linear(layer.output.dense.weight, layer.output.dense.bias, None)
         self.norm2 = (layer.output.LayerNorm.weight, layer.output.LayerNorm.bias)
 
 

@@ -24,15 +24,17 @@ def int8_is_fast() -> bool:
 
 
 class Int8Linear:
-    """y = x Wᵀ + b with W as int8 and x rounded row by row to 8 bits; the result is float32.
+    """f(x Wᵀ + b) with W as int8 and x rounded row by row to 8 bits; the result is float32.
 
     Parameters
     ----------
     weight : shape (outputs, inputs)
     bias : shape (outputs,)
+    activation : f; the identity when None
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, activation: Callable[[Tensor], Tensor] | None = None) -> None:
+        self._activation = activation
         scale = weight.abs().amax(dim=1).clamp_min(1e-12) / _LEVELS
         whole = torch.round(weight / scale[:, None]).to(torch.int8)
         self._weight = torch.ops.onednn.qlinear_prepack(whole.contiguous(), None)
@@ -48,4 +50,5 @@ class Int8Linear:
         product = torch.ops.onednn.qlinear_pointwise(
             rounded, 1.0, _ZERO, self._weight, self._scale, self._zeros, None, 1.0, 0, torch.float32, "none", [], ""
         )
-        return torch.addcmul(self._bias, product, size / _LEVELS, out=product)
+        y = torch.addcmul(self._bias, product, size / _LEVELS, out=product)
+        return y if self._activation is None else self._activation(y)
