@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from softirr.annotations import AnnotationTable
 from softirr.cache import PairCache
 from softirr.calibration import cross_validated, fit
 from softirr.coefficients import Floats
+from softirr.equivalence import Measure
+from softirr.experiments.compare import text_pairs
 from softirr.experiments.estimators import Reference, by_own_curve
 from softirr.experiments.estimators import plain as plain_estimate
 from softirr.experiments.output import Cell, Table
@@ -63,13 +66,10 @@ def judge(
     InputError
         If there are too few judgements to calibrate P, or (nearly) all are alike.
     """
-    texts = [text for pair in judged.pairs for text in pair]
-    left = np.arange(0, len(texts), 2, dtype=np.int64)
-    right = left + 1
     scores: dict[str, Floats] = {}
     losses: dict[str, Floats] = {}
     for named in measures:
-        p = PairScorer(named.measure, texts, cache=cache).score(left, right)
+        p = _scores(named.measure, judged, cache)
         scores[named.label] = p
         better = cross_validated(p, judged.same)
         losses[named.label] = judged.weight * (better - judged.same) ** 2 / judged.weight.mean()
@@ -78,16 +78,15 @@ def judge(
     rows = []
     for named in sorted(measures, key=lambda m: (float(losses[m.label].mean()), m.label)):
         p = scores[named.label]
-        area = auc(p, judged)
-        plain, kappa, reason = _kappas(table, named, judged, p, area, permutations, cache)
+        found = calibrated_kappa(table, named.measure, judged, permutations=permutations, cache=cache)
         rows.append(
             (
                 Cell(named.label, bold=named.label in ties),
-                Cell(area, digits=2),
+                Cell(auc(p, judged), digits=2),
                 Cell(float(judged.weight @ (p - judged.same) ** 2 / judged.weight.sum())),
                 Cell(float(losses[named.label].mean()), bold=named.label in ties),
-                Cell(plain),
-                Cell(reason if kappa is None else kappa),
+                Cell(found.plain),
+                Cell(found.refused if found.cohen_kappa is None else found.cohen_kappa),
             )
         )
     others = sorted(ties - {ranking.best})
@@ -125,11 +124,14 @@ def conditions(table: AnnotationTable, judged: Judged, area: float | None) -> st
     """Why κ by calibrated P can't be trusted here, or None.
 
     Under these conditions it was closer to the truth than the plain κ for every kind of negatives in our experiments (see ``results``): answers
-    of one text, enough judgements of both kinds to calibrate P, and a measure that tells them apart.
+    of one text, a sheet of these very answers, enough judgements of both kinds to calibrate P, and a measure that tells them apart.
     """
     same = int(judged.same.sum())
     if not table.is_single:
         return "needs answers of one text"
+    pairs, _ = text_pairs(table)
+    if not {frozenset(pair) for pair in judged.pairs} <= {frozenset(pair) for pair in pairs}:
+        return "needs a sheet of these answers"
     if len(judged.same) < FEWEST or min(same, len(judged.same) - same) < FEWEST_EACH:
         return f"needs {FEWEST} judgements, {FEWEST_EACH} of each kind"
     if area is None or area < LEAST_AUC:
@@ -137,21 +139,70 @@ def conditions(table: AnnotationTable, judged: Judged, area: float | None) -> st
     return None
 
 
-def _kappas(
+@dataclass(frozen=True)
+class Estimate:
+    """Cohen's kappa, all rater pairs pooled, by P calibrated on a person's judgements.
+
+    Attributes
+    ----------
+    judgements : int
+    plain : float or None
+        By P as it is.
+    cohen_kappa : float or None
+        By calibrated P; None where the conditions do not hold.
+    refused : str or None
+        Which condition does not hold (see :func:`conditions`).
+    """
+
+    judgements: int
+    plain: float | None
+    cohen_kappa: float | None
+    refused: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"estimator": "calibrated", **asdict(self)}
+
+
+def calibrated_kappa(
     table: AnnotationTable,
-    named: NamedMeasure,
+    measure: Measure,
     judged: Judged,
-    score: Floats,
-    area: float | None,
-    permutations: int,
-    cache: PairCache | None,
-) -> tuple[float | None, float | None, str | None]:
-    reason = conditions(table, judged, area)
-    shared = SharedScorer(named.measure, [table], cache=cache)
-    scored = score_table(table, None, shared, Chance("permutation", permutations), key="recommend")
-    plain = plain_estimate(scored.same, scored.chance, Reference(score, judged.same)).kappa
+    *,
+    permutations: int = 3,
+    cache: PairCache | None = None,
+) -> Estimate:
+    """Kappa by P calibrated on judged pairs of different texts, drawn at random from the table's items.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : Measure
+    judged : Judged
+        A filled sheet of this table (:func:`softirr.experiments.sheet.read_sheet`).
+    permutations : int
+        D, for agreement by chance.
+    cache : PairCache, optional
+    """
+    p = _scores(measure, judged, cache)
+    reason = conditions(table, judged, auc(p, judged))
+    scored = score_table(
+        table,
+        None,
+        SharedScorer(measure, [table], cache=cache),
+        Chance("permutation", permutations),
+        key="recommend",
+    )
+    plain = plain_estimate(scored.same, scored.chance, Reference(p, judged.same)).kappa
     if reason is not None:
-        return plain, None, reason
-    curve = fit(score, judged.same).apply
+        return Estimate(len(p), plain, None, reason)
     source = float(np.mean(judged.same))
-    return plain, by_own_curve(curve, scored.same, scored.chance, source=source).kappa, None
+    found = by_own_curve(fit(p, judged.same).apply, scored.same, scored.chance, source=source)
+    return Estimate(len(p), plain, found.kappa, None)
+
+
+def _scores(measure: Measure, judged: Judged, cache: PairCache | None) -> Floats:
+    """The measure's P of the judged pairs."""
+    texts = [text for pair in judged.pairs for text in pair]
+    left = np.arange(0, len(texts), 2, dtype=np.int64)
+    return PairScorer(measure, texts, cache=cache).score(left, left + 1)

@@ -102,22 +102,35 @@ def test_judgements_by_the_codes_support_the_better_measure(
     assert rows["exact"][5].value == "needs an AUC of 0.7"
     area, plain, better = (rows["indel"][i].value for i in (1, 4, 5))
     assert area > 0.8
+    estimate = task.calibrated_kappa(table, measures[2].measure, judged)
+    assert estimate.to_dict() == {
+        "estimator": "calibrated",
+        "judgements": 60,
+        "plain": plain,
+        "cohen_kappa": better,
+        "refused": None,
+    }
+    assert task.calibrated_kappa(table, measures[0].measure, judged).refused == "needs an AUC of 0.7"
     truth = population.target
     assert abs(better - truth) < abs(plain - truth)
 
 
 def test_conditions_of_the_calibrated_kappa() -> None:
-    single = AnnotationTable.from_answers(Answer(str(i), r, (f"{r} {i}",)) for i in range(3) for r in "ab")
-    few = sheets.Judged((("a", "b"),) * 12, np.ones(12), np.array([1.0] * 6 + [0.0] * 6))
-    assert task.conditions(single, few, 0.9) == "needs 30 judgements, 5 of each kind"
-    lopsided = sheets.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 28 + [0.0] * 2))
-    assert task.conditions(single, lopsided, 0.9) == "needs 30 judgements, 5 of each kind"
-    enough = sheets.Judged((("a", "b"),) * 30, np.ones(30), np.array([1.0] * 15 + [0.0] * 15))
-    assert task.conditions(single, enough, 0.6) == "needs an AUC of 0.7"
-    assert task.conditions(single, enough, None) == "needs an AUC of 0.7"
-    assert task.conditions(single, enough, 0.8) is None
-    sets = AnnotationTable.from_answers(Answer(str(i), r, ("x", f"{r} {i}")) for i in range(3) for r in "ab")
-    assert task.conditions(sets, enough, 0.8) == "needs answers of one text"
+    def judged(same: int, different: int, rater: str = "b") -> sheets.Judged:
+        n = same + different
+        pairs = tuple((f"{rater} {i}", f"a {i}") for i in range(n))
+        return sheets.Judged(pairs, np.ones(n), np.array([1.0] * same + [0.0] * different))
+
+    answers = [Answer(str(i), r, (f"{r} {i}",)) for i in range(40) for r in "ab"]
+    single = AnnotationTable.from_answers(answers)
+    assert task.conditions(single, judged(6, 6), 0.9) == "needs 30 judgements, 5 of each kind"
+    assert task.conditions(single, judged(28, 2), 0.9) == "needs 30 judgements, 5 of each kind"
+    assert task.conditions(single, judged(15, 15), 0.6) == "needs an AUC of 0.7"
+    assert task.conditions(single, judged(15, 15), None) == "needs an AUC of 0.7"
+    assert task.conditions(single, judged(15, 15), 0.8) is None
+    assert task.conditions(single, judged(15, 15, "c"), 0.8) == "needs a sheet of these answers"
+    sets = AnnotationTable.from_answers([*answers, Answer("0", "c", ("x", "y"))])
+    assert task.conditions(sets, judged(15, 15), 0.8) == "needs answers of one text"
 
 
 def test_auc_is_scikit_learns() -> None:
