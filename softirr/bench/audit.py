@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from softirr.bench.audit_simulation import NAMES, QUALITIES, Runs, World, simulate
+from softirr.terminal import Parser, positive
 
 WORLDS = {
     "single": World(),
@@ -21,18 +22,18 @@ SHORT = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha":
 
 def main(argv: Sequence[str]) -> int:
     """Print the tables; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="softirr bench audit", description=__doc__)
-    parser.add_argument("--simulations", type=int, default=100, help="pretended projects of each row (100)")
-    parser.add_argument("--judgements", type=int, nargs="+", default=[60, 100, 200])
+    parser = Parser(prog="softirr bench audit", description=__doc__)
+    parser.add_argument("--simulations", type=positive, default=100, help="pretended projects of each row (100)")
+    parser.add_argument("--judgements", type=positive, nargs="+", default=[60, 100, 200])
     parser.add_argument("--worlds", nargs="*", choices=tuple(WORLDS), default=tuple(WORLDS))
     parser.add_argument("--measures", nargs="+", choices=tuple(QUALITIES), default=tuple(QUALITIES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--terminologies", metavar="FOLDER", help="folder with hpo, cl and icd10cm: adds the tables on real texts"
     )
-    parser.add_argument("--items", type=int, default=1_000, help="items of a project of real texts (1000)")
-    parser.add_argument("--populations", type=int, default=6, help="projects of real texts of each setting (6)")
-    parser.add_argument("--audits", type=int, default=4, help="audits of each project of real texts (4)")
+    parser.add_argument("--items", type=positive, default=1_000, help="items of a project of real texts (1000)")
+    parser.add_argument("--populations", type=positive, default=6, help="projects of real texts of each setting (6)")
+    parser.add_argument("--audits", type=positive, default=4, help="audits of each project of real texts (4)")
     parser.add_argument(
         "--text-measures",
         nargs="+",
