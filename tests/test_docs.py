@@ -61,6 +61,10 @@ def test_every_option_of_every_command_is_in_the_readme(name: str, readme: str) 
     assert missing == [], f"README, Reference, {name}: {', '.join(missing)}."
 
 
+def test_every_bench_is_in_the_readme(readme: str) -> None:
+    assert set(re.findall(r"^\| `softirr bench (\w+)`", readme, flags=re.MULTILINE)) == set(softirr.cli._BENCHES)
+
+
 def test_every_option_in_the_readme_exists(readme: str) -> None:
     # --python and the like belong to other programs; those are in code blocks, and parsed below.
     written = set(re.findall(r"`(--[a-z][a-z-]*)", readme.partition("## Reference")[2]))
