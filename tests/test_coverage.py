@@ -74,6 +74,21 @@ class TestCommands:
         assert [row.split(" | ")[2] for row in rows] == ["exact", "stratified"]
         assert all(re.search(r"\d+\.\d%", row) for row in rows)
 
+    @pytest.mark.parametrize(
+        "options",
+        [["coverage", "--populations", "nobody"], ["coverage", "--targets", "0"], ["coefficients", "--items", "-1"]],
+    )
+    def test_unusable_options_are_one_sentence(self, options, capsys):
+        try:
+            status = main(["bench", *options])
+        except SystemExit as stop:  # options that argparse refuses
+            status = stop.code
+        assert status == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("softirr")
+        assert len(err.strip().splitlines()) == 1
+
     def test_sampling(self, capsys, tmp_path):
         """On a made-up terminology: the table has a row for each measure and sorting."""
         folder = tmp_path / "made up"

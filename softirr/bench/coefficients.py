@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients import Floats, Ints
-from softirr.terminal import guarded, positive
+from softirr.terminal import Parser, guarded, positive
 
 BLOCK = 2_048
 _WORDS = (
@@ -198,7 +198,7 @@ def table(n_items: int, peer_items: int) -> Iterator[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = argparse.ArgumentParser(prog="softirr bench coefficients", description="How long coefficients take.")
+    made = Parser(prog="softirr bench coefficients", description="How long coefficients take.")
     made.add_argument("--items", type=positive, default=10_000, help="items of two raters, all texts distinct (10000)")
     made.add_argument("--peer-items", type=positive, default=400, help="items for krippendorff and NLTK (400)")
     return made

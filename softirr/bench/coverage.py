@@ -13,9 +13,10 @@ from softirr.bench import sampling
 from softirr.bench.populations import Population, populations
 from softirr.chance import MatrixEquivalence, exact
 from softirr.coefficients import Floats, Ints
+from softirr.errors import InputError
 from softirr.intervals import analytic, bootstrap
 from softirr.stratified import stratified
-from softirr.terminal import guarded, positive
+from softirr.terminal import Parser, guarded, positive, positive_number
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha"}
 METHODS = ("exact", "stratified")
@@ -108,11 +109,13 @@ def _coverage(ends: Floats, truth: float) -> Coverage:
 
 def table(options: argparse.Namespace) -> Iterator[str]:
     """Lines of the table of coverage."""
+    chosen = [p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))]
+    if not chosen:
+        raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
     yield f"{options.projects} projects a row; 95% intervals ({options.interval}): share that holds the population's coefficient (lies above it, below it)."
     yield ""
     yield "| population | items | chance | " + " | ".join(COEFFICIENTS.values()) + " | mean width (kappa) | undefined |"
     yield "|---|---|---|" + "---|" * (len(COEFFICIENTS) + 2)
-    chosen = [p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))]
     for population in chosen:
         for n_items in options.items:
             for chance in options.chance:
@@ -129,7 +132,7 @@ def table(options: argparse.Namespace) -> Iterator[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = argparse.ArgumentParser(prog="softirr bench coverage", description=__doc__)
+    made = Parser(prog="softirr bench coverage", description=__doc__)
     made.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
     made.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
     made.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
@@ -143,7 +146,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--sampling-items", type=positive, default=1_000, help="items of --sampling (1000)")
     made.add_argument("--seeds", type=positive, default=200, help="samples of each row of --sampling (200)")
-    made.add_argument("--targets", type=float, nargs="+", default=[0.002], help="standard errors of --sampling")
+    made.add_argument(
+        "--targets", type=positive_number, nargs="+", default=[0.002], help="standard errors of --sampling"
+    )
     return made
 
 
