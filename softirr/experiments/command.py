@@ -294,19 +294,16 @@ def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[A
 
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.experiments.report import remember, write_report
+    from softirr.experiments.report import write_report
 
-    command = ["softirr", "experiment", *argv]
-    version = _version()
+    results.store.remember(shlex.join(["softirr", "experiment", *argv]), _version())
     with _progress() as show:
         written = write_report(
             results,
             folder,
             figure_format=None if arguments.figures == "none" else arguments.figures,
-            facts=(f"Made by: {shlex.join(command)}", f"softirr {version}"),
             tell=lambda what: show(what, 0, 1),
         )
-    remember(folder, command, version)
     for table in written.tables:
         if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
             print(table.markdown())

@@ -317,26 +317,34 @@ def audit_table(estimation: Estimation) -> Table:
 
 def verdict(estimation: Estimation) -> str:
     """What the tables say about a better default, in a sentence or two."""
-    always, never = [], []
+    lower: dict[str, list[str]] = {}
+    higher: dict[str, list[str]] = {}
     for label, errors in estimation.errors.items():
+        cells = [
+            errors.where(lambda key, c=cell: key[:2] == c)  # type: ignore[misc]
+            for cell in sorted({key[:2] for key in errors.keys})
+        ]
         for name in errors.by_label:
-            if name == PLAIN:
-                continue
-            parts = [
-                errors.where(lambda key, c=cell: key[:2] == c)  # type: ignore[misc]
-                for cell in sorted({key[:2] for key in errors.keys})
-            ]
-            changes = [_change(part, name) for part in parts]
+            changes = [_change(part, name) for part in cells]
             if changes and max(changes) < -_SAME:
-                always.append(f"{name} ({label})")
+                lower.setdefault(name, []).append(label)
             elif changes and min(changes) > _SAME:
-                never.append(f"{name} ({label})")
+                higher.setdefault(name, []).append(label)
+    measures = len(estimation.errors)
     lead = (
-        f"Lower than plain in every cell: {', '.join(always)}."
-        if always
+        f"Lower than plain in every cell: {_under(lower, measures)}."
+        if lower
         else "No estimator is better than plain in every cell, for any measure."
     )
-    return f"{lead} {'Higher in every cell: ' + ', '.join(never) + '.' if never else ''}".strip()
+    return f"{lead} Higher in every cell: {_under(higher, measures)}." if higher else lead
+
+
+def _under(found: dict[str, list[str]], measures: int) -> str:
+    """Estimators, each with the measures under which it was found so."""
+    return "; ".join(
+        f"{name} ({'every measure' if len(labels) == measures else ', '.join(labels)})"
+        for name, labels in found.items()
+    )
 
 
 def _suffix(estimation: Estimation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,10 +73,9 @@ def write_report(
     folder: Path,
     *,
     figure_format: str | None = "png",
-    facts: Sequence[str] = (),
     tell: Tell | None = None,
 ) -> Written:
-    """Write tables (CSV, Markdown, LaTeX) to ``tables``, figures to ``figures``, and ``index.html``.
+    """Write tables (CSV, Markdown, LaTeX) to ``tables``, figures to ``figures``, ``index.html``, and how it was made to ``run.json``.
 
     Parameters
     ----------
@@ -84,14 +83,13 @@ def write_report(
     folder : Path
     figure_format : {"png", "pdf", "svg"} or None
         None makes no figures.
-    facts : sequence of str
-        How the run was made.
     tell : callable, optional
         Called with what is being made.
     """
     say = tell or (lambda _: None)
     made = _Sections(folder, figure_format)
-    facts = list(facts)
+    commands = results.store.commands()
+    facts = [f"Made by: {command} (softirr {version})" for command, version in commands]
     for setting in results.settings:
         say(f"tables, {setting}")
         _setting(results, setting, made)
@@ -125,6 +123,8 @@ def write_report(
         facts += _notes(results)
     tables = [table for tables, _ in made.found.values() for table in tables]
     write(tables, folder / "tables")
+    made_by = [{"command": command, "softirr": version} for command, version in commands]
+    write_text(folder / "run.json", json.dumps(made_by, indent=1) + "\n")
     write_text(folder / "index.html", page("Which measure to trust", made.found, facts))
     return Written(
         folder / "index.html", tuple(tables), tuple(path for _, paths in made.found.values() for _, path in paths)
@@ -184,8 +184,3 @@ def _notes(results: Results) -> list[str]:
         for note in about["notes"]:
             found[f"{p.source}: {note}"] = None
     return list(found)
-
-
-def remember(folder: Path, command: Sequence[str], version: str) -> None:
-    """Write how the run was made to ``run.json``."""
-    write_text(folder / "run.json", json.dumps({"command": list(command), "softirr": version}, indent=1) + "\n")

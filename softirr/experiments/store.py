@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS audits (
     digest TEXT NOT NULL, measure TEXT NOT NULL, judgements INTEGER NOT NULL, seed INTEGER NOT NULL,
     value REAL, low REAL, high REAL, plain REAL, truth REAL, PRIMARY KEY (digest, measure, judgements, seed)
 );
+CREATE TABLE IF NOT EXISTS commands (command TEXT NOT NULL, softirr TEXT NOT NULL, PRIMARY KEY (command, softirr));
 CREATE TABLE IF NOT EXISTS made_with (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
@@ -157,6 +158,15 @@ class RunStore:
             self._db.executemany(
                 "INSERT OR IGNORE INTO made_with VALUES (?, ?)", [(n, str(v)) for n, v in options.items()]
             )
+
+    def remember(self, command: str, version: str) -> None:
+        """Remember a command that worked on the folder, and the version of softirr; the same one once."""
+        with self._db:
+            self._db.execute("INSERT OR IGNORE INTO commands VALUES (?, ?)", (command, version))
+
+    def commands(self) -> list[tuple[str, str]]:
+        """Commands and versions, the first one first."""
+        return list(self._db.execute("SELECT command, softirr FROM commands ORDER BY rowid"))
 
     def has(self, digest: str, measure: str, chance: str) -> bool:
         """Whether this was scored."""

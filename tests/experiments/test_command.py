@@ -52,7 +52,8 @@ def test_every_table_and_figure_is_there(run_folder: Path) -> None:
     assert "http://" not in page
     assert "https://" not in page
     made = json.loads((run_folder / "run.json").read_text())
-    assert made["command"][:3] == ["softirr", "experiment", "synthetic"]
+    assert [m["command"].split()[:3] for m in made] == [["softirr", "experiment", "synthetic"]]
+    assert page.count("Made by: softirr experiment synthetic") == 1
 
 
 def test_errors_in_the_tables_are_those_of_the_scores(run_folder: Path) -> None:

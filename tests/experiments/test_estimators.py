@@ -174,3 +174,20 @@ def test_own_judgements_calibrate_where_they_can() -> None:
     assert abs(found - gold.mean()) < abs(plain - gold.mean())
     alike = own_labels(_pool(same[:20], np.ones(20)), _pool(chance), Draw("test"), 60).kappa
     assert alike == ESTIMATORS["plain"](_pool(same[:20]), _pool(chance), Reference(np.zeros(0), np.zeros(0))).kappa
+
+
+def test_the_verdict_names_what_is_better_or_worse_in_every_cell() -> None:
+    from softirr.experiments.analysis import Errors
+    from softirr.experiments.estimation import Estimation, verdict
+
+    keys = (("hpo", "random", 0), ("hpo", "sibling", 0), ("cl", "sibling", 0))
+
+    def errors(**by_label: list[float]) -> Errors:
+        return Errors(keys, {name: np.array(values) for name, values in by_label.items()}, 0)
+
+    one = errors(plain=[0.2, 0.2, 0.2], better=[0.1, 0.1, 0.19], worse=[0.3, 0.3, 0.3], mixed=[0.1, 0.1, 0.3])
+    two = errors(plain=[0.2, 0.2, 0.2], better=[0.1, 0.1, 0.1], worse=[0.2, 0.2, 0.2], mixed=[0.2, 0.2, 0.2])
+    said = verdict(Estimation("hard", "hard", {"indel": one, "lcs": two}, {}, {}))
+    assert said == "Lower than plain in every cell: better (every measure). Higher in every cell: worse (indel)."
+    none = Estimation("hard", "hard", {"indel": errors(plain=[0.2] * 3, mixed=[0.1, 0.1, 0.3])}, {}, {})
+    assert verdict(none) == "No estimator is better than plain in every cell, for any measure."
