@@ -9,7 +9,7 @@ from softirr.equivalence import BlockMeasure
 from softirr.experiments.gold import Overlap, gold_summary, values
 from softirr.experiments.scoring import Chance, SharedScorer, contributions, score_table
 from softirr.experiments.store import PopulationRow, RunStore
-from softirr.experiments.synthetic import NamedMeasure, Progress, check_labels
+from softirr.experiments.synthetic import NamedMeasure, Progress, check_labels, pairs_of
 from softirr.experiments.tables import GoldTable
 
 SETTING = "real"
@@ -77,7 +77,8 @@ def run_real(
                 progress(f"{table.name}, {named.label}", done, len(measures))
             if store.has(table.digest, named.key, used.name):
                 continue
-            shared = SharedScorer(named.measure, [table.table], cache=cache)
+            pairs = pairs_of(progress, f"{table.name}, {named.label}")
+            shared = SharedScorer(named.measure, [table.table], cache=cache, progress=pairs)
             scored = score_table(table.table, table.codes, shared, used, key=table.digest, named=table.named)
             store.put_items(table.digest, named.key, used.name, scored.contributions)
             store.put(table.digest, named.key, used.name, named.label, scored, named.prompts(scored))

@@ -25,7 +25,7 @@ from softirr.experiments.store import PopulationRow, RunStore
 from softirr.terminology import Terminology
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many populations are done, and how many there are."""
+"""Called with what is being done, how many populations (or text pairs of one) are done, and how many there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,19 @@ def run(
                 progress(what, done, len(populations))
             if not open_:
                 continue
-            shared = SharedScorer(named.measure, [p.table() for p in open_], cache=cache)
+            pairs = pairs_of(progress, what)
+            shared = SharedScorer(named.measure, [p.table() for p in open_], cache=cache, progress=pairs)
             for population in open_:
                 scored = score_population(population, shared, chance)
                 store.put(population.digest, named.key, chance.name, named.label, scored, named.prompts(scored))
                 done += 1
                 if progress is not None:
                     progress(what, done, len(populations))
+
+
+def pairs_of(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    """Progress of a model through the text pairs of one population or table."""
+    return None if progress is None else lambda done, total: progress(f"{what}, text pairs", done, total)
 
 
 def generator_of(plan: Plan, terminology: Terminology, setting: Setting) -> Generator:

@@ -19,7 +19,7 @@ from softirr.experiments.gold import COEFFICIENTS, SetOverlap, gold_summary, jac
 from softirr.experiments.pools import pack, unpack
 from softirr.experiments.scoring import Chance, SharedScorer, score_population
 from softirr.experiments.store import AuditRow, PopulationRow, RunStore
-from softirr.experiments.synthetic import NamedMeasure, Plan, measure_key, run, split_label
+from softirr.experiments.synthetic import NamedMeasure, Plan, measure_key, pairs_of, run, split_label
 from softirr.terminology import Terminology
 
 EXACT = Chance("exact")
@@ -183,6 +183,15 @@ def test_a_population_scored_once_is_never_scored_again(terminology: Terminology
         counting.asked = 0
         run(plan, [terminology], named, store)
         assert counting.asked == 0
+
+
+def test_progress_of_a_model_is_told_pair_by_pair() -> None:
+    seen: list[tuple[str, int, int]] = []
+    told = pairs_of(lambda *what: seen.append(what), "hpo, hard, nli")
+    assert told is not None
+    told(3, 700)
+    assert seen == [("hpo, hard, nli, text pairs", 3, 700)]
+    assert pairs_of(None, "hpo") is None
 
 
 def test_the_store_gives_back_what_it_was_given(tmp_path: Path, terminology: Terminology) -> None:
