@@ -15,7 +15,7 @@ from softirr.chance import MatrixEquivalence, exact, permutation
 from softirr.coefficients import GRID, Pooling, Ratings
 from softirr.pairs import PairScorer
 
-SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}
 
 
@@ -97,7 +97,7 @@ class TestExact:
         for step in (0, GRID // 3, GRID):
             assert found.distribution.tail[step] == pytest.approx(np.mean(values >= step), **SAME)
 
-    @settings(SETTINGS, max_examples=12)
+    @settings(SETTINGS, max_examples=30)
     @given(tables(), st.integers(2, 5), st.booleans())
     def test_blocks_of_any_size(self, table, size, strips):
         """Also strip by strip, which is how a table of very many raters is passed."""
@@ -115,7 +115,7 @@ class TestExact:
         assert parts.pooled == pytest.approx(whole.pooled, **SAME)
         assert parts.similarity == pytest.approx(whole.similarity, **SAME)
         if whole.distribution is not None:
-            assert parts.distribution.tail == pytest.approx(whole.distribution.tail, **SAME)
+            assert np.allclose(parts.distribution.tail, whole.distribution.tail, rtol=0, atol=1e-12)
 
     @SETTINGS
     @given(tables())
