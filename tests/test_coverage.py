@@ -121,6 +121,11 @@ class TestCommands:
 
 
 class TestCoefficientsBench:
+    def test_peers_that_are_not_installed_are_named(self, monkeypatch, capsys):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        assert coefficients.main([]) == 2
+        assert "krippendorff and nltk" in capsys.readouterr().err
+
     def test_texts_are_distinct(self):
         given = coefficients.texts(2_000)
         assert len(set(given)) == len(given) == 4_000

@@ -6,6 +6,7 @@ Every line runs in a process of its own, so that its peak memory is its own. Tim
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients import Floats, Ints
+from softirr.errors import InputError
 from softirr.terminal import Parser, guarded, positive
 
 BLOCK = 2_048
@@ -209,6 +211,11 @@ def main(argv: Sequence[str]) -> int:
     options = parser().parse_args(argv)
 
     def run() -> int:
+        lacking = [name for name in ("krippendorff", "nltk") if importlib.util.find_spec(name) is None]
+        if lacking:
+            raise InputError(
+                f"The comparison needs {' and '.join(lacking)}: install softirr with its development tools."
+            )
         for line in table(options.items, options.peer_items):
             print(line, flush=True)
         return 0
