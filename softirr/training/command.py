@@ -20,7 +20,7 @@ _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", 
 
 def parser() -> argparse.ArgumentParser:
     """Options of ``softirr train``."""
-    from softirr.training.loop import Recipe
+    from softirr.training.recipe import Recipe
 
     defaults = {f.name: f.default for f in fields(Recipe)}
     p = Parser(
@@ -151,7 +151,8 @@ def _train(arguments: argparse.Namespace) -> int:
         return 0
     from softirr.training.card import write_card
     from softirr.training.folder import calibrated, save
-    from softirr.training.loop import Recipe, Trainer
+    from softirr.training.loop import Trainer
+    from softirr.training.recipe import Recipe
 
     options = {
         f.name: getattr(arguments, f.name)

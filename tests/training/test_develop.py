@@ -19,7 +19,8 @@ from softirr.training.develop import (
     loss,
     measures,
 )
-from softirr.training.loop import Recipe, schedule
+from softirr.training.loop import schedule
+from softirr.training.recipe import Recipe
 
 P = st.floats(0, 1)
 
