@@ -11,6 +11,7 @@ from typing import Any
 
 from ml_backend import calibration_of_project
 from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
@@ -28,7 +29,7 @@ WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
 OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
 SETTLED_AFTER = 30.0  # but not this many seconds later
 FEW_STALE = 50  # tasks that are read one by one
-LOOK_EVERY = 2.0  # seconds between looks at what came up meanwhile
+LOOK_EVERY = 0.5  # seconds between looks at what came up meanwhile
 EARLIEST = "1970-01-01T00:00:00Z"
 ROUNDS = 3
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
@@ -206,7 +207,7 @@ class ProjectSync:
         # Counted up before the first page: a run that is broken off must not lend its number to the next.
         self.store.update_project(self.project, generation=generation)
         # Asked before the first page: what changes while the pages are read is newer, and read once more by the next run.
-        newest = self.client.newest_change(self.number)
+        newest = tasks.newest_change(self.client, self.number)
         versions = self._versions()
         self._read_pages(generation=generation, total=self._remote.get("task_number"), serve=True)
         gone = self.store.drop_older(self.project, generation)
@@ -240,7 +241,7 @@ class ProjectSync:
 
         What was imported a moment ago is within the overlap, and may be the whole project: only its dates are looked at.
         """
-        changes = self.client.changes(self.number, since)
+        changes = tasks.changes(self.client, self.number, since)
         noted = self.store.stamps(self.project, list(changes))
         stale = [number for number, stamp in changes.items() if noted.get(number) != stamp]
         if len(stale) > FEW_STALE:
@@ -287,8 +288,8 @@ class ProjectSync:
         newest: str | None = None
         done = 0
         known_raters = set(self._refresh()["raters"])
-        pages = self.client.task_pages(
-            self.number, page_size=self.settings.page_size, updated_after=updated_after, only=only
+        pages = tasks.pages(
+            self.client, self.number, page_size=self.settings.page_size, updated_after=updated_after, only=only
         )
         for page in pages:
             self._check()

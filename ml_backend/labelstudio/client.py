@@ -4,11 +4,10 @@ Replies are taken as plain JSON rather than as the SDK's models: those differ be
 tasks are read several times faster without them.
 """
 
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -18,12 +17,6 @@ from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthoriz
 
 log = logging.getLogger(__name__)
 
-# `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same list.
-TASK_FIELDS = (
-    "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
-    "drafts,user,predictions,score,model_version"
-)
-CHANGES_AT_ONCE = 5000
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
 READ_TIMEOUT = 120.0
@@ -147,6 +140,7 @@ class Client:
         body: Any = None,
         timeout: float = READ_TIMEOUT,
         repeat: bool | None = None,
+        tries_on_500: int = TRIES,
     ) -> Any:
         """Send a request and return the reply's JSON (None if it has no body).
 
@@ -155,6 +149,8 @@ class Client:
         repeat : bool, optional
             Whether doing it twice is as good as once; by default all but POST. Such requests are tried again after
             connection errors, time-outs, 429 and 5xx.
+        tries_on_500 : int
+            Fewer, where a 500 may be about what is asked for rather than about the server.
 
         Raises
         ------
@@ -184,6 +180,7 @@ class Client:
                     raise _refusal(status, method, path, response)
                 self._on_error(str(status))
                 sentence = f"Label Studio answered {status} to {method} {path}."
+                last = last or (status == 500 and attempt >= tries_on_500)
                 if status == 429 or status == 503:  # not carried out
                     if last:
                         raise Unreachable(sentence, status)
@@ -241,79 +238,6 @@ class Client:
             for user in found
         }
 
-    # --- tasks --------------------------------------------------------------------------------------------------------
-
-    def task_pages(
-        self, number: int, *, page_size: int, updated_after: str | None = None, only: Iterable[int] | None = None
-    ) -> Iterator[list[dict[str, Any]]]:
-        """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
-
-        Each page asks for the ids above the last one seen, so that tasks that come or go meanwhile shift nothing.
-
-        Parameters
-        ----------
-        updated_after : str, optional
-            ISO date: only tasks that changed after it.
-        only : iterable of int, optional
-            Only these tasks.
-        """
-        if only is not None:
-            for task in sorted(set(only)):
-                yield from self._pages(number, page_size, [_condition("id", "equal", "Number", task)])
-            return
-        yield from self._pages(number, page_size, _changed_after(updated_after))
-
-    def changes(self, number: int, updated_after: str) -> dict[int, str]:
-        """Id and ``updated_at`` of the tasks that changed after this ISO date: much quicker than the tasks themselves."""
-        found: dict[int, str] = {}
-        for page in self._pages(number, CHANGES_AT_ONCE, _changed_after(updated_after), whole=False):
-            found.update({task["id"]: task.get("updated_at") or "" for task in page})
-        return found
-
-    def newest_change(self, number: int) -> str | None:
-        """The newest ``updated_at`` of any task; None in an empty project."""
-        params = {
-            "project": number,
-            "include": "id,updated_at",
-            "page": 1,
-            "page_size": 1,
-            "query": json.dumps({"ordering": ["-tasks:updated_at"]}),
-        }
-        try:
-            reply = self.request("GET", "/api/tasks/", params=params)
-        except NotFound:
-            return None
-        page = reply.get("tasks") if isinstance(reply, dict) else None
-        return page[0].get("updated_at") if page else None
-
-    def _pages(
-        self, number: int, page_size: int, fixed: list[dict[str, Any]], *, whole: bool = True
-    ) -> Iterator[list[dict[str, Any]]]:
-        last = 0
-        while True:
-            items = [*fixed, _condition("id", "greater", "Number", last)]
-            query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
-            params = {
-                "project": number,
-                **({"fields": "all", "include": TASK_FIELDS} if whole else {"include": "id,updated_at"}),
-                "page": 1,
-                "page_size": page_size,
-                "query": json.dumps(query),
-            }
-            try:
-                reply = self.request("GET", "/api/tasks/", params=params)
-            except NotFound:  # past the last page
-                return
-            page = reply.get("tasks") if isinstance(reply, dict) else None
-            if not isinstance(page, list):
-                raise LabelStudioError("Label Studio's list of tasks has an unknown shape; is it older than 1.13?")
-            if not page:
-                return
-            yield page
-            last = max(task["id"] for task in page)
-            if len(page) >= reply.get("total", 0):
-                return
-
     # --- predictions --------------------------------------------------------------------------------------------------
 
     def create_predictions(self, number: int, predictions: list[dict[str, Any]]) -> int:
@@ -361,14 +285,6 @@ class Client:
     def views(self, number: int) -> list[dict[str, Any]]:
         """The project's Data Manager tabs."""
         return self.request("GET", "/api/dm/views/", params={"project": number}) or []
-
-
-def _changed_after(moment: str | None) -> list[dict[str, Any]]:
-    return [_condition("updated_at", "greater", "Datetime", moment)] if moment else []
-
-
-def _condition(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:
-    return {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
 
 
 def _json(response: httpx.Response, what: str) -> Any:

@@ -12,7 +12,9 @@ from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from softirr.annotations import label_studio_answers
 from softirr.text import normalise
 
+UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
+MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
@@ -20,14 +22,15 @@ def pulled_row(
     task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings, *, generation: int
 ) -> dict[str, Any]:
     """The task's row for `Store.put_pulled`."""
-    answers = task_answers(task, controls, settings)
+    if task.get("unreadable"):
+        answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
+    else:
+        answers = task_answers(task, controls, settings)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
         "generation": generation,
-        "n_annotations": sum(
-            not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping)
-        ),
+        "n_annotations": _count_annotations(task),
         "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
@@ -39,6 +42,13 @@ def pulled_row(
             if prediction.get("model_version") == MODEL_VERSION
         ],
     }
+
+
+def _count_annotations(task: Mapping[str, Any]) -> int:
+    """As Label Studio counts them: without skipped ones."""
+    if task.get("unreadable"):
+        return int(task.get("total_annotations") or 0)
+    return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
 
 
 def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
@@ -54,8 +64,7 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
         )
         by_rater = {answer.rater: answer.texts for answer in answers}
         listed = [[entry.rater, entry.reason] for entry in excluded]
-        if (n := comparisons(by_rater.values())) > MOST_COMPARISONS:
-            reason = f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
+        if reason := _too_much(list(by_rater.values())):
             listed += [[rater, reason] for rater in by_rater]
             by_rater = {}
         found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
@@ -65,10 +74,24 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
     return found
 
 
+def _too_much(answers: Sequence[Sequence[str]]) -> str:
+    """Why the task would hold up its project; empty if it would not."""
+    if (n := comparisons(answers)) > MOST_COMPARISONS:
+        return f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
+    if _across(sum(map(len, texts)) for texts in answers) > MOST_CHARACTERS**2:
+        return f"texts too long to compare in one task (more than {MOST_CHARACTERS} characters against as many)"
+    return ""
+
+
 def comparisons(answers: Iterable[Sequence[str]]) -> int:
     """How many pairs of texts of different raters there are."""
-    sizes = [len(texts) for texts in answers]
-    return (sum(sizes) ** 2 - sum(size * size for size in sizes)) // 2
+    return _across(map(len, answers))
+
+
+def _across(sizes: Iterable[int]) -> int:
+    """Sum of the products of each two."""
+    listed = list(sizes)
+    return (sum(listed) ** 2 - sum(size * size for size in listed)) // 2
 
 
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

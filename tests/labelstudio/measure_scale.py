@@ -25,7 +25,8 @@ from backend import Commands, Serving, descendants, differences, score_of_export
 from conftest import Harness, annotation, textarea
 
 from ml_backend.demo.server import label_studio
-from ml_backend.labelstudio.client import TASK_FIELDS, Client
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.tasks import TASK_FIELDS
 from ml_backend.settings import SECRET_HEADER
 
 ADJECTIVES = [

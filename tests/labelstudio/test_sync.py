@@ -174,6 +174,56 @@ def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands,
     assert [p["score"] for p in ls.predictions(project)] == [pytest.approx(1 / 3)], "one place of three is agreed on"
 
 
+HOSTILE = {
+    "script": "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "right to left": "‮حمى شديدة‬ כאב ראש",
+    "emoji": "🤒👩‍⚕️🏽 fever",
+    "control characters": "fe\x00ver\x07 \x1b[31mred\x7f",
+    "lone surrogate": "fe\ud800ver \udfff",
+    "quotes": "'; DROP TABLE tasks; -- \" \\ %s {0}",
+}
+
+
+@pytest.mark.parametrize("kind", ["texts", "sizes"])
+def test_hostile_answers(ls: Harness, commands: Commands, tmp_path: Path, kind: str) -> None:
+    """What Label Studio takes, we take: 10 MB, 5,000 texts, anything that Unicode allows; one that it can't give back is left out."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    given = {name: ([text, "fever"], [text]) for name, text in HOSTILE.items()}
+    if kind == "sizes":
+        many = [f"finding {k}" for k in range(5000)]
+        given = {"five thousand texts": (many, many[:30]), "nothing but white space": ([" ", "\u2003"], ["\u00a0"])}
+    taken = {
+        ls.import_tasks(
+            project, [{"data": {"text": name}, "annotations": [annotation(ann.id, first), annotation(ben.id, second)]}]
+        )[0]: name
+        for name, (first, second) in given.items()
+    }
+    result = commands.sync(project)
+    assert result["items"] == len(given)
+    predictions = ls.predictions(project)
+    unreadable = [name for name in given if name == "lone surrogate"]
+    assert {taken[p["task"]] for p in predictions} == set(given) - set(unreadable)
+    assert all(len(json.dumps(p)) < 2_000_000 for p in predictions), "a prediction repeats no 10 MB"
+    for task in [task for task, name in taken.items() if name in unreadable]:
+        ls.api.delete(f"/api/tasks/{task}/")
+        commands.sync(project, "--changes")
+    assert wrong(ls, project, tmp_path) == []
+    again = commands.sync(project)
+    assert (again["created"], again["updated"], again["deleted"]) == (0, 0, 0)
+
+
+def test_ten_megabytes(ls: Harness, commands: Commands, tmp_path: Path) -> None:
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    words = " ".join(f"w{k}" for k in range(1_500_000))
+    ls.import_tasks(
+        project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, [words]), annotation(ben.id, ["fever"])]}]
+    )
+    assert commands.sync(project)["created"] == 1
+    assert wrong(ls, project, tmp_path) == []
+
+
 def test_a_model_as_a_rater(ls: Harness, commands: Commands, tmp_path: Path) -> None:
     ann = ls.create_user("Ann")
     project = ls.create_project()

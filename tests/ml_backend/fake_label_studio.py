@@ -200,6 +200,7 @@ class FakeLabelStudio:
             ("POST", f"/api/projects/{NUMBER}/import/predictions", lambda: self._bulk(body)),
             ("GET", f"/api/projects/{NUMBER}/model-versions", lambda: _reply(self._versions())),
             ("DELETE", f"/api/projects/{NUMBER}/model-versions", lambda: self._delete_version(body)),
+            ("GET", "/api/predictions", lambda: self._list_predictions(request)),
             ("POST", "/api/predictions", lambda: self._post_prediction(body)),
             ("PATCH", r"/api/predictions/(\d+)", lambda number: self._patch_prediction(int(number), body)),
             ("DELETE", r"/api/predictions/(\d+)", lambda number: self._delete_prediction(int(number))),
@@ -251,10 +252,16 @@ class FakeLabelStudio:
             return _reply({"tasks": [], "total": 0})
         page = rows[: int(params["page_size"])]
         if params.get("fields") != "all":
-            page = [{name: row[name] for name in included} for row in page]
+            counted = {row["id"]: sum(not a["was_cancelled"] for a in row["annotations"]) for row in page}
+            page = [{name: row[name] if name in row else counted[row["id"]] for name in included} for row in page]
+        elif any("\ud800" in json.dumps(row["annotations"], ensure_ascii=False) for row in page):
+            return httpx.Response(500, content=b"<html>surrogates not allowed</html>")  # as 1.23.2 does
         else:
             self.read += [row["id"] for row in page]
         return _reply({"tasks": page, "total": len(rows)})
+
+    def _list_predictions(self, request: httpx.Request) -> httpx.Response:
+        return _reply(self.tasks[int(request.url.params["task"])]["predictions"])
 
     def _versions(self) -> dict[str, int]:
         counts: dict[str, int] = {}

@@ -611,12 +611,12 @@ HOSTILE = {
     "right to left": "‮حمى شديدة‬ כאב ראש",
     "emoji": "🤒👩‍⚕️🏽 fever",
     "control characters": "fe\x00ver\x07 \x1b[31mred\x7f",
-    "lone surrogate": "fe\ud800ver \udfff",
+    "lone surrogate": "fe\udbffver \udfff",
     "quotes": "'; DROP TABLE tasks; -- \" \\ %s {0}",
     "white space": "\u2003 \t\n fever \u00a0",
     "combining": "e\u0301" * 50,
     "zero width": "fe\u200bver\ufeff",
-    "very long": "long " * 200_000,
+    "very long": "long " * 50_000,
 }
 
 
@@ -630,6 +630,35 @@ class TestHostileAnswers:
         bench.fake.calls.clear()
         bench.sync(full=True)
         assert bench.fake.writes() == []
+
+    @pytest.mark.parametrize("place", [0, 7, 19])
+    def test_a_task_that_label_studio_itself_can_not_deliver(
+        self, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """It answers 500 for every page with a lone surrogate in it: the other tasks are read all the same."""
+        bench = Bench(tmp_path, page_size=10)
+        tasks = answered(bench.fake, 20)
+        bench.sync()
+        annotation = bench.fake.tasks[tasks[place]]["annotations"][0]
+        bench.fake.edit(annotation["id"], ["fe\ud800ver"])
+        bench.fake.edit(bench.fake.tasks[tasks[10]]["annotations"][0]["id"], ["something else"])
+        for full in (False, True):
+            bench.sync(full=full)
+            assert set(bench.fake.predictions()) == set(tasks) - {tasks[place]}
+            expected = bench.fake.expected()
+            assert all(p["score"] == expected[task] for task, (p,) in bench.fake.predictions().items())
+        assert f"task {tasks[place]} can't be read" in caplog.text
+        excluded = bench.row["summary"]["controls"]["findings"]["excluded"]
+        assert [(entry["item"], "can't deliver" in entry["reason"]) for entry in excluded] == [
+            (str(tasks[place]), True)
+        ]
+        bench.fake.calls.clear()
+        bench.sync()
+        assert len(bench.fake.calls) < 10, "an ordinary run does not look for it again"
+        bench.fake.edit(annotation["id"], ["fever"])
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.store.close()
 
     def test_ten_megabytes(self, bench: Bench) -> None:
         words = " ".join(f"w{k}" for k in range(1_500_000))
@@ -671,6 +700,15 @@ class TestHostileAnswers:
         bench.fake.calls.clear()
         bench.sync(full=True)
         assert bench.fake.writes() == []
+
+    def test_two_answers_of_ten_megabytes_are_left_out_with_the_reason(self, bench: Bench) -> None:
+        """Their edit distance would take a quarter of an hour."""
+        fine = bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+        bench.fake.add_task({user: [f"{user} " * 5_000_000] for user in (1, 2)})
+        bench.sync()
+        assert set(bench.fake.predictions()) == {fine}
+        excluded = bench.row["summary"]["controls"]["findings"]["excluded"]
+        assert ["too long to compare" in entry["reason"] for entry in excluded] == [True, True]
 
     @pytest.mark.parametrize(
         "result",

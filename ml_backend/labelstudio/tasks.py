@@ -1,0 +1,141 @@
+"""Reading tasks page by page, also past one that Label Studio itself can't deliver."""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ml_backend.labelstudio.client import TRIES, Client
+from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unreachable
+
+log = logging.getLogger(__name__)
+
+# `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same list.
+TASK_FIELDS = (
+    "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
+    "drafts,user,predictions,score,model_version"
+)
+DATES = "id,updated_at,total_annotations"
+DATES_AT_ONCE = 5000
+SMALLER = 8  # by how much a page shrinks that can't be delivered, until one task is left
+
+
+def pages(
+    client: Client, project: int, *, page_size: int, updated_after: str | None = None, only: Iterable[int] | None = None
+) -> Iterator[list[dict[str, Any]]]:
+    """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
+
+    Each page asks for the ids above the last one seen, so that tasks that come or go meanwhile shift nothing. A task that the
+    server can't deliver (1.23.2 answers 500 where an annotation holds a lone surrogate) is given with ``"unreadable": True`` and
+    without annotations.
+
+    Parameters
+    ----------
+    updated_after : str, optional
+        ISO date: only tasks that changed after it.
+    only : iterable of int, optional
+        Only these tasks.
+    """
+    if only is not None:
+        for task in sorted(set(only)):
+            yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", task)])
+        return
+    yield from _pages(client, project, page_size, _changed_after(updated_after))
+
+
+def changes(client: Client, project: int, updated_after: str) -> dict[int, str]:
+    """Id and ``updated_at`` of the tasks that changed after this ISO date: much quicker than the tasks themselves."""
+    found: dict[int, str] = {}
+    while True:
+        last = max(found, default=0)
+        page, total = _page(client, project, DATES_AT_ONCE, _changed_after(updated_after), last, whole=False)
+        found.update({task["id"]: task.get("updated_at") or "" for task in page})
+        if len(page) >= total:
+            return found
+
+
+def newest_change(client: Client, project: int) -> str | None:
+    """The newest ``updated_at`` of any task; None in an empty project."""
+    params = {
+        "project": project,
+        "include": "id,updated_at",
+        "page": 1,
+        "page_size": 1,
+        "query": json.dumps({"ordering": ["-tasks:updated_at"]}),
+    }
+    try:
+        reply = client.request("GET", "/api/tasks/", params=params)
+    except NotFound:
+        return None
+    page = reply.get("tasks") if isinstance(reply, dict) else None
+    return page[0].get("updated_at") if page else None
+
+
+def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    last, size, doubtful = 0, page_size, 0
+    while True:
+        try:
+            page, total = _page(client, project, size, fixed, last, tries_on_500=2)
+        except Unreachable as error:
+            if error.status != 500:
+                raise
+            doubtful = page_size  # so many tasks are to be asked for in smaller pages
+            if size > 1:
+                size = max(1, size // SMALLER)
+                continue
+            # If this fails too, it is not the task but the server.
+            page, total = _page(client, project, 1, fixed, last, whole=False)
+            page = [_unreadable(client, task) for task in page]
+            doubtful = 0
+        if not page:
+            return
+        yield page
+        last = max(task["id"] for task in page)
+        doubtful -= len(page)
+        size = size if doubtful > 0 else page_size
+        if len(page) >= total:
+            return
+
+
+def _unreadable(client: Client, task: dict[str, Any]) -> dict[str, Any]:
+    log.warning("task %d can't be read: Label Studio answers 500 for it; it is left out", task["id"])
+    predictions = client.request("GET", "/api/predictions/", params={"task": task["id"]}) or []
+    return {**task, "unreadable": True, "predictions": predictions}
+
+
+def _page(
+    client: Client,
+    project: int,
+    size: int,
+    fixed: list[dict[str, Any]],
+    last: int,
+    *,
+    whole: bool = True,
+    tries_on_500: int = TRIES,
+) -> tuple[list[dict[str, Any]], int]:
+    """The next tasks after the id `last`, and how many there are from there on."""
+    items = [*fixed, _condition("id", "greater", "Number", last)]
+    query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
+    params = {
+        "project": project,
+        **({"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}),
+        "page": 1,
+        "page_size": size,
+        "query": json.dumps(query),
+    }
+    try:
+        reply = client.request("GET", "/api/tasks/", params=params, tries_on_500=tries_on_500)
+    except NotFound:  # past the last page
+        return [], 0
+    page = reply.get("tasks") if isinstance(reply, dict) else None
+    if not isinstance(page, list):
+        raise LabelStudioError("Label Studio's list of tasks has an unknown shape; is it older than 1.13?")
+    return page, int(reply.get("total", 0))
+
+
+def _changed_after(moment: str | None) -> list[dict[str, Any]]:
+    return [_condition("updated_at", "greater", "Datetime", moment)] if moment else []
+
+
+def _condition(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:
+    return {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
