@@ -18,7 +18,7 @@ from softirr.intervals import analytic, bootstrap
 from softirr.stratified import stratified
 from softirr.terminal import Parser, guarded, positive, positive_number
 
-COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha"}
+COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
 METHODS = ("exact", "stratified")
 _TARGET = 0.005
 
@@ -68,18 +68,18 @@ def cover(
     """
     truth = population.truth()
     blurred = sampling.blurred(population.similarity, 0.5, np.random.default_rng(seed))
-    ends: dict[str, list[tuple[float, float]]] = {name: [] for name in COEFFICIENTS}
+    ends: dict[str, list[tuple[float, float]]] = {name: [] for name in COEFFICIENTS if name in truth}
     for number in range(projects):
         matrix = population.draw(n_items, np.random.default_rng([seed, n_items, number]))
         for name, estimate in _estimates(matrix, population.similarity, chance, blurred, number).items():
             coefficient = analytic(estimate) if interval == "analytic" else bootstrap(estimate, seed=number)
-            if coefficient.ci95 is not None:
+            if name in ends and coefficient.ci95 is not None:
                 ends[name].append(coefficient.ci95)
     return {name: _coverage(np.array(of).reshape(-1, 2), truth[name]) for name, of in ends.items()}
 
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, co.Estimate]:
-    """The three coefficients of one project, and nothing else."""
+    """The coefficients of one project that are looked at, and nothing else."""
     ratings, wanted = co.Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
     scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
@@ -93,6 +93,7 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, s
         "cohen_kappa": co.mean_cohen(ratings, scores, known),
         "fleiss_kappa": co.fleiss(ratings, scores, known),
         "krippendorff_alpha": co.krippendorff(ratings, scores, known),
+        "gwet_ac2": co.gwet(ratings, scores, known),
     }
 
 
@@ -112,7 +113,10 @@ def table(options: argparse.Namespace) -> Iterator[str]:
     chosen = [p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))]
     if not chosen:
         raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
-    yield f"{options.projects} projects a row; 95% intervals ({options.interval}): share that holds the population's coefficient (lies above it, below it)."
+    yield (
+        f"{options.projects} projects a row; 95% intervals ({options.interval}): share that holds the population's coefficient "
+        "(lies above it, below it). AC2 where the categories are fixed."
+    )
     yield ""
     yield "| population | items | chance | " + " | ".join(COEFFICIENTS.values()) + " | mean width (kappa) | undefined |"
     yield "|---|---|---|" + "---|" * (len(COEFFICIENTS) + 2)
@@ -122,12 +126,16 @@ def table(options: argparse.Namespace) -> Iterator[str]:
                 found = cover(
                     population, n_items, chance, options.projects, interval=options.interval, seed=options.seed
                 )
-                cells = " | ".join(f"{c.held:.1%} ({c.above:.1%}, {c.below:.1%})" for c in found.values())
+                cells = " | ".join(_cell(found.get(name)) for name in COEFFICIENTS)
                 kappa = found["cohen_kappa"]
                 yield (
                     f"| {population.name} | {n_items} | {chance} | {cells} | {kappa.width:.3f} | "
                     f"{options.projects - kappa.projects} |"
                 )
+
+
+def _cell(found: Coverage | None) -> str:
+    return "" if found is None else f"{found.held:.1%} ({found.above:.1%}, {found.below:.1%})"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -56,7 +56,10 @@ class Population:
         return np.where(rng.random(named.shape) < self.missing, -1, answers)
 
     def truth(self) -> dict[str, float]:
-        """Cohen's kappa (mean over rater pairs), Fleiss' kappa and Krippendorff's alpha in the long run."""
+        """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 in the long run.
+
+        AC2 only where a concept has one wording: it depends on how many different answers there are, which for free text grows with the items.
+        """
         k, r = len(self.concepts), len(self.guesses)
         between = self.similarity.reshape(k, self.wordings, k, self.wordings).mean(axis=(1, 3))
         named = [self.hit * np.eye(k) + (1 - self.hit) * guess for guess in self.guesses]
@@ -68,7 +71,11 @@ class Population:
         by_chance = float(pooled @ between @ pooled)
         fleiss = (float(np.mean(observed)) - by_chance) / (1 - by_chance)
         kappa = float(np.mean([(o - e) / (1 - e) for o, e in zip(observed, expected, strict=True)]))
-        return {"cohen_kappa": kappa, "fleiss_kappa": fleiss, "krippendorff_alpha": fleiss}
+        found = {"cohen_kappa": kappa, "fleiss_kappa": fleiss, "krippendorff_alpha": fleiss}
+        if self.wordings == 1:
+            unsure = k / (k - 1) * float(between.mean()) * float(np.sum(pooled * (1 - pooled)))
+            found["gwet_ac2"] = (float(np.mean(observed)) - unsure) / (1 - unsure)
+        return found
 
 
 def soft_similarity(
