@@ -381,12 +381,13 @@ def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
     for frame in (0, 1):
         count[frame] = sum(pair in judged.units for pair in keys[frame])
     there = [sum(map(len, frame.queues)) for frame in (design.same, design.different)]
-    if (len(judged.units) < _LEAST_JUDGED and sum(there) > len(judged.units)) or any(
-        count[i] < min(2, there[i]) for i in (0, 1)
-    ):
+    if len(judged.units) < _LEAST_JUDGED and sum(there) > len(judged.units):
         raise InputError(
-            f"Only {len(judged.units)} units are judged in full, which is too little for an interval: judge at least {_LEAST_JUDGED} more."
+            f"Too few units are judged in full for an interval ({len(judged.units)}): judge at least {_LEAST_JUDGED}."
         )
+    if any(count[i] < min(2, there[i]) for i in (0, 1)):
+        kind = "answers to one item" if count[0] < min(2, there[0]) else "answers to different items"
+        raise InputError(f"Too few pairs of {kind} are judged for an interval: judge more of the sheet.")
 
 
 # --- report -----------------------------------------------------------------------------------------------------------

@@ -364,10 +364,24 @@ class TestWrongSheets:
         table = single()
         sheet = sample(table)
         few = dict(list(judged(sheet).values.items())[:5])
-        with pytest.raises(InputError, match="Only 5 units are judged"):
+        with pytest.raises(
+            InputError, match=r"Too few units are judged in full for an interval \(5\): judge at least 8"
+        ):
             apply(table, "indel", [Judgements("me", few)])
         with pytest.raises(InputError, match="hold no units"):
             apply(table, "indel", [])
+
+    def test_only_one_kind_of_pair(self):
+        found = answers(concepts=500)
+        table = AnnotationTable.from_answers(found)
+        sheet = sample(table, judgements=100)
+        items = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(found)] * 2, strict=True)}
+        one = {u.id for u in sheet.units if frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in items}
+        values = judged(sheet).values
+        for kept, kind in ((one, "different items"), ({u.id for u in sheet.units} - one, "one item")):
+            part = {key: value if key[0] in kept else "" for key, value in values.items()}
+            with pytest.raises(InputError, match=f"Too few pairs of answers to {kind} are judged"):
+                apply(table, "indel", [Judgements("me", part)])
 
     def test_one_judge_of_two_minds(self):
         table = single()
@@ -392,9 +406,7 @@ class TestWrongSheets:
             read_sheet(tmp_path / "s.csv")
 
     def test_what_spreadsheets_do(self, tmp_path):
-        text = (
-            "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
-        )
+        text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
         (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
         got = read_sheet(tmp_path / "s.csv", judge="Ann")
         assert got.judge == "Ann"
