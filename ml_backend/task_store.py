@@ -231,6 +231,12 @@ class TaskStore(Database):
                 found.update({row.number: row.updated_at for row in connection.execute(query)})
         return found
 
+    def annotation_counts(self, project: int) -> dict[int, int]:
+        """Task number -> number of its annotations that are not skipped."""
+        with self._read() as connection:
+            query = sa.select(tasks.c.number, tasks.c.n_annotations).where(tasks.c.project == project)
+            return {row.number: row.n_annotations for row in connection.execute(query)}
+
     def rank(self, project: int, agreement: float) -> tuple[int, int]:
         """(place of this agreement counted from the lowest, number of tasks that have one)."""
         with self._read() as connection:

@@ -21,7 +21,10 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def postgres(home: Path) -> Iterator[str]:
-    """URL of a PostgreSQL server that keeps its files in `home`: ``SOFTIRR_TEST_POSTGRES_URL``, else one started here."""
+    """URL of a PostgreSQL server that keeps its files in `home`: ``SOFTIRR_TEST_POSTGRES_URL``, else one started here.
+
+    Not in pytest's own folder: as root the server runs as another user, and every pytest closes that folder to others.
+    """
     if url := os.environ.get("SOFTIRR_TEST_POSTGRES_URL"):
         yield url
         return
@@ -29,16 +32,12 @@ def postgres(home: Path) -> Iterator[str]:
     if not programs:
         pytest.skip("PostgreSQL is not installed")
     binaries = programs[-1].parent
-    home.mkdir(parents=True, exist_ok=True)
     as_user: list[str] = []
     if os.geteuid() == 0:
         if shutil.which("runuser") is None:
             pytest.skip("PostgreSQL does not run as root, and there is no runuser")
         as_user = ["runuser", "-u", "postgres", "--"]
         shutil.chown(home, "postgres")
-        for parent in home.parents:
-            if not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
     port, data = free_port(), home / "data"
 
     def run(program: str, *arguments: str | Path) -> None:

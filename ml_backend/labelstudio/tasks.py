@@ -43,13 +43,19 @@ def pages(
     yield from _pages(client, project, page_size, _changed_after(updated_after))
 
 
-def changes(client: Client, project: int, updated_after: str) -> dict[int, str]:
-    """Id and ``updated_at`` of the tasks that changed after this ISO date: much quicker than the tasks themselves."""
-    found: dict[int, str] = {}
+def dates(client: Client, project: int, *, updated_after: str | None = None) -> dict[int, tuple[str, int]]:
+    """Id -> ``updated_at`` and number of annotations that are not skipped: much quicker than the tasks themselves.
+
+    Parameters
+    ----------
+    updated_after : str, optional
+        ISO date: only tasks that changed after it.
+    """
+    found: dict[int, tuple[str, int]] = {}
     while True:
         last = max(found, default=0)
         page, total = _page(client, project, DATES_AT_ONCE, _changed_after(updated_after), last, whole=False)
-        found.update({task["id"]: task.get("updated_at") or "" for task in page})
+        found.update({task["id"]: (task.get("updated_at") or "", task.get("total_annotations") or 0) for task in page})
         if len(page) >= total:
             return found
 

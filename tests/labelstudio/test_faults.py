@@ -118,7 +118,7 @@ def test_faults_at_random_places(
         proxy.fault = lambda method, path: ""
         until_done(commands, project)
         assert wrong(ls, project, tmp_path) == []
-    assert len(set(dice.thrown)) >= 5
+    assert len(set(dice.thrown)) >= 3
     assert SECRET not in caplog.text
     assert ls.token not in caplog.text
 

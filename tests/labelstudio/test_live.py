@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,11 @@ def test_jobs_settings_and_metrics_can_be_seen(ls: Harness, serving: Serving, pr
 @pytest.mark.redis
 def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
     """As Docker Compose runs it: the store in PostgreSQL, the queue in Redis, two web workers."""
-    with postgres(tmp_path / "pg") as database, redis_server(tmp_path) as queue:
+    with (
+        tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home,
+        postgres(Path(home)) as database,
+        redis_server(tmp_path) as queue,
+    ):
         environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2"}
         commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
         ann, ben = ls.create_user("Ann"), ls.create_user("Ben")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,9 +17,9 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A PostgreSQL server that the tests share."""
-    with postgres(tmp_path_factory.mktemp("postgres")) as url:
+    with tempfile.TemporaryDirectory(prefix="softirr-postgres-") as home, postgres(Path(home)) as url:
         yield url
 
 

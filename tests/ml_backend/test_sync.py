@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
 
+from ml_backend import reader as reader_module
 from ml_backend import sync as sync_module
 from ml_backend import writer as writer_module
 from ml_backend.labelstudio.errors import LabelStudioError
@@ -295,8 +296,19 @@ class TestReadsLittle:
         assert bench.fake.read == [tasks[7]]
         assert bench.fake.wrong() == []
 
+    def test_after_a_deletion_only_that_task_is_read(self, bench: Bench) -> None:
+        """It changes no date: found by the numbers of annotations, also where reading everything would take minutes."""
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        bench.fake.read.clear()
+        bench.fake.delete_annotation(bench.fake.tasks[tasks[7]]["annotations"][0]["id"])
+        bench.fake.tasks.pop(tasks[9])
+        bench.sync()
+        assert bench.fake.read == [tasks[7]]
+        assert bench.fake.wrong() == []
+
     def test_many_changes_are_read_by_the_page(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sync_module, "FEW_STALE", 2)
+        monkeypatch.setattr(reader_module, "FEW_STALE", 2)
         tasks = answered(bench.fake, 10)
         bench.sync()
         for task in tasks[:5]:
@@ -312,7 +324,7 @@ class TestReadsLittle:
         bench.sync()
         hidden = bench.fake.tasks[tasks[-1]]
         hidden["annotations"][0]["result"] = [region(["came late"])]
-        monkeypatch.setattr(sync_module, "SETTLED_AFTER", -1.0)
+        monkeypatch.setattr(reader_module, "SETTLED_AFTER", -1.0)
         bench.sync()
         assert bench.fake.wrong() == []
         bench.fake.read.clear()
