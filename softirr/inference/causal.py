@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from softirr.equivalence.base import Provenance
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import _out_of_memory, pick_device
+from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
 
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
@@ -54,21 +54,13 @@ class CausalModel:
         prefill: str = "Answer:",
         token_budget: int | None = None,
     ) -> None:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-
         self._found, self._prefill = found, prefill
         self._device = pick_device(device)
         if precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"Language models have no precision {precision!r} here; use auto, float32 or bfloat16.")
         self._precision = {"auto": "bfloat16" if self._device.type == "cuda" else "float32"}.get(precision, precision)
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(found.folder)
-            model: Any = AutoModelForCausalLM.from_pretrained(found.folder, dtype=getattr(torch, self._precision))
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            raise InputError(
-                f"The folder {found.folder} holds no causal language model with a tokenizer that can be loaded."
-            ) from error
-        self._model = model.eval().requires_grad_(False).to(self._device)
+        self._tokenizer, model = load(found.folder, WRITER, getattr(torch, self._precision))
+        self._model = model.to(self._device)
         self._sha256 = content_hash(found.folder)
         self._budget = token_budget or _BUDGET.get(self._device.type, 2048)
         self._special = sorted(

@@ -18,6 +18,7 @@ from softirr.equivalence.base import Progress
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
 from softirr.inference.int8 import Int8Linear, int8_is_fast
+from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
@@ -116,24 +117,11 @@ class PairClassifier:
     """
 
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
-        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-
         if options.precision not in ("auto", "int8", *_FORMATS):
             raise InputError(f"There is no precision {options.precision!r}; use auto, float32, bfloat16 or int8.")
         self.device = pick_device(options.device)
-        try:
-            self.config = AutoConfig.from_pretrained(folder)
-            self.tokenizer = AutoTokenizer.from_pretrained(folder, config=self.config)
-            model: Any = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            raise InputError(
-                f"The folder {folder} holds no sequence classifier with a tokenizer that can be loaded."
-            ) from error
-        if not any(
-            name.endswith("SequenceClassification") for name in self.config.architectures or ["SequenceClassification"]
-        ):
-            raise InputError(f"The model in {folder} is no sequence classifier: its head would be made up.")
-        model = model.eval().requires_grad_(False)
+        self.tokenizer, model = load(folder, CLASSIFIER, torch.float32)
+        self.config = model.config
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
         self.n_parameters = int(sum(p.numel() for p in model.parameters()))
@@ -338,7 +326,7 @@ class PairClassifier:
             moved = _moved(quantised(check), exact)
             if moved > _INT8_BOUND:
                 raise InputError(
-                    f"The precision int8 moves this model's probabilities by up to {moved:.2f}; use auto, bfloat16 or float32."
+                    f"The precision int8 moves this model's probabilities by up to {moved:.3f}; use auto, bfloat16 or float32."
                 )
             return quantised
         if precision == "bfloat16" and self.device.type == "cpu" and PackedBert.fits(model):

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import _out_of_memory, pick_device
+from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
 _BUDGET = {"cpu": 4096, "cuda": 65_536}
@@ -68,8 +69,6 @@ class TextEncoder:
         prompt_name: str | None = None,
         max_length: int | None = None,
     ) -> None:
-        from transformers import AutoModel, AutoTokenizer
-
         self.device = pick_device(device)
         if precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"Embeddings have no precision {precision!r}; use auto, float32 or bfloat16.")
@@ -79,14 +78,8 @@ class TextEncoder:
             {"path": "", "type": "Pooling"},
         ]
         home = folder / next((m["path"] for m in modules if _kind(m) == "Transformer"), "")
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(home)
-            model: Any = AutoModel.from_pretrained(home, dtype=getattr(torch, self.precision))
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            raise InputError(
-                f"The folder {folder} holds no text encoder with a tokenizer that can be loaded."
-            ) from error
-        self._model = model.eval().requires_grad_(False).to(self.device)
+        self._tokenizer, model = load(home, ENCODER, getattr(torch, self.precision))
+        self._model = model.to(self.device)
         self._pooling, self._include_prompt = "mean", True
         self._dense: list[tuple[Tensor, Tensor | None, Callable[[Tensor], Tensor]]] = []
         for module in modules:

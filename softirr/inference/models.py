@@ -92,7 +92,9 @@ def find_model(model: str, family: str) -> FoundModel:
     folder = Path(model).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-            raise InputError(f"The folder {model} holds no model: it has no config.json.")
+            raise InputError(
+                f"The folder {model} holds no model: it has no config.json; name the folder that config.json lies in."
+            )
         return FoundModel(model, folder)
     known = next(
         (k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())),
@@ -102,24 +104,31 @@ def find_model(model: str, family: str) -> FoundModel:
     if not known and "@" in model:
         hub, _, revision = model.partition("@")
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", hub) or hub.startswith((".", "/")):
-        raise InputError(f"There is no model folder {model}.")
+        raise InputError(f"There is no model folder {model}; check the path.")
     return FoundModel(hub, _download(hub, revision), hub)
 
 
 def _download(hub: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.utils import logging
 
+    level = logging.get_verbosity()
+    # its repeated attempts are no news: what came of them is said in one sentence
+    logging.set_verbosity(logging.CRITICAL)
     try:
         folder = Path(snapshot_download(hub, revision=revision, allow_patterns=_ALLOWED))
         if not any(folder.rglob("*.safetensors")):
             folder = Path(snapshot_download(hub, revision=revision, allow_patterns=[*_ALLOWED, "pytorch_model*.bin"]))
     except RepositoryNotFoundError as error:
-        raise InputError(f"There is no folder {hub} here and no model {hub} on the hub.") from error
+        raise InputError(f"There is no folder {hub} here and no model {hub} on the hub; check the name.") from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
         raise InputError(
-            f"The model {hub} is not on this machine and could not be downloaded; give the folder of a copy instead."
+            f"There is no folder {hub} here, and the model {hub} could not be downloaded from the hub; check name and network, or "
+            "name the folder of a copy."
         ) from error
+    finally:
+        logging.set_verbosity(level)
     return folder
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import softirr
+from softirr.annotations import AnnotationTable, Answer
 from softirr.cache import MemoryCache
 from softirr.equivalence import DirectionalMeasure, measure
 from softirr.equivalence.base import CheckedMeasure
@@ -90,10 +91,11 @@ def test_provenance_names_model_hash_order_device_and_cut_pairs(folder: Path, tm
 def test_label_order_can_be_given_by_option_or_behind_the_name(folder: Path, tmp_path: Path) -> None:
     plain = plain_probabilities(folder, PAIRS[:3])
     for place, order in ((0, "e,n,c"), (2, "c,n,e")):
-        for nli in (measure(f"nli:{folder}?labels={order}"), measure(f"nli:{folder}", labels=order)):
-            assert np.allclose(nli.entail(PAIRS[:3]), plain[:, place], atol=1e-2)  # type: ignore[attr-defined]
+        named, given = f"nli:{folder}?labels={order}", {"precision": "float32", "labels": order}
+        for nli in (measure(named, precision="float32"), measure(f"nli:{folder}", **given)):
+            assert np.allclose(nli.entail(PAIRS[:3]), plain[:, place], atol=1e-5)  # type: ignore[attr-defined]
     nameless = make_model(tmp_path / "nameless", "bert", n_labels=2)
-    with pytest.raises(InputError, match="label_order"):
+    with pytest.raises(InputError, match="behind its name"):
         measure(f"nli:{nameless}")
     assert measure(f"nli:{nameless}?labels=o,e").score(PAIRS[:2]).shape == (2,)
 
@@ -142,11 +144,27 @@ def test_without_a_bundled_model_the_message_says_what_to_do(monkeypatch: pytest
 def test_the_one_folder_with_a_config_is_the_bundled_model(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(models.resources, "files", lambda _: tmp_path)
     shutil.copytree(folder, tmp_path / "models" / "something")
     (tmp_path / "models" / "notes").mkdir()
-    monkeypatch.setattr(models.resources, "files", lambda _: tmp_path)
+    (tmp_path / "models" / "README.md").write_text("a card", encoding="utf-8")
     nli = measure("nli", device="cpu")
     assert (nli.name, nli.provenance().model) == ("nli", "bundled something")
+    # a folder called nli goes before others
+    shutil.copytree(folder, tmp_path / "models" / "nli")
+    nli = measure("nli")
+    assert nli.provenance().model == "bundled nli"
+    assert nli.provenance().model_sha256 == models.content_hash(folder)
+    expected = measure(f"nli:{folder}").score(PAIRS)
+    assert np.array_equal(nli.score(PAIRS), expected)
+    table = AnnotationTable.from_answers(
+        Answer(item=str(i), rater=rater, texts=(text,))
+        for i, pair in enumerate(PAIRS)
+        for rater, text in zip("ab", pair, strict=True)
+    )
+    report = softirr.agreement(table, measure="nli")
+    assert report.measure == "nli"
+    assert report.coefficients["observed_agreement"].value == pytest.approx(expected.mean())
 
 
 def test_short_names_lead_to_pinned_revisions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -237,7 +237,7 @@ def test_what_can_not_be_used_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     for name, options, message in (
         ("llm-logprob", {}, "needs a model"),
-        (f"llm-logprob:{tmp_path}", {}, "no causal language model"),
+        (f"llm-logprob:{tmp_path}", {}, "has no config.json of a model"),
         (f"llm-logprob:{folder}", {"timeout": 3}, "timeout"),
         (f"llm-logprob:{folder}", {"engine": "ray"}, "engine local"),
         (f"llm-logprob:{folder}", {"precision": "int8"}, "no precision"),

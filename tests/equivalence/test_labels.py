@@ -65,15 +65,15 @@ def test_names_that_behaviour_contradicts_are_refused(order: tuple[str, ...]) ->
         if claim.index("e") == order.index("e"):
             assert resolve(len(order), names, None, Fake(order), "m").entailment == order.index("e")
         else:
-            with pytest.raises(InputError, match="label_order"):
+            with pytest.raises(InputError, match="behind its name"):
                 resolve(len(order), names, None, Fake(order), "m")
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_model_that_nothing_tells_about_is_refused(n: int) -> None:
-    with pytest.raises(InputError, match="say so with label_order"):
+    with pytest.raises(InputError, match="say so behind its name"):
         resolve(n, unnamed(n), None, constant(n), "m")
-    with pytest.raises(InputError, match="say so with label_order"):
+    with pytest.raises(InputError, match="say so behind its name"):
         resolve(3, unnamed(3), None, Fake(("e", "n", "c"), errors=5), "m")
     with pytest.raises(InputError, match="single output"):
         resolve(1, unnamed(1), None, constant(1), "m")

@@ -72,7 +72,7 @@ def teach(folder: Path, prompts: list[str], answer: str) -> None:
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        if float(loss) < 0.02 * len(rows):
+        if loss.item() < 0.02 * len(rows):
             break
     model.save_pretrained(folder)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 import torch
 
 from softirr.errors import InputError
+from softirr.inference import classifier as classifier_module
 from softirr.inference.classifier import ClassifierOptions, PairClassifier, pick_device
-from softirr.inference.forward import PackedBert
+from softirr.inference.forward import PackedBert, _softmax
+from softirr.inference.int8 import int8_is_fast
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 
 TEXTS = [*some_texts(38), "", "No FEVER, 3.5 cm; naïve"]
@@ -29,6 +32,12 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return torch.from_numpy(logits).double().softmax(-1).numpy()
 
 
+def kappa(p: np.ndarray) -> float:
+    """Kappa with the first pairs as observed ones, the others as chance."""
+    observed, chance = p[:75, 1].mean(), p[75:, 1].mean()
+    return float((observed - chance) / (1 - chance))
+
+
 @pytest.mark.parametrize(("precision", "bound"), [("float32", 1e-5), ("bfloat16", 1e-2), ("auto", 1e-2)])
 def test_probabilities_equal_a_plain_forward(any_model: Path, precision: str, bound: float) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision=precision, threads=2))
@@ -36,7 +45,71 @@ def test_probabilities_equal_a_plain_forward(any_model: Path, precision: str, bo
     expected = plain(any_model)
     assert expected.std(axis=0).max() > 0.01, "a model whose answers are all alike would show nothing"
     assert np.abs(softmax(outputs.logits) - expected).max() < bound
+    assert abs(kappa(softmax(outputs.logits)) - kappa(expected)) < min(bound, 2e-3)
     assert not outputs.truncated.any()
+
+
+@pytest.fixture
+def has_int8() -> None:
+    if not int8_is_fast():
+        pytest.skip("this processor has no fast 8-bit products")
+
+
+@pytest.mark.usefixtures("has_int8")
+def test_int8_is_within_a_hundredth_or_refused(any_model: Path) -> None:
+    options = ClassifierOptions(device="cpu", precision="int8", threads=1)
+    if not PackedBert.fits(_load(any_model)):
+        with pytest.raises(InputError, match="int8 is for BERT, RoBERTa and XLM-R"):
+            PairClassifier(any_model, options)
+        return
+    refused = ""
+    try:
+        classifier = PairClassifier(any_model, options)
+    except InputError as error:
+        refused = str(error)
+    if refused:
+        # the random weights of the small RoBERTa are at the bound: another processor may round to the other side of it
+        assert "moves this model's probabilities by up to 0.01" in refused and "roberta" in str(any_model)
+        return
+    p = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
+    assert 1e-6 < np.abs(p - plain(any_model)).max() < 1e-2
+    assert abs(kappa(p) - kappa(plain(any_model))) < 2e-3
+    # each row is rounded by itself: what else is in the batch does not matter
+    order = RNG.permutation(len(LEFT))
+    classifier.token_budget = 90
+    assert np.allclose(softmax(classifier.run(TEXTS, LEFT[order], RIGHT[order]).logits), p[order], atol=2e-6)
+
+
+def _load(folder: Path) -> object:
+    from transformers import AutoModelForSequenceClassification
+
+    return AutoModelForSequenceClassification.from_pretrained(folder)
+
+
+@pytest.mark.usefixtures("has_int8")
+def test_formats_that_move_the_check_pairs_too_far_are_not_used(
+    bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = _load(bert_model)
+    with torch.no_grad():
+        model.classifier.weight.mul_(30)  # type: ignore[attr-defined]
+    sensitive = shutil.copytree(bert_model, tmp_path / "sensitive")
+    model.save_pretrained(sensitive)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="int8 moves this model's probabilities by up to 0"):
+        PairClassifier(sensitive, ClassifierOptions(device="cpu", precision="int8"))
+    assert PairClassifier(sensitive, ClassifierOptions(device="cpu")).precision != "int8"
+    monkeypatch.setattr(classifier_module, "_AUTO_BOUND", 1e-9)
+    chosen = PairClassifier(sensitive, ClassifierOptions(device="cpu"))
+    assert chosen.precision == "float32"
+    assert np.abs(softmax(chosen.run(TEXTS, LEFT, RIGHT).logits) - plain(sensitive)).max() < 1e-4
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 200.0])
+def test_the_quick_softmax_is_a_softmax(size: float) -> None:
+    scores = torch.from_numpy(np.random.default_rng(0).normal(0, size, (6, 11, 13))).float()
+    expected = scores.double().softmax(-1)
+    assert torch.allclose(_softmax(scores.clone()).double(), expected, atol=1e-6)
+    assert _softmax(scores[:0]).shape == (0, 11, 13)
 
 
 def test_bert_like_models_run_packed(any_model: Path) -> None:
@@ -96,12 +169,12 @@ def test_progress_counts_up_to_all(bert_model: Path) -> None:
 def test_unusable_models_are_refused_in_words(tmp_path: Path, bert_model: Path) -> None:
     from transformers import BertConfig, BertModel
 
-    with pytest.raises(InputError, match="no sequence classifier"):
+    with pytest.raises(InputError, match=r"has no config\.json of a model"):
         PairClassifier(tmp_path, ClassifierOptions())
     make_model(tmp_path / "base", "bert")
     config = BertConfig.from_pretrained(tmp_path / "base")
     BertModel(config).save_pretrained(tmp_path / "base")
-    with pytest.raises(InputError, match="its head would be made up"):
+    with pytest.raises(InputError, match="a sequence classifier is needed; use embedding:"):
         PairClassifier(tmp_path / "base", ClassifierOptions())
     for options, message in (
         (ClassifierOptions(precision="float8"), "no precision"),

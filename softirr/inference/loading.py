@@ -1,0 +1,109 @@
+"""Loading a model with its tokenizer from a folder: quietly, and with one sentence and the next step where that fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+
+_TOKENIZER_FILE = re.compile(r"tokenizer\.json|vocab\.(txt|json)|.*\.(model|spm|tiktoken)|tekken\.json")
+_WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
+_CLASSIFIES = ("ForSequenceClassification",)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a measure needs.
+
+    Attributes
+    ----------
+    auto
+        The class of transformers that loads it.
+    heads
+        How the name of the model's own class ends; empty where every model serves.
+    what
+        What it is called.
+    """
+
+    auto: str
+    heads: tuple[str, ...]
+    what: str
+
+
+CLASSIFIER = Kind("AutoModelForSequenceClassification", _CLASSIFIES, "a sequence classifier")
+WRITER = Kind("AutoModelForCausalLM", _WRITES, "a language model that writes text")
+ENCODER = Kind("AutoModel", (), "a text encoder")
+
+
+def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
+    """The tokenizer and the model (for use, not for training) of a folder.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no such model, another kind of model, no tokenizer or damaged files.
+    """
+    import transformers
+    from safetensors import SafetensorError
+
+    try:
+        with _quiet():
+            config = transformers.AutoConfig.from_pretrained(folder)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"The folder {folder} has no config.json of a model that transformers {transformers.__version__} knows; "
+            "name the folder of a whole model."
+        ) from error
+    _check_kind(folder, kind, list(config.architectures or []))
+    if not any(_TOKENIZER_FILE.fullmatch(path.name) for path in folder.iterdir()):
+        raise InputError(
+            f"The folder {folder} has no tokenizer; copy tokenizer.json (or the vocabulary) of the model into it."
+        )
+    try:
+        with _quiet():
+            tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, config=config)
+            model, found = getattr(transformers, kind.auto).from_pretrained(
+                folder, dtype=dtype, output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise InputError(
+            f"The weights or the tokenizer in {folder} are missing, damaged or of another model; copy the whole model again."
+        ) from error
+    if any(re.match(r"(classifier|score|lm_head)\.", name) for name in found["missing_keys"]):
+        raise InputError(f"The weights in {folder} lack the model's head; copy the whole model again.")
+    return tokenizer, model.eval().requires_grad_(False)
+
+
+def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
+    if not kind.heads or not architectures or any(name.endswith(kind.heads) for name in architectures):
+        return
+    if any(name.endswith(_WRITES) for name in architectures):
+        is_a, use = WRITER.what, f"llm-logprob:{folder}"
+    elif any(name.endswith(_CLASSIFIES) for name in architectures):
+        is_a, use = CLASSIFIER.what, f"nli:{folder}"
+    else:
+        is_a, use = "an encoder without a head", f"embedding:{folder}"
+    raise InputError(
+        f"The model in {folder} is {is_a} ({architectures[0]}), but {kind.what} is needed; use {use} or another model."
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the progress bars and reports of transformers: what matters is said in one sentence."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

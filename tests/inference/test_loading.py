@@ -1,0 +1,101 @@
+"""Models that can't be loaded: one plain sentence that says what is wrong and what to do next, and nothing else on the screen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from softirr.equivalence import measure
+from softirr.errors import InputError
+from softirr.inference.loading import CLASSIFIER, ENCODER, WRITER, Kind, load
+from tests.equivalence.tiny_chat import make_chat_model
+
+Spoil = Callable[[Path], None]
+
+
+def without_tokenizer(folder: Path) -> None:
+    for path in folder.iterdir():
+        if "token" in path.name or "vocab" in path.name:
+            path.unlink()
+
+
+def without_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def with_half_the_weights(folder: Path) -> None:
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+
+
+def without_the_head(folder: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    save_file(
+        {name: value for name, value in weights.items() if not name.startswith("classifier")},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+
+
+def with_broken_configuration(folder: Path) -> None:
+    (folder / "config.json").write_text("{", encoding="utf-8")
+
+
+def of_an_unknown_type(folder: Path) -> None:
+    (folder / "config.json").write_text('{"model_type": "abacus"}', encoding="utf-8")
+
+
+def without_head_by_name(folder: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (without_tokenizer, "has no tokenizer; copy tokenizer.json"),
+        (without_weights, "are missing, damaged or of another model; copy the whole model again"),
+        (with_half_the_weights, "are missing, damaged or of another model; copy the whole model again"),
+        (without_the_head, "lack the model's head; copy the whole model again"),
+        (with_broken_configuration, "has no config.json of a model that transformers"),
+        (of_an_unknown_type, "has no config.json of a model that transformers"),
+        (without_head_by_name, r"is an encoder without a head \(BertModel\).*; use embedding:"),
+    ],
+)
+def test_spoilt_folders(
+    bert_model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], spoil: Spoil, message: str
+) -> None:
+    folder = shutil.copytree(bert_model, tmp_path / "model")
+    spoil(folder)
+    capfd.readouterr()
+    with pytest.raises(InputError, match=message) as caught:
+        measure(f"nli:{folder}", device="cpu")
+    assert "\n" not in str(caught.value) and str(folder) in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (CLASSIFIER, "is a language model that writes text .*but a sequence classifier is needed; use llm-logprob:"),
+        (WRITER, "is a sequence classifier .*but a language model that writes text is needed; use nli:"),
+    ],
+)
+def test_the_wrong_kind_of_model_is_named(bert_model: Path, tmp_path: Path, kind: Kind, message: str) -> None:
+    folder = make_chat_model(tmp_path) if kind is CLASSIFIER else bert_model
+    with pytest.raises(InputError, match=message):
+        load(folder, kind, torch.float32)
+
+
+def test_a_sound_folder_loads_quietly(bert_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for kind in (CLASSIFIER, ENCODER):
+        tokenizer, model = load(bert_model, kind, torch.float32)
+        assert tokenizer("fever")["input_ids"] and not model.training
+    assert capfd.readouterr() == ("", "")
