@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -16,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from softirr.equivalence.base import Progress
-from softirr.errors import InputError
+from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
 
 _SHARE = 16_384
@@ -144,22 +145,26 @@ def _shares(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int
         yield _Share(where, [texts[i] for i in used.tolist()], local[: len(where)], local[len(where) :])
 
 
-_worker: _Worker | None = None
-"""The classifier of a worker process (set once when the process starts, never in the main process)."""
+_worker: _Worker | SoftirrError
+"""The classifier of a worker process, or why there is none (set once when the process starts, never in the main process)."""
 
 
 def _start(folder: Path, options: ClassifierOptions) -> None:
     global _worker
-    _worker = _Worker(folder, options)
+    try:
+        _worker = _Worker(folder, options)
+    except SoftirrError as error:  # raised here it would end the process with a traceback
+        _worker = error
 
 
 def _about() -> _About:
-    assert _worker is not None
+    if isinstance(_worker, SoftirrError):
+        raise _worker
     return _worker.about()
 
 
 def _run(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
-    assert _worker is not None
+    assert isinstance(_worker, _Worker)
     return _worker.run(texts, left, right)
 
 
@@ -174,6 +179,9 @@ class ProcessEngine(_Sharded):
         ]
         try:
             super().__init__([future.result() for future in [pool.submit(_about) for pool in self._pools]])
+        except BrokenProcessPool as error:
+            self.close()
+            raise InputError(f"The worker processes could not load the model in {folder}.") from error
         except BaseException:
             self.close()
             raise
@@ -197,8 +205,14 @@ class ProcessEngine(_Sharded):
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 pool, share = running.pop(future)
+                try:
+                    outputs = future.result()
+                except BrokenProcessPool as error:
+                    raise SoftirrError(
+                        "A worker process has ended, perhaps for lack of memory; run again: what was scored before is kept."
+                    ) from error
                 hand_out(pool)
-                yield share.where, future.result()
+                yield share.where, outputs
 
 
 class RayEngine(_Sharded):

@@ -1,0 +1,90 @@
+"""The same scores wherever the classifier runs: in this process, in processes of their own, on a Ray cluster."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softirr.equivalence import measure
+from softirr.errors import InputError, SoftirrError
+from softirr.inference import engines
+from softirr.inference.classifier import ClassifierOptions, PairClassifier
+from softirr.inference.engines import ProcessEngine, open_engine
+from tests.inference.tiny import some_texts
+
+TEXTS = some_texts(30, seed=8)
+LEFT, RIGHT = (side.ravel() for side in np.mgrid[:30, :30])
+OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1)
+
+
+@pytest.fixture(scope="module")
+def two_processes(bert_model: Path) -> Iterator[ProcessEngine]:
+    engine = ProcessEngine(bert_model, [OPTIONS, OPTIONS])
+    yield engine
+    engine.close()
+
+
+def test_processes_share_a_job_and_give_the_same(
+    two_processes: ProcessEngine, bert_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "_SHARE", 70)  # many shares from few pairs
+    local = PairClassifier(bert_model, OPTIONS)
+    seen: list[tuple[int, int]] = []
+    outputs = two_processes.run(TEXTS, LEFT, RIGHT, progress=lambda done, total: seen.append((done, total)))
+    assert np.allclose(outputs.logits, local.run(TEXTS, LEFT, RIGHT).logits, atol=1e-5)
+    assert not outputs.truncated.any()
+    assert seen[-1] == (900, 900) and len(seen) == 13 and seen == sorted(seen)
+    assert (two_processes.n_labels, two_processes.precision, two_processes.device_name) == (3, "float32", "cpu")
+    assert two_processes.max_length == local.max_length
+
+
+def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
+    engine = ProcessEngine(bert_model, [OPTIONS])
+    try:
+        for process in engine._pools[0]._processes.values():
+            os.kill(process.pid, signal.SIGKILL)
+        with pytest.raises(SoftirrError, match="A worker process has ended"):
+            engine.run(TEXTS, LEFT, RIGHT)
+    finally:
+        engine.close()
+
+
+def test_workers_that_can_not_load_the_model_are_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match=r"has no config\.json of a model"):
+        ProcessEngine(tmp_path, [OPTIONS])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_engines_by_name(bert_model: Path) -> None:
+    with pytest.raises(InputError, match="There is no engine 'steam'; use local or ray"):
+        open_engine(bert_model, OPTIONS, engine="steam", workers=None)
+    if importlib.util.find_spec("ray") is None:
+        with pytest.raises(InputError, match=r"install softirr\[ray\]"):
+            open_engine(bert_model, OPTIONS, engine="ray", workers=2)
+
+
+@pytest.fixture
+def ray_cluster() -> Iterator[None]:
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed (softirr[ray])")
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("ray_cluster")
+def test_ray_gives_the_same(bert_model: Path) -> None:
+    pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT[:200].tolist(), RIGHT[:200].tolist(), strict=True)]
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
+    expected = measure(f"nli:{bert_model}", **options).score(pairs)
+    on_ray = measure(f"nli:{bert_model}", engine="ray", workers=2, **options)
+    assert np.allclose(on_ray.score(pairs), expected, atol=1e-5)
+    on_ray.close()  # type: ignore[attr-defined]
