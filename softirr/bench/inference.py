@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.bench.inference_contenders import (
-    ENTAILMENT,
     MODELS,
     Run,
     cross_encoder_way,
+    label_order,
     make_model,
     pipeline_way,
     short_texts,
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
         help="share of the paper's pairs to time, drawn at random; the time of all is in proportion (1)",
     )  # fmt: skip
     options = parser.parse_args(argv)
-    _use_threads(options.threads)
+    _prepare(options.device, options.threads)
     with tempfile.TemporaryDirectory() as scratch:
         for name in options.models:
             for line in speed_table(name, _folder(name, Path(scratch), options.seed), options):
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     """Directed pairs a second of every way, and how far its probabilities are from those of (a)."""
-    pairs = _pairs(options)
+    pairs, entailment = _pairs(options), label_order(folder).index("e")
     both = [*pairs, *((b, a) for a, b in pairs)]
     ways: dict[str, Run] = {
         PIPELINE: pipeline_way(folder, both, options.device),
@@ -94,7 +94,7 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
     a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
     for way, found in timed.items():
         moved = float(np.abs(found.answers - reference).max())
-        kappa = abs(_kappa(found.answers) - _kappa(reference))
+        kappa = abs(_kappa(found.answers[:, entailment]) - _kappa(reference[:, entailment]))
         yield (
             f"| {way} | {len(both) / found.best:,.0f} | {a.best / found.best:.2f} | {b.best / found.best:.2f} "
             f"| {a.cpu / found.cpu:.2f}, {b.cpu / found.cpu:.2f} | {max(found.seconds) / found.best:.2f} | {moved:.1e} | {kappa:.1e} |"
@@ -134,9 +134,9 @@ def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
     return timed
 
 
-def _kappa(answers: NDArray[np.float64]) -> float:
+def _kappa(entailment: NDArray[np.float64]) -> float:
     """Kappa with the first half of the pairs as observed ones and the other half as pairs by chance; both directions stand in two halves."""
-    forward, backward = np.split(answers[:, ENTAILMENT], 2)
+    forward, backward = np.split(entailment, 2)
     observed, chance = (float(part.mean()) for part in np.array_split(np.sqrt(forward * backward), 2))
     return (observed - chance) / (1 - chance)
 
@@ -164,10 +164,13 @@ def _folder(name: str, scratch: Path, seed: int, *, entailment_bias: float = 0.0
     return folder if folder.is_dir() else make_model(name, folder, seed, entailment_bias=entailment_bias)
 
 
-def _use_threads(threads: int) -> None:
+def _prepare(device: str, threads: int) -> None:
     import torch
     from transformers.utils import logging
 
+    from softirr.inference.classifier import pick_device
+
+    pick_device(device)
     torch.set_num_threads(threads)
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.equivalence.labels import letter_of
 from softirr.errors import InputError
 
 MODELS = ("minilm", "bert-base", "mdeberta-base")
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
-ENTAILMENT, ORDER = 1, "c,e,n"
 _WORDS = """
 acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased absent delayed
 mild severe progressive idiopathic hereditary secondary focal diffuse cardiac renal hepatic pulmonary cerebral cutaneous
@@ -25,7 +26,7 @@ phalanx vertebra femur radius humerus aorta ventricle valve cornea retina palate
 lymphocyte erythrocyte concentration creatinine potassium
 """
 Run = Callable[[], NDArray[np.float64]]
-"""Answers all pairs: probabilities, shape (pairs, 3)."""
+"""Answers all pairs: probabilities, shape (pairs, labels)."""
 
 
 def short_texts(n: int, seed: int = 0) -> list[str]:
@@ -78,11 +79,26 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
     # a head as transformers starts it (0.02) answers nearly the same to all pairs, which would hide what a number format does
     torch.nn.init.normal_(model.classifier.weight, 0, 0.5)
     with torch.no_grad():
-        model.classifier.bias[ENTAILMENT] += entailment_bias
+        model.classifier.bias[list(LABELS.values()).index("entailment")] += entailment_bias
     model.config.label2id = {label: i for i, label in LABELS.items()}
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def label_order(folder: Path) -> list[str]:
+    """What the outputs of a model mean by their names: letters as in :class:`softirr.equivalence.labels.LabelOrder`.
+
+    Raises
+    ------
+    InputError
+        If none is named entailment.
+    """
+    names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+    letters = [letter_of(str(names[key])) for key in sorted(names, key=int)]
+    if "e" not in letters:
+        raise InputError(f"The model in {folder} has no output with the name entailment.")
+    return letters
 
 
 def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
@@ -91,10 +107,10 @@ def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) ->
 
     classify: Any = pipeline("text-classification", model=str(folder), top_k=None, batch_size=32, device=device)
     inputs = [{"text": a, "text_pair": b} for a, b in pairs]
-    order = {label: i for i, label in LABELS.items()}
+    order = {label: i for i, label in classify.model.config.id2label.items()}
 
     def run() -> NDArray[np.float64]:
-        result = np.zeros((len(pairs), len(LABELS)))
+        result = np.zeros((len(pairs), len(order)))
         for row, answers in enumerate(classify(inputs, truncation=True)):
             for answer in answers:
                 result[row, order[answer["label"]]] = answer["score"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from softirr.agreement import agreement
 from softirr.annotations import AnnotationTable, Answer
-from softirr.bench.inference_contenders import ORDER, pipeline_way, short_texts
+from softirr.bench.inference_contenders import label_order, pipeline_way, short_texts
 from softirr.cache import MemoryCache
 from softirr.equivalence import measure
 
@@ -114,7 +114,11 @@ def project_table(name: str, folder: Path, options: argparse.Namespace) -> Itera
 def _agreement(folder: Path, answers: list[list[str]], options: argparse.Namespace, precision: str) -> _Found:
     """Kappa of the project by :func:`softirr.agreement`, model loaded and nothing scored yet."""
     model = measure(
-        f"nli:{folder}", device=options.device, precision=precision, threads=options.threads, label_order=ORDER
+        f"nli:{folder}",
+        device=options.device,
+        precision=precision,
+        threads=options.threads,
+        label_order=label_order(folder),
     )
     table = AnnotationTable.from_answers(
         Answer(item=str(i), rater=str(rater), texts=(text,))

@@ -54,6 +54,8 @@ def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(float(row[7]) <= 0.005 and int(row[2].replace(",", "")) > 0 for row in project[1::2])
     with pytest.raises(InputError, match="There is no model nothing"):
         inference.main(["--models", "nothing"])
+    with pytest.raises(InputError, match="no output with the name entailment"):
+        inference.main(["--models", str(make_model(tmp_path / "nameless", "bert")), "--pairs", "2"])
 
 
 def test_texts_of_ones_own(tmp_path: Path) -> None:
