@@ -128,9 +128,6 @@ class Runner:
                 )
             if not self._run_once(project, row["number"]):
                 return
-            again = self.store.project_by_id(project)
-            if again is None or again["wanted_at"] is None:
-                return
 
     def _run_once(self, project: int, number: int) -> bool:
         """One run under the lease; False if another process has it, or the run failed."""

@@ -140,6 +140,27 @@ class TestRunner:
         assert bench.fake.wrong() == []
         assert states(bench) == ["done", "done"]
 
+    def test_a_wish_that_a_long_run_served_leaves_no_job_behind(
+        self, bench: Bench, project: int, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        wakeups = Wakeups(bench.store, make_queue(bench.settings))
+        bench.store.want(project)
+        runner.run(project)
+        pages: list[str] = []
+
+        def meanwhile(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and "fields=all" in str(request.url) and not pages:
+                pages.append("first")
+                wakeups.want(project, "annotation_updated")
+
+        bench.fake.after = meanwhile  # type: ignore[assignment]
+        bench.store.want(project, full=True)
+        runner.run(project)
+        assert pages
+        assert set(states(bench)) == {"done"}
+        assert bench.store.wanted() == []
+
     @pytest.mark.parametrize("kind", ["server", "defect"])
     def test_a_failure_is_noted_in_a_sentence_without_a_text_and_tried_again_later(
         self,

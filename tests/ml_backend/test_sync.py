@@ -217,6 +217,21 @@ class TestFollowsTheProject:
             sum(expected.values()) / len(expected)
         )
 
+    def test_the_coefficients_follow_after_a_run_that_was_broken_off(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 6)
+        bench.sync()
+        before = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["something else"])
+        bench.fake.before = lambda r: httpx.Response(401) if r.method == "PATCH" else None
+        with pytest.raises(LabelStudioError):
+            bench.sync()
+        bench.fake.before = lambda request: None
+        bench.store.update_project(bench.row["id"], summary_due=0.0)
+        bench.sync()
+        after = bench.row["summary"]["controls"]["findings"]["coefficients"]["observed_agreement"]["value"]
+        assert after != before
+        assert after == pytest.approx(sum(bench.fake.expected().values()) / len(tasks))
+
     def test_another_measure_is_another_score_everywhere(self, bench: Bench) -> None:
         answered(bench.fake, 4)
         bench.sync()
