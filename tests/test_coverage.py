@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from softirr.bench import coefficients, coverage
+from softirr.bench import coefficients, coverage, sampling
 from softirr.bench.populations import populations
 from softirr.cli import main
 from softirr.matrix import matrix_agreement
@@ -99,8 +99,9 @@ class TestCommands:
         arguments = ["--sampling", str(folder), "--sampling-items", "25", "--seeds", "3", "--targets", "0.01"]
         assert main(["bench", "coverage", *arguments]) == 0
         lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
-        assert len(lines) == 7
+        assert len(lines) == 8
         assert all(len(line.split(" | ")) == 9 for line in lines)
+        assert tuple(dict.fromkeys(line.split(" | ")[0][2:] for line in lines[1:])) == sampling.WANTED
 
     def test_coefficients(self, capsys):
         assert main(["bench", "coefficients", "--items", "60", "--peer-items", "30"]) == 0

@@ -153,6 +153,7 @@ def parser() -> argparse.ArgumentParser:
         help="instead: pairs that a stratified sample of chance scores, on items in the words of a terminology",
     )
     made.add_argument("--sampling-items", type=positive, default=1_000, help="items of --sampling (1000)")
+    made.add_argument("--wanted", choices=sampling.WANTED, help="only this measure in the table of --sampling")
     made.add_argument("--seeds", type=positive, default=200, help="samples of each row of --sampling (200)")
     made.add_argument(
         "--targets", type=positive_number, nargs="+", default=[0.002], help="standard errors of --sampling"
@@ -169,7 +170,12 @@ def main(argv: Sequence[str]) -> int:
             table(options)
             if options.sampling is None
             else sampling.table(
-                options.sampling, options.seeds, options.targets, seed=options.seed, items=options.sampling_items
+                options.sampling,
+                options.seeds,
+                options.targets,
+                seed=options.seed,
+                items=options.sampling_items,
+                only=options.wanted,
             )
         )
         for line in lines:
