@@ -12,6 +12,7 @@ import importlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
@@ -47,6 +48,15 @@ def parser() -> argparse.ArgumentParser:
         "--calibration",
         metavar="FILE",
         help="what softirr calibrate learned about the measure; for matches: coefficients are put right by an audit",
+    )
+    score.add_argument(
+        "--estimator",
+        choices=("plain", "calibrated"),
+        default="plain",
+        help="calibrated: also kappa by values calibrated on --judged SHEET, where the conditions for that hold (plain)",
+    )
+    score.add_argument(
+        "--judged", metavar="SHEET", help="filled sheet of softirr experiment recommend, for --estimator calibrated"
     )
     _add_chance(score)
     _add_seed(score)
@@ -209,6 +219,10 @@ def _scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def _score(arguments: argparse.Namespace) -> int:
     from softirr.agreement import agreement
 
+    if (arguments.estimator == "calibrated") != (arguments.judged is not None):
+        raise InputError(
+            "--estimator calibrated and --judged SHEET go together: softirr experiment recommend FILE --output FOLDER writes the sheet."
+        )
     table, measure = _table(arguments), _measure(arguments)
     if arguments.calibration is not None:
         from softirr.calibration import calibrated, load
@@ -226,7 +240,14 @@ def _score(arguments: argparse.Namespace) -> int:
             assignment=arguments.assignment,
             **scoring,
         )
-    _print_report(report.to_dict(), arguments)
+        result = report.to_dict()
+        if arguments.judged is not None:
+            from softirr.experiments.recommend import calibrated_kappa
+            from softirr.experiments.sheet import read_sheet
+
+            judged = read_sheet(Path(arguments.judged))
+            result["estimate"] = calibrated_kappa(table, measure, judged, cache=scoring["cache"]).to_dict()
+    _print_report(result, arguments)
     return 0
 
 
@@ -238,6 +259,16 @@ def _print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None
 
     for line in report_lines(report, source=arguments.file):
         print(line)
+    estimate = report.get("estimate")
+    if estimate is None:
+        return
+    if estimate["cohen_kappa"] is None:
+        print(f"\nNo kappa calibrated on the judgements: it {estimate['refused'] or 'is not defined'}.")
+    else:
+        print(
+            f"\nCohen's kappa calibrated on {estimate['judgements']} judgements: {estimate['cohen_kappa']:.3f} "
+            "(all rater pairs together). softirr audit gives one with an interval."
+        )
 
 
 def _measures(arguments: argparse.Namespace) -> int:
