@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from softirr.equivalence import SPEEDS
 from softirr.equivalence.base import CatalogueEntry
 from softirr.text import normalise
 
@@ -54,7 +55,7 @@ def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
 def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
     """Lines of the readable form of ``softirr measures``."""
     yield from _table(
-        ("measure", "speed", "device", "size", "label order", "what it is"),
+        ("measure", "speed", "runs on", "size", "labels", "what it is"),
         [
             (
                 e.name,
@@ -67,6 +68,9 @@ def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
             for e in entries
         ],
     )
+    yield ""
+    for speed, meaning in SPEEDS.items():
+        yield f"{speed}: {meaning}"
 
 
 def printable(text: str) -> str:

@@ -27,10 +27,10 @@ _MODEL = {
 }
 
 SPEEDS = {
-    "instant": "16 million pairs a second and more on one thread of a processor (measured)",
-    "fast": "one pass a text, about 170 texts a second on one thread for a model of 6 layers, then 80 million pairs a second (measured)",
-    "slow": "about 300 pairs a second on one thread for a model of 6 layers, 40 for one of 12 (measured); many thousands on a GPU",
-    "very slow": "two questions a pair to a language model: about 1 to 50 pairs a second on a GPU (published sizes; not measured here)",
+    "instant": "millions of pairs a second on one thread (measured)",
+    "fast": "one pass a text, about 170 a second on one thread for a model of 6 layers, then millions of pairs a second (measured)",
+    "slow": "about 300 pairs a second on one thread for a model of 6 layers, 12 to 25 for one of BERT's size (measured)",
+    "very slow": "two questions a pair to a language model: needs a GPU or a server (not measured)",
 }
 """What the speed classes of :class:`softirr.equivalence.base.CatalogueEntry` mean; measured on an AMD EPYC with AVX-512."""
 
