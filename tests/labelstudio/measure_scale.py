@@ -1,7 +1,7 @@
 """How the backend stands up to big projects: ``python tests/labelstudio/measure_scale.py [--tasks 5000] [--large 50000]``.
 
 Prints a table. What is compared is compared within one run: a sync with bare pulling and bare writing, on the same server.
-With ``--folder`` the server's data are kept, so that the parts can be run one by one: ``--parts fill``, then the others.
+``--parts`` runs the parts one by one, each on a server of its own.
 """
 
 from __future__ import annotations
@@ -91,12 +91,8 @@ def texts(source: random.Random) -> list[str]:
 
 
 def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
-    """Import `n` tasks with one answer of each rater; two raters of three mostly take over what the first wrote.
-
-    Tasks that are there already are taken as they are, so that a fill can be broken off.
-    """
-    there = int(ls.api.get(f"/api/projects/{project}/")["task_number"])
-    for start in range(there, n, 1000):
+    """Import `n` tasks with one answer of each rater; two raters of three mostly take over what the first wrote."""
+    for start in range(0, n, 1000):
         source = random.Random(start)
         tasks = []
         for number in range(start, min(n, start + 1000)):
@@ -107,29 +103,6 @@ def fill(ls: Harness, project: int, raters: Sequence[int], n: int) -> None:
             given = [annotation(rater, answer) for rater, answer in zip(raters, answers, strict=True)]
             tasks.append({"data": {"text": f"Narrative {number}"}, "annotations": given})
         ls.import_tasks(project, tasks)
-
-
-class Projects:
-    """Projects by their size, made when first asked for and noted in the folder."""
-
-    def __init__(self, ls: Harness, folder: Path):
-        self._ls, self._file = ls, folder / "projects.json"
-        known = json.loads(self._file.read_text()) if self._file.exists() else {}
-        self._raters: list[int] = known.get("raters") or [ls.create_user().id for _ in range(3)]
-        self._numbers: dict[str, int] = known.get("projects", {})
-        self._note()
-
-    def _note(self) -> None:
-        self._file.write_text(json.dumps({"raters": self._raters, "projects": self._numbers}))
-
-    def filled(self, n: int, name: str = "") -> int:
-        """Number of the project with `n` tasks."""
-        key = f"{name}{n}"
-        if key not in self._numbers:
-            self._numbers[key] = self._ls.create_project()
-            self._note()
-        fill(self._ls, self._numbers[key], self._raters, n)
-        return self._numbers[key]
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -326,8 +299,10 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
     store.close()
 
 
-def memory(table: Table, ls: Harness, folder: Path, projects: Projects, n: int) -> None:
-    small, large = projects.filled(200, "few "), projects.filled(n)
+def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: int) -> None:
+    small, large = ls.create_project(), ls.create_project()
+    fill(ls, small, raters, 200)
+    fill(ls, large, raters, n)
     commands = Commands(folder, ls.url, ls.token)
     most = {}
     for name, project in (("small", small), ("large", large)):
@@ -364,30 +339,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--large", type=int, default=50_000, help="tasks for the measurement of memory; 0 leaves it out"
     )
     parser.add_argument("--edits", type=int, default=10)
-    parser.add_argument("--parts", nargs="+", choices=["fill", "live", "memory"], default=["live", "memory"])
-    parser.add_argument("--folder", type=Path, help="where the server's data are kept (default: nowhere)")
+    parser.add_argument("--parts", nargs="+", choices=["live", "memory"], default=["live", "memory"])
     given = parser.parse_args(arguments)
-    with contextlib.ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        kept = given.folder or scratch / "kept"
-        kept.mkdir(parents=True, exist_ok=True)
-        ls = Harness(stack.enter_context(label_studio(kept / "server")))
-        projects = Projects(ls, kept)
-        if "fill" in given.parts:
-            for n in filter(None, (given.tasks, given.large)):
-                projects.filled(n)
+    with tempfile.TemporaryDirectory() as folder, label_studio(Path(folder) / "server") as server:
+        ls, scratch = Harness(server), Path(folder)
+        raters = [ls.create_user().id for _ in range(3)]
         table = Table()
         if "live" in given.parts:
-            project = projects.filled(given.tasks)
+            project = ls.create_project()
+            fill(ls, project, raters, given.tasks)
             commands = first_sync(table, ls, scratch / "state", project, given.tasks)
             with commands.serve() as serving:
                 live(table, ls, commands, serving, project, given.edits)
                 protocol(table, ls, commands, serving, project)
                 memory_of(table, serving)
             check(ls, scratch, project)
-            commands.json("disconnect", "--project", str(project))
         if "memory" in given.parts and given.large:
-            memory(table, ls, scratch / "large", projects, given.large)
+            memory(table, ls, scratch / "large", raters, given.large)
     return 0
 
 
