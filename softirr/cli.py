@@ -24,6 +24,9 @@ _PROGRAMS = {
     "experiment": ("softirr.experiments.command", "find out which measure to trust for your kind of text"),
 }
 """Commands with a parser of their own: module and help."""
+_BETTER_P = (
+    "what softirr calibrate learned: the better the scores, the narrower the interval (the same for sample and apply)"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,11 +47,7 @@ def parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="agreement of a Label Studio export, CSV or JSONL file")
     _add_input(score)
     _add_measure(score)
-    score.add_argument(
-        "--calibration",
-        metavar="FILE",
-        help="what softirr calibrate learned about the measure; for matches: coefficients are put right by an audit",
-    )
+    _add_calibration(score, "what softirr calibrate learned; for matches: coefficients are put right by an audit")
     score.add_argument(
         "--estimator",
         choices=("plain", "calibrated"),
@@ -72,8 +71,23 @@ def parser() -> argparse.ArgumentParser:
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
     _add_input(sample)
     _add_measure(sample)
-    sample.add_argument("--judgements", type=positive, default=60, metavar="N", help="how many to draw (60)")
-    _add_seed(sample)
+    _add_calibration(sample, _BETTER_P)
+    sample.add_argument(
+        "--judgements",
+        type=positive,
+        default=60,
+        metavar="N",
+        help="how many to draw, those of --without counted in (60)",
+    )
+    sample.add_argument(
+        "--without",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="SHEET",
+        help="earlier sheets of this sample: only what is not on them is printed, to be judged too",
+    )
+    _add_seed(sample, "seed of what is drawn at random (that of --without, else 0)", None)
     sample.set_defaults(run=_audit_sample)
     apply = steps.add_parser("apply", help="coefficients and intervals from a judged sample")
     _add_input(apply)
@@ -81,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
         "sheets", nargs="+", metavar="SHEET", help="judged sheet; several draws or judges, several sheets"
     )
     _add_measure(apply)
+    _add_calibration(apply, _BETTER_P)
     _add_json(apply)
     apply.set_defaults(run=_audit_apply)
 
@@ -168,8 +183,14 @@ def _add_chance(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_seed(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
+def _add_calibration(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--calibration", metavar="FILE", help=what)
+
+
+def _add_seed(
+    command: argparse.ArgumentParser, what: str = "seed of what is drawn at random (0)", default: int | None = 0
+) -> None:
+    command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
 
 
 def _add_json(command: argparse.ArgumentParser) -> None:
@@ -202,7 +223,12 @@ def _measure(arguments: argparse.Namespace) -> Any:
         raise InputError(
             f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
         )
-    return measure(arguments.measure, **options)
+    made = measure(arguments.measure, **options)
+    if getattr(arguments, "calibration", None) is None:
+        return made
+    from softirr.calibration import calibrated, load
+
+    return calibrated(made, load(arguments.calibration))
 
 
 @contextlib.contextmanager
@@ -224,10 +250,6 @@ def _score(arguments: argparse.Namespace) -> int:
             "--estimator calibrated and --judged SHEET go together: softirr experiment recommend FILE --output FOLDER writes the sheet."
         )
     table, measure = _table(arguments), _measure(arguments)
-    if arguments.calibration is not None:
-        from softirr.calibration import calibrated, load
-
-        measure = calibrated(measure, load(arguments.calibration))
     with _scoring(arguments) as scoring:
         report = agreement(
             table,
@@ -288,21 +310,30 @@ def _measures(arguments: argparse.Namespace) -> int:
 
 
 def _audit_sample(arguments: argparse.Namespace) -> int:
-    from softirr.audit import sample
+    from softirr.audit import sample, seed_of
+    from softirr.sheets import read_sheet
 
+    sheets = [read_sheet(path) for path in arguments.without]
+    places = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
+    seed = arguments.seed if arguments.seed is not None else seed_of(places) if places else 0
     table, measure = _table(arguments), _measure(arguments)
     with _scoring(arguments) as scoring:
         sheet = sample(
             table,
             measure,
             judgements=arguments.judgements,
-            seed=arguments.seed,
+            seed=seed,
             assignment=arguments.assignment,
+            without=places.keys(),
             **scoring,
         )
+    if not sheet.units:
+        raise InputError(
+            f"Nothing is left to judge: --without names {len(places)} units, and --judgements {arguments.judgements} counts them in."
+        )
     print(sheet.to_csv(), end="")
-    if len(sheet.units) < arguments.judgements:
-        print(f"softirr: there are only {len(sheet.units)} units to judge.", file=sys.stderr)
+    if len(sheet.units) + len(places) < arguments.judgements:
+        print(f"softirr: there are only {len(sheet.units) + len(places)} units to judge.", file=sys.stderr)
     return 0
 
 

@@ -183,14 +183,14 @@ class TestAudit:
         path.write_text("\n".join(lines) + "\n")
         return str(path)
 
-    def judged(self, capsys, project, tmp_path, *options):
+    def judged(self, capsys, project, tmp_path, *options, name="sheet.csv"):
         status, out, _ = run(capsys, "audit", "sample", project, *options)
         assert status == 0
         rows = list(csv.DictReader(io.StringIO(out)))
         assert list(rows[0]) == ["unit", "pair", "text_a", "text_b", "judgement"]
         for row in rows:
             row["judgement"] = "same" if row["text_a"][0] == row["text_b"][0] else "different"
-        path = tmp_path / "sheet.csv"
+        path = tmp_path / name
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
@@ -215,6 +215,30 @@ class TestAudit:
         status, out, _ = run(capsys, "audit", "apply", project, sheet)
         assert status == 0
         assert "60 judgements on 60 of 60 units." in out
+
+    def test_more_can_be_judged_on_another_day(self, capsys, project, tmp_path):
+        options = ("--judgements", "20", "--seed", "7")
+        first, rows = self.judged(capsys, project, tmp_path, *options)
+        more = ("--judgements", "50", "--without", first)
+        second, others = self.judged(capsys, project, tmp_path, *more, name="second.csv")
+        assert (len(rows), len(others)) == (20, 30)
+        assert not {row["unit"] for row in rows} & {row["unit"] for row in others}
+        both = json.loads(run(capsys, "audit", "apply", project, first, second, "--json")[1])
+        whole, _ = self.judged(capsys, project, tmp_path, "--judgements", "50", "--seed", "7", name="whole.csv")
+        at_once = json.loads(run(capsys, "audit", "apply", project, whole, "--json")[1])
+        assert both["coefficients"] == at_once["coefficients"]
+        status, out, err = run(capsys, "audit", "sample", project, "--judgements", "50", "--without", first, second)
+        assert (status, out) == (2, "")
+        assert err.startswith("softirr: Nothing is left to judge")
+
+    def test_a_calibrated_measure(self, capsys, project, tmp_path):
+        sheet, rows = self.judged(capsys, project, tmp_path)
+        learned = tmp_path / "learned.json"
+        assert run(capsys, "calibrate", sheet, "--output", str(learned))[0] == 0
+        options = ("--calibration", str(learned))
+        other, _ = self.judged(capsys, project, tmp_path, *options, name="other.csv")
+        status, out, _ = run(capsys, "audit", "apply", project, other, *options, "--json")
+        assert (status, json.loads(out)["audit"]["judgements"]) == (0, 60)
 
     def test_a_sheet_of_something_else_is_refused(self, capsys, project, answers):
         status, _, err = run(capsys, "audit", "apply", project, answers)
