@@ -232,7 +232,7 @@ class TestAudit:
         assert err.startswith("softirr: Nothing is left to judge")
 
     def test_a_calibrated_measure(self, capsys, project, tmp_path):
-        sheet, rows = self.judged(capsys, project, tmp_path)
+        sheet, _ = self.judged(capsys, project, tmp_path)
         learned = tmp_path / "learned.json"
         assert run(capsys, "calibrate", sheet, "--output", str(learned))[0] == 0
         options = ("--calibration", str(learned))
