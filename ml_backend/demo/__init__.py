@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """`main` with parsed arguments."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    # SIGINT too: a shell hands it on ignored to what it starts in the background, and then nothing could stop the demo politely
+    before = {sign: signal.signal(sign, _interrupt) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
         with contextlib.ExitStack() as stack:
             demo = Demo(arguments.folder.absolute(), measure=arguments.measure, stack=stack)
@@ -90,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("\nEverything that the demo started is stopped. `make demo` starts it again.", flush=True)
         return 0
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
     return 1
 
 

@@ -179,9 +179,9 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("demo") / "demo"
 
 
-def _with_default_interrupt() -> None:
-    """A shell ignores Ctrl-C for what it runs in the background, and so would everything below it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _in_the_background() -> None:
+    """A shell has what it runs in the background ignore Ctrl-C: the demo listens all the same."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _command(folder: Path, *options: str) -> list[str]:
@@ -232,7 +232,7 @@ class TestDemo:
         output = demo_folder.parent / "output"
         with output.open("w") as out:
             demo = subprocess.Popen(
-                _command(demo_folder), stdout=out, stderr=subprocess.STDOUT, preexec_fn=_with_default_interrupt
+                _command(demo_folder), stdout=out, stderr=subprocess.STDOUT, preexec_fn=_in_the_background
             )
         try:
             while "Ctrl-C stops everything" not in output.read_text():
