@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminal import Parser, bounded, fraction, guarded, positive, print_json, progress_bar
+from softirr.terminal import Parser, add_model_options, bounded, fraction, guarded, positive, print_json, progress_bar
 
 _BENCHES = ("coefficients", "inference", "audit", "coverage")
 _PROGRAMS = {
@@ -146,20 +146,7 @@ def _add_model(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
     )
-    command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
-    command.add_argument(
-        "--precision",
-        metavar="NAME",
-        help="a model's numbers: auto, float32, bfloat16, int8 (auto: the fastest right one)",
-    )
-    command.add_argument(
-        "--engine", metavar="NAME", help="local, or ray: a model's work spread over a Ray cluster (local)"
-    )
-    command.add_argument(
-        "--cache",
-        metavar="URL",
-        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
-    )
+    add_model_options(command)
 
 
 def _add_chance(command: argparse.ArgumentParser) -> None:

@@ -103,6 +103,24 @@ def _number(text: str) -> float:
         return -1.0
 
 
+def add_model_options(command: argparse.ArgumentParser) -> None:
+    """Where models run and where their scores are kept: the same for every command that scores."""
+    command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
+    command.add_argument(
+        "--precision",
+        metavar="NAME",
+        help="a model's numbers: auto, float32, bfloat16, int8 (auto: the fastest right one)",
+    )
+    command.add_argument(
+        "--engine", metavar="NAME", help="local, or ray: a model's work spread over a Ray cluster (local)"
+    )
+    command.add_argument(
+        "--cache",
+        metavar="URL",
+        help="store of scored pairs: a file, a PostgreSQL URL, or none (a file in your cache folder; SOFTIRR_CACHE)",
+    )
+
+
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str = " pairs") -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, fed with (done, total): it appears with the first report, and only on a terminal."""

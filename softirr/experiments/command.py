@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from softirr.terminal import Parser, guarded, positive
+from softirr.terminal import Parser, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -118,16 +118,7 @@ def _add_measures(command: argparse.ArgumentParser) -> None:
         metavar="[LABEL=]NAME",
         help="measure, see softirr measures; repeat it for several (all that need no model)",
     )
-    command.add_argument("--device", metavar="NAME", help="where models run: auto, cpu, cuda, cuda:1, mps (auto)")
-    command.add_argument("--precision", metavar="NAME", help="models' numbers: auto, float32, bfloat16, int8 (auto)")
-    command.add_argument(
-        "--engine", metavar="NAME", help="local, or ray: models' work spread over a Ray cluster (local)"
-    )
-    command.add_argument(
-        "--cache",
-        metavar="URL",
-        help="where models' scores of text pairs are kept: a file, none, or postgresql://... (a file in your cache folder)",
-    )
+    add_model_options(command)
 
 
 def _add_truth(command: argparse.ArgumentParser) -> None:
