@@ -87,7 +87,8 @@ def _fitted(scorer: Scorer, measure: str, decided: Mapping[tuple[str, str], bool
     from softirr.calibration import JudgedPairs, calibrate
 
     pairs = JudgedPairs(tuple(decided), tuple(float(same) for same in decided.values()))
-    return calibrate(pairs, scorer.measure(measure), cache=scorer.cache()).to_dict()
+    with scorer.alone_with(measure):
+        return calibrate(pairs, scorer.measure(measure), cache=scorer.cache()).to_dict()
 
 
 def _changed(store: Store, project: Row, matters: bool) -> bool:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ml_backend.settings import ProjectSettings
+from ml_backend.turns import Turns
 from softirr.annotations import AnnotationTable, Answer, Excluded
 
+Progress = Callable[[int, int], Any]
 PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap
 
 
@@ -50,7 +52,7 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
 
 
 class Scorer:
-    """Scores tasks and projects. Threads may share one; models run one call at a time.
+    """Scores tasks and projects. Threads may share one; models run one call at a time, and long work with a model lets short work go first.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ class Scorer:
         self._cache: _CountedCache | None = None
         self._measures: dict[str, Any] = {}
         self._lock = threading.RLock()
-        self._model = threading.RLock()
+        self._model = Turns()
 
     def measure(self, name: str) -> Any:
         """The measure, loaded once.
@@ -110,7 +112,7 @@ class Scorer:
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
         calibration: Any = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> dict[int, dict[str, Any]]:
         """Agreement, matches and suggestion of tasks, per control.
 
@@ -139,9 +141,9 @@ class Scorer:
                 for place, group in places(number, entry[name])
             }
             items: dict[int, list[Any]] = {}
-            with self._alone_with(settings.measure):
+            with self.alone_with(settings.measure, progress) as told:
                 measure = self.judged_measure(settings, decisions, calibration)
-                for item in self._items(given, settings, measure, progress):
+                for item in self._items(given, settings, measure, told):
                     items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
             for number, found in items.items():
                 details[number]["controls"][name] = _control_details(found)
@@ -168,10 +170,16 @@ class Scorer:
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
     @contextlib.contextmanager
-    def _alone_with(self, measure: str) -> Iterator[None]:
-        """A model serves one job at a time; measures without one need no turn."""
-        with self._model if needs_model(measure) else contextlib.nullcontext():
-            yield
+    def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
+        """A model serves one job at a time; measures without one need no turn.
+
+        Gives the `progress` to hand to long work, which then gives way to short work between two batches.
+        """
+        if not needs_model(measure):
+            yield progress
+            return
+        with self._model.mine():
+            yield self._model.between(progress)
 
     def summary(
         self,
@@ -181,7 +189,7 @@ class Scorer:
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
         calibration: Any = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
         import softirr
@@ -201,7 +209,7 @@ class Scorer:
             excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
         table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
         cache = self.cache(settings.measure)
-        with self._alone_with(settings.measure):
+        with self.alone_with(settings.measure, progress) as told:
             measure = self.judged_measure(settings, decisions, calibration)
             report = softirr.agreement(
                 table,
@@ -210,7 +218,7 @@ class Scorer:
                 permutations=settings.permutations,
                 interval=settings.interval,
                 cache=cache,
-                progress=progress,
+                progress=told,
             )
             result = report.to_dict()
             result.pop("items", None)

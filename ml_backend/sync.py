@@ -3,10 +3,12 @@
 import hashlib
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ml_backend import calibration_of_project
 from ml_backend.labelstudio import predictions as shapes
@@ -21,6 +23,7 @@ from ml_backend.store import Row, Store
 from ml_backend.writer import PredictionWriter
 
 log = logging.getLogger(__name__)
+Found = TypeVar("Found")
 
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
@@ -75,6 +78,7 @@ class ProjectSync:
         self._pairs = 0
         self._looked_at = time.monotonic()
         self._stale_noted = False
+        self._served = 0  # times that something was done for annotators in between
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
         """Bring project `number` up to date.
@@ -110,13 +114,15 @@ class ProjectSync:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
         self._keep_fields()
         self._summarise(now=full)
-        on_demand.run_wanted(
-            self.store,
-            self.scorer,
-            self._reader.row(),
-            self._effective.values,
-            report=self._report,
-            check=self._check,
+        self._beside(
+            lambda check: on_demand.run_wanted(
+                self.store,
+                self.scorer,
+                self._reader.row(),
+                self._effective.values,
+                report=self._report,
+                check=check,
+            )
         )
         self.store.update_project(self.project, checked_at=time.time())
         totals = self.store.totals(self.project)
@@ -198,6 +204,7 @@ class ProjectSync:
         if self._someone_waits() and self.store.count_unscored(self.project) <= SCORE_BATCH:
             self._reader.pull_changes()
             self._score_and_write()
+            self._served += 1
 
     def _someone_waits(self) -> bool:
         """Whether a change was announced since the last look, a moment ago at least; taken as served then."""
@@ -297,7 +304,30 @@ class ProjectSync:
             return
         self._report("coefficients", 0, None, self._pairs)
         self.store.update_project(self.project, summary_stale=True)
+        changed = self._reader.changed
+        reports, seconds, own = self._beside(self._coefficients)
+        at = time.time()
+        self.store.update_project(
+            self.project,
+            summary={
+                "controls": reports,
+                "seconds": seconds,
+                "settings": self._effective.to_dict(),
+                "provenance": self.scorer.provenance(self._effective.values.measure),
+            },
+            summary_at=at,
+            summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when it is due
+            summary_due=at + SUMMARY_SHARE * own,
+        )
+
+    def _coefficients(self, check: Callable[[], None]) -> tuple[dict[str, Any], float, float]:
+        """The report on each control, how long that took, and how much of it was work of this thread."""
         started, own = time.monotonic(), time.thread_time()
+
+        def progress(done: int, total: int) -> None:
+            check()
+            self._report("coefficients", done, total, self._pairs + done)
+
         reports = {
             control.name: self.scorer.summary(
                 self.store.answers(self.project),
@@ -305,25 +335,39 @@ class ProjectSync:
                 self._effective.values,
                 decisions=self.store.decisions(self.project),
                 calibration=self._calibration(),
-                progress=lambda done, total: (
-                    self._check(),
-                    self._report("coefficients", done, total, self._pairs + done),
-                ),
+                progress=progress,
             )
             for control in self._controls
         }
-        own = time.thread_time() - own  # without what other programs took: on a busy machine little work takes long
-        summary = {
-            "controls": reports,
-            "seconds": time.monotonic() - started,
-            "settings": self._effective.to_dict(),
-            "provenance": self.scorer.provenance(self._effective.values.measure),
-        }
-        at = time.time()
-        self.store.update_project(
-            self.project,
-            summary=summary,
-            summary_at=at,
-            summary_stale=False,
-            summary_due=at + SUMMARY_SHARE * own,
-        )
+        # the thread's own time is without what other programs took: on a busy machine little work takes long
+        return reports, time.monotonic() - started, time.thread_time() - own
+
+    def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
+        """Carry out long work in a thread of its own, and serve meanwhile what annotators do.
+
+        Parameters
+        ----------
+        work
+            Gets a function to call often, which raises when the work is to be broken off.
+        """
+        broken_off = threading.Event()
+
+        def check() -> None:
+            if broken_off.is_set():
+                raise Stopped
+            self._check()
+
+        served = self._served
+        with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+            working = pool.submit(work, check)
+            try:
+                while not wait([working], timeout=LOOK_EVERY / 2).done:
+                    self._check()
+                    self._serve_waiting()
+            except BaseException:
+                broken_off.set()
+                raise
+            found = working.result()
+        if self._served > served:
+            self.store.want(self.project)  # the whole look at the project, with its counts, comes after this run
+        return found

@@ -101,14 +101,15 @@ def _drawn(
         items += [item for item, _ in found]
         answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
     kept = {"items": items, "answers": answers, "casefold": settings.casefold}
-    sheet = sample(
-        table_of(kept),
-        scorer.measure(audit["measure"]),
-        judgements=audit["wanted"],
-        seed=audit["seed"],
-        cache=scorer.cache(),
-        progress=progress,
-    )
+    with scorer.alone_with(audit["measure"], progress) as told:
+        sheet = sample(
+            table_of(kept),
+            scorer.measure(audit["measure"]),
+            judgements=audit["wanted"],
+            seed=audit["seed"],
+            cache=scorer.cache(),
+            progress=told,
+        )
     rows = [[unit.id, pair.number, pair.text_a, pair.text_b] for unit in sheet.units for pair in unit.pairs]
     digest = hashlib.sha256(json.dumps(answers).encode()).hexdigest()
     return {"sheet": rows, "answers": kept, "answers_hash": digest, "drawn_from": hashes, "problem": None}
@@ -120,9 +121,9 @@ def _worked_out(
     from softirr.audit import apply
 
     table = table_of(audit["answers"])
-    found = apply(
-        table, scorer.measure(audit["measure"]), judged(reviews, audit), cache=scorer.cache(), progress=progress
-    )
+    with scorer.alone_with(audit["measure"], progress) as told:
+        measure = scorer.measure(audit["measure"])
+        found = apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
     result = found.to_dict()
     result.pop("items", None)
     result.pop("excluded", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,62 @@ class TestReadsLittle:
         assert order.index("written") < 5 < len(order), order
         assert bench.fake.wrong() == []
         bench.store.close()
+
+    def test_annotators_are_served_while_the_coefficients_are_computed(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        written = threading.Event()
+        summary, seen = bench.scorer.summary, []
+
+        def slow(*args: Any, **options: Any) -> dict[str, Any]:
+            bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["edited meanwhile"])
+            bench.store.want(bench.row["id"])
+            seen.append(written.wait(60))
+            return summary(*args, **options)
+
+        def note(request: httpx.Request) -> None:
+            if request.method == "PATCH" and "/predictions/" in request.url.path:
+                written.set()
+
+        monkeypatch.setattr(bench.scorer, "summary", slow)
+        bench.fake.after = note  # type: ignore[assignment]
+        bench.store.update_project(bench.row["id"], summary_stale=True, summary_due=0.0)
+        bench.sync()
+        assert seen == [True], "the prediction was written before the coefficients were there"
+        assert bench.fake.wrong() == []
+        assert bench.row["summary_stale"], "they may be older than the edit"
+        assert bench.store.take_wanted(bench.row["id"]) == (True, False), "the whole look comes after this run"
+
+    def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        answered(bench.fake, 10)
+        told: list[str] = []
+        stop = threading.Event()
+
+        def endless(*args: Any, progress: Callable[[int, int], None], **options: Any) -> dict[str, Any]:
+            stop.set()
+            try:
+                while True:
+                    progress(0, 1)
+            except Stopped:
+                told.append("broken off")
+                raise
+
+        def check() -> None:
+            if stop.is_set():
+                raise Stopped
+
+        monkeypatch.setattr(bench.scorer, "summary", endless)
+        with pytest.raises(Stopped):
+            bench.sync(check=check)
+        assert told == ["broken off"]
+        assert bench.row["summary"] is None
+        assert bench.row["summary_stale"]
 
     def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,138 @@
+"""Turns at a model: long work lets short work go first, and nobody has the model at the same time as another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ml_backend.scoring import Scorer
+from ml_backend.settings import ProjectSettings
+from ml_backend.turns import Turns
+from softirr.equivalence.base import Provenance
+
+
+class Watched:
+    """Turns, with a note of who was at the model."""
+
+    def __init__(self) -> None:
+        self.turns = Turns()
+        self.there = 0
+        self.order: list[str] = []
+
+    def at_the_model(self, who: str) -> None:
+        self.there += 1
+        assert self.there == 1
+        self.order.append(who)
+        self.there -= 1
+
+
+def waiting(turns: Turns, n: int) -> None:
+    """Until so many wait for a turn."""
+    with turns._changed:
+        assert turns._changed.wait_for(lambda: turns._waiting == n, timeout=60)
+
+
+class TestTurns:
+    def test_short_work_goes_between_two_batches_of_long_work(self) -> None:
+        watched = Watched()
+
+        def short(name: str) -> None:
+            with watched.turns.mine():
+                watched.at_the_model(name)
+
+        with watched.turns.mine():
+            progress = watched.turns.between(None)
+            watched.at_the_model("long")
+            progress(1, 3)  # nobody waits: goes on at once
+            watched.at_the_model("long")
+            threads = [threading.Thread(target=short, args=("short",)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            waiting(watched.turns, 3)
+            progress(2, 3)
+            watched.at_the_model("long")
+        for thread in threads:
+            thread.join(60)
+        assert watched.order == ["long", "long", "short", "short", "short", "long"]
+
+    def test_progress_is_told_on(self) -> None:
+        turns, told = Turns(), []
+        with turns.mine():
+            turns.between(lambda done, total: told.append((done, total)))(2, 5)
+        assert told == [(2, 5)]
+
+    def test_two_long_works_never_meet(self) -> None:
+        watched = Watched()
+
+        def long(name: str) -> None:
+            with watched.turns.mine():
+                for _ in range(200):
+                    watched.at_the_model(name)
+                    watched.turns.give_way()
+
+        threads = [threading.Thread(target=long, args=(name,)) for name in "abc"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert sorted(watched.order) == sorted("abc" * 200)
+
+    def test_a_failure_ends_the_turn(self) -> None:
+        turns = Turns()
+        with pytest.raises(ZeroDivisionError), turns.mine():
+            raise ZeroDivisionError
+        with turns.mine():
+            pass
+
+
+class StepByStep:
+    """A measure like a model's: it tells its progress after every pair, and who asked for it."""
+
+    name = cache_key = "nli:step"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        return self.entail_checked(pairs)[0][:, 0]
+
+    def provenance(self) -> Provenance:
+        return Provenance(self.name)
+
+    def entail_checked(
+        self, pairs: Sequence[tuple[str, str]], *, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        for done in range(len(pairs)):
+            self.asked.append(threading.current_thread().name)
+            if progress is not None:
+                progress(done + 1, len(pairs))
+        return np.full((len(pairs), 2), 0.5), np.ones(len(pairs), dtype=bool)
+
+
+class TestScorer:
+    def test_an_edit_is_scored_between_two_batches_of_the_coefficients(self) -> None:
+        """With one process for all projects, a change must not wait until a model is through with a whole project."""
+        scorer, measure = Scorer(), StepByStep()
+        scorer._measures[measure.name] = measure
+        settings = ProjectSettings(measure=measure.name)
+        edits: list[threading.Thread] = []
+
+        def edit() -> None:
+            answers = {"1": ["another"], "2": ["yet another"]}
+            found = scorer.task_details({7: {"findings": {"answers": answers}}}, settings)
+            assert found[7]["agreement"] == 0.5
+
+        def meanwhile(done: int, total: int) -> None:
+            if done == 1 and not edits:
+                edits.append(threading.Thread(target=edit, name="edit"))
+                edits[0].start()
+                waiting(scorer._model, 1)
+
+        answers = [(n, {"findings": {"answers": {"1": [f"a {n}"], "2": [f"b {n}"]}, "excluded": []}}) for n in range(5)]
+        scorer.summary(answers, "findings", settings, progress=meanwhile)
+        edits[0].join(60)
+        assert measure.asked[1:3] == ["edit", threading.current_thread().name]
