@@ -7,7 +7,7 @@ mean different things, and nearer to 0 for pairs by chance, which outnumber all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,9 +47,20 @@ class DevelopmentSet:
     same: Floats
 
     @classmethod
-    def of(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
-        """`size` pairs of each kind that the sources have."""
-        stream = PairStream(sources, seed=seed, development=True)
+    def for_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+        """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
+
+        That is what raters' words are like. Word lists, composed terms and concepts with two names are easier: a calibration by them
+        makes P of synonyms too small elsewhere. Where no such concept is kept for development it is :meth:`of`.
+        """
+        graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
+        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3)
+        return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed)
+
+    @classmethod
+    def of(cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2) -> DevelopmentSet:
+        """`size` pairs of each kind that the sources have; synonyms of concepts with so many names at least."""
+        stream = PairStream(sources, seed=seed, development=True, fewest_names=fewest_names)
         pairs: list[tuple[str, str]] = []
         kinds: list[str] = []
         entails: list[float] = []

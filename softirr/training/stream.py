@@ -76,6 +76,8 @@ class PairStream:
         Draw from the concepts kept for development instead of the others.
     weights
         How often each kind is drawn; kinds that the sources lack are left out.
+    fewest_names
+        Names that a concept needs so that synonyms are drawn from it.
     """
 
     def __init__(
@@ -86,13 +88,14 @@ class PairStream:
         hard: Sequence[tuple[str, str, int]] = (),
         development: bool = False,
         weights: dict[str, float] | None = None,
+        fewest_names: int = 2,
     ) -> None:
         self.sources, self.seed, self.hard, self._development = sources, seed, hard, development
         self.world = World(sources)
         self._pools = [
             [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
         ]
-        self._synonyms = self._choices(lambda g, k: len(g.forms[k]) > 1)
+        self._synonyms = self._choices(lambda g, k: len(g.forms[k]) >= fewest_names)
         self._any = self._choices(lambda g, k: True)
         self._children = self._choices(lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]))
         self._close = self._choices(lambda g, k: bool(g.contrasts[k]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.terminology import load
+from softirr.training.develop import NEGATIVE_KINDS, DevelopmentSet
 from softirr.training.graph import Graph
 from softirr.training.labelled import read_pairs
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
@@ -97,6 +99,30 @@ def test_held_out_concepts_give_development_pairs_only(sources):
     assert not plain & (kept - used)
     dev = PairStream(sources, seed=1, development=True).of_kind("synonym", 200)
     assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
+
+
+def test_the_calibration_goes_by_names_of_terminologies(sources, toy):
+    """Not by word lists and composed terms, which are easier; and by concepts with three names or more."""
+    named = {
+        frozenset(forms)
+        for graph in sources.graphs
+        if any(graph.parents) and all(graph.clinical)
+        for forms, kept in zip(graph.forms, graph.held_out, strict=True)
+        if kept and len(forms) >= 3
+    }
+    stream = PairStream(
+        replace(sources, graphs=tuple(g for g in sources.graphs if any(g.parents) and all(g.clinical))),
+        development=True,
+        fewest_names=3,
+    )
+    drawn = [stream._synonym(Random(k)) for k in range(200)]
+    assert named and all(any({one, other} <= forms for forms in named) for one, other, _ in drawn)
+    for_calibration = DevelopmentSet.for_calibration(sources, 20)
+    assert {"synonym", *NEGATIVE_KINDS} <= set(for_calibration.kinds)
+    assert for_calibration.pairs != DevelopmentSet.of(sources, 20).pairs
+    assert DevelopmentSet.for_calibration(sources, 20).pairs == for_calibration.pairs
+    nothing_kept = replace(sources, graphs=tuple(g for g in sources.graphs if not any(g.parents)))
+    assert DevelopmentSet.for_calibration(nothing_kept, 20).pairs == DevelopmentSet.of(nothing_kept, 20).pairs
 
 
 def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
