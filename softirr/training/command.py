@@ -150,7 +150,7 @@ def _train(arguments: argparse.Namespace) -> int:
             _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
         return 0
     from softirr.training.card import write_card
-    from softirr.training.folder import calibrated, save
+    from softirr.training.folder import calibrated, read_facts, save
     from softirr.training.loop import Trainer
     from softirr.training.recipe import Recipe
 
@@ -180,6 +180,7 @@ def _train(arguments: argparse.Namespace) -> int:
         "recipe": {k: v for k, v in asdict(recipe).items() if k not in ("start", "teachers")} | {"start": about.get("start") if start == str(copied) else _name(start), "teachers": [_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
         "calibration": asdict(trained.calibration),
+        "before": read_facts(Path(start)),
         "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
         "made_with": _versions(),
     }  # fmt: skip
@@ -304,7 +305,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for table in tables:
         print(render(table))
     told = {
-        "measure": arguments.measure,
+        "measure": _shown(arguments.measure),
         "command": _command(arguments),
         "tables": [asdict(t) for t in tables],
         "made_with": _versions(),
@@ -319,9 +320,13 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 def _command(arguments: argparse.Namespace) -> str:
     data = " --data DATA" if arguments.data else ""
     challenge = " --challenge tests/training/challenge.tsv" if arguments.challenge else ""
-    return (
-        f"softirr train --evaluate --measure {arguments.measure}{data}{challenge} --populations {arguments.populations}"
-    )
+    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}"
+
+
+def _shown(measure: str) -> str:
+    """The measure's name; of a folder somewhere on this machine only that it is one."""
+    family, colon, model = measure.partition(":")
+    return f"{family}:FOLDER" if colon and Path(model).is_absolute() else measure
 
 
 def _versions() -> dict[str, str | None]:

@@ -47,11 +47,11 @@ class DevelopmentSet:
     same: Floats
 
     @classmethod
-    def for_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
-        That is what raters' words are like. Word lists, composed terms and concepts with two names are easier: a calibration by them
-        makes P of synonyms too small elsewhere. Where no such concept is kept for development it is :meth:`of`.
+        Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
+        on a terminology that the model never saw. Where no such concept is kept for development it is :meth:`of`.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
         found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3)
@@ -76,6 +76,14 @@ class DevelopmentSet:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def __add__(self, other: DevelopmentSet) -> DevelopmentSet:
+        return DevelopmentSet(
+            self.pairs + other.pairs,
+            self.kinds + other.kinds,
+            np.concatenate([self.entails, other.entails]),
+            np.concatenate([self.same, other.same]),
+        )
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which pairs are of one of these kinds, shape (n,)."""

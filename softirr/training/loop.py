@@ -144,9 +144,9 @@ class Trainer:
         self._keep()
         best = copy.deepcopy(self.model).eval()
         best.load_state_dict(self._best if state.best_round >= 0 else self._average)
-        names = DevelopmentSet.for_calibration(self._sources, 2 * recipe.development, seed=recipe.seed)
-        calibration = calibrate(names, self.margins(best, names.pairs))
+        names = DevelopmentSet.of_terminologies(self._sources, recipe.development, seed=recipe.seed)
         margins = self.margins(best, self._dev.pairs)
+        calibration = calibrate(self._dev + names, np.concatenate([margins, self.margins(best, names.pairs)]))
         return Trained(
             best,
             self.tokenizer,

@@ -101,8 +101,8 @@ def test_held_out_concepts_give_development_pairs_only(sources):
     assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
 
 
-def test_the_calibration_goes_by_names_of_terminologies(sources, toy):
-    """Not by word lists and composed terms, which are easier; and by concepts with three names or more."""
+def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
+    """Beside word lists and composed terms, which are easier; and of concepts with three names or more."""
     named = {
         frozenset(forms)
         for graph in sources.graphs
@@ -117,12 +117,14 @@ def test_the_calibration_goes_by_names_of_terminologies(sources, toy):
     )
     drawn = [stream._synonym(Random(k)) for k in range(200)]
     assert named and all(any({one, other} <= forms for forms in named) for one, other, _ in drawn)
-    for_calibration = DevelopmentSet.for_calibration(sources, 20)
-    assert {"synonym", *NEGATIVE_KINDS} <= set(for_calibration.kinds)
-    assert for_calibration.pairs != DevelopmentSet.of(sources, 20).pairs
-    assert DevelopmentSet.for_calibration(sources, 20).pairs == for_calibration.pairs
+    kept = DevelopmentSet.of_terminologies(sources, 20)
+    assert {"synonym", *NEGATIVE_KINDS} <= set(kept.kinds)
+    assert kept.pairs != DevelopmentSet.of(sources, 20).pairs
+    assert DevelopmentSet.of_terminologies(sources, 20).pairs == kept.pairs
     nothing_kept = replace(sources, graphs=tuple(g for g in sources.graphs if not any(g.parents)))
-    assert DevelopmentSet.for_calibration(nothing_kept, 20).pairs == DevelopmentSet.of(nothing_kept, 20).pairs
+    assert DevelopmentSet.of_terminologies(nothing_kept, 20).pairs == DevelopmentSet.of(nothing_kept, 20).pairs
+    both = kept + DevelopmentSet.of(sources, 20)
+    assert len(both) == len(both.pairs) == len(both.kinds) == len(both.entails) == len(both.same) > len(kept)
 
 
 def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
