@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from softirr.equivalence import DEFAULT_MEASURE
 from softirr.errors import InputError
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
@@ -178,7 +179,7 @@ class ProjectSettings:
         Show the panel once a task has all the annotations it is to get, or from the second on; never in the label stream.
     """
 
-    measure: str = "indel"
+    measure: str = DEFAULT_MEASURE
     controls: tuple[str, ...] | None = None
     chance: str = "auto"
     permutations: int = 3

@@ -16,7 +16,7 @@ from softirr.annotations import AnnotationTable
 from softirr.assignment import AnswerScorer
 from softirr.cache import PairCache
 from softirr.coefficients import Chance, Floats, Marginals, Ratings
-from softirr.equivalence import Measure
+from softirr.equivalence import DEFAULT_MEASURE, Measure
 from softirr.equivalence import measure as measure_by_name
 from softirr.errors import InputError
 from softirr.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
@@ -35,7 +35,6 @@ from softirr.stratified import POPULATION, stratified
 from softirr.summary import Summary, summarise
 
 __all__ = [
-    "DEFAULT_MEASURE",
     "AgreementReport",
     "Distributions",
     "Expected",
@@ -47,9 +46,6 @@ __all__ = [
     "item_agreement",
     "summarise",
 ]
-
-DEFAULT_MEASURE = "indel"
-"""The measure that scores when none is named."""
 
 CHEAP_PAIRS = 500_000_000
 """``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from softirr import chance as chances
-from softirr.agreement import DEFAULT_MEASURE, AgreementReport, agreement
+from softirr.agreement import AgreementReport, agreement
 from softirr.annotations import AnnotationTable
 from softirr.assignment import set_equivalence
 from softirr.cache import MemoryCache, PairCache
 from softirr.coefficients import Ratings
 from softirr.difference import AUDITED, Audited, estimate
-from softirr.equivalence import Measure
+from softirr.equivalence import DEFAULT_MEASURE, Measure
 from softirr.equivalence.base import Progress
 from softirr.errors import InputError
 from softirr.frames import Design

@@ -138,7 +138,7 @@ def _add_measure(command: argparse.ArgumentParser) -> None:
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:
-    from softirr.agreement import DEFAULT_MEASURE
+    from softirr.equivalence import DEFAULT_MEASURE
 
     command.add_argument(
         "--measure",

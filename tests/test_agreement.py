@@ -153,7 +153,7 @@ class TestContract:
         assert all(item.kappa is None for item in alone)
 
     def test_few_items_are_warned_of(self):
-        few, enough = softirr.agreement(table(FEW_ITEMS - 5)), softirr.agreement(table(2 * FEW_ITEMS))
+        few, enough = (softirr.agreement(table(n), "indel") for n in (FEW_ITEMS - 5, 2 * FEW_ITEMS))
         assert any("rough" in warning for warning in few.warnings)
         assert not any("rough" in warning for warning in enough.warnings)
 
@@ -268,7 +268,7 @@ class TestOptions:
 
     def test_gwets_marginals_are_for_fleiss_and_gwet(self):
         given = table(40)
-        plain, gwet = softirr.agreement(given), softirr.agreement(given, marginals="gwet2014")
+        plain, gwet = (softirr.agreement(given, "indel", marginals=way) for way in ("answers", "gwet2014"))
         assert plain.coefficients["krippendorff_alpha"] == gwet.coefficients["krippendorff_alpha"]
         assert plain.coefficients["fleiss_kappa"] != gwet.coefficients["fleiss_kappa"]
 

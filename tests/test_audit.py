@@ -66,7 +66,7 @@ def gold(table):
 
 class TestSheet:
     def test_columns_and_order(self):
-        sheet = sample(single(), judgements=30)
+        sheet = sample(single(), "indel", judgements=30)
         rows = list(csv.reader(io.StringIO(sheet.to_csv())))
         assert tuple(rows[0]) == HEADER == ("unit", "pair", "text_a", "text_b", "judgement")
         assert len(sheet.units) == 30 == len(rows) - 1
@@ -75,7 +75,7 @@ class TestSheet:
 
     def test_nothing_but_texts_is_told(self):
         table = single()
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         for unit in sheet.units:
             # an id is the seed, what it was drawn from (the same for all), and a hash
             seed, origin, mark = unit.id.split("-")
@@ -92,28 +92,30 @@ class TestSheet:
 
     def test_identical_texts_are_never_asked(self):
         for table in (single(), single(sets=True)):
-            for unit in sample(table, judgements=200).units:
+            for unit in sample(table, "indel", judgements=200).units:
                 assert all(pair.text_a != pair.text_b for pair in unit.pairs)
 
     def test_a_larger_sample_holds_the_smaller(self):
         table = single()
-        few, more = (sample(table, judgements=n) for n in (20, 45))
+        few, more = (sample(table, "indel", judgements=n) for n in (20, 45))
         ids = {unit.id: unit for unit in more.units}
         assert all(ids[unit.id] == unit for unit in few.units)
-        rest = sample(table, judgements=45, without={unit.id for unit in few.units})
+        rest = sample(table, "indel", judgements=45, without={unit.id for unit in few.units})
         assert len(rest.units) == 25
         assert {u.id for u in rest.units} | {u.id for u in few.units} == set(ids)
 
     def test_a_seed_is_a_sheet(self):
         table = single()
-        assert sample(table, seed=3) == sample(table, seed=3)
-        assert {u.pairs for u in sample(table, seed=3).units} != {u.pairs for u in sample(table, seed=4).units}
+        assert sample(table, "indel", seed=3) == sample(table, "indel", seed=3)
+        assert {u.pairs for u in sample(table, "indel", seed=3).units} != {
+            u.pairs for u in sample(table, "indel", seed=4).units
+        }
 
     def test_the_order_of_the_file_does_not_matter(self):
         found = answers(sets=True)
-        sheet = sample(AnnotationTable.from_answers(found), judgements=30)
+        sheet = sample(AnnotationTable.from_answers(found), "indel", judgements=30)
         random.Random(1).shuffle(found)
-        assert sample(AnnotationTable.from_answers(found), judgements=30) == sheet
+        assert sample(AnnotationTable.from_answers(found), "indel", judgements=30) == sheet
 
     def test_rows_of_a_unit_of_sets_are_the_texts_that_could_match(self):
         table = AnnotationTable.from_answers(
@@ -125,7 +127,8 @@ class TestSheet:
             ]
         )
         units = {
-            frozenset(t for p in u.pairs for t in (p.text_a, p.text_b)): u for u in sample(table, judgements=50).units
+            frozenset(t for p in u.pairs for t in (p.text_a, p.text_b)): u
+            for u in sample(table, "indel", judgements=50).units
         }
         # z is in both sets and matches itself
         assert len(units[frozenset("xyv")].pairs) == 2
@@ -140,16 +143,16 @@ class TestSheet:
             ]
         )
         with pytest.raises(InputError, match="nothing to judge"):
-            sample(table)
+            sample(table, "indel")
 
     @pytest.mark.parametrize("number", [0, -3])
     def test_how_many(self, number):
         with pytest.raises(InputError, match="at least 1"):
-            sample(single(), judgements=number)
+            sample(single(), "indel", judgements=number)
 
     def test_one_rater(self):
         with pytest.raises(InputError, match="no agreement to audit"):
-            sample(single(raters=("ann",)))
+            sample(single(raters=("ann",)), "indel")
 
 
 class TestApply:
@@ -163,7 +166,10 @@ class TestApply:
         for name in COEFFICIENTS:
             if wanted[name] is None:
                 assert report.coefficients[name].value is None
-                assert report.coefficients[name].undefined == softirr.agreement(table).coefficients[name].undefined
+                assert (
+                    report.coefficients[name].undefined
+                    == softirr.agreement(table, "indel").coefficients[name].undefined
+                )
             else:
                 # the frame of chance pairs is itself a large sample
                 assert report.coefficients[name].value == pytest.approx(wanted[name], abs=0.02)
@@ -171,7 +177,7 @@ class TestApply:
     @pytest.mark.parametrize("sets", [False, True])
     def test_the_report(self, sets):
         table = single(sets=sets)
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         report = apply(table, "indel", [judged(sheet)])
         plain = softirr.agreement(table, "indel")
         told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
@@ -199,17 +205,17 @@ class TestApply:
 
     def test_as_csv(self, tmp_path):
         table = single()
-        sheet = sample(table, judgements=40)
+        sheet = sample(table, "indel", judgements=40)
         (tmp_path / "sheet.csv").write_text(filled(sheet), encoding="utf-8")
         by_file = apply(table, "indel", [tmp_path / "sheet.csv"])
         assert by_file.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
     def test_more_judgements_narrow_the_interval_as_was_said(self):
         table = single(n_items=400)
-        report = apply(table, "indel", [judged(sample(table, judgements=60))])
+        report = apply(table, "indel", [judged(sample(table, "indel", judgements=60))])
         needed = report.audit.needed_for_width["0.2"]
         assert 60 < needed < 400
-        later = apply(table, "indel", [judged(sample(table, judgements=needed))])
+        later = apply(table, "indel", [judged(sample(table, "indel", judgements=needed))])
         low, high = later.coefficients["cohen_kappa"].ci95
         assert high - low == pytest.approx(0.2, abs=0.06)
         # 400 items are a sample themselves: no audit makes the interval as narrow as this
@@ -217,8 +223,8 @@ class TestApply:
 
     def test_sheets_add_up(self):
         table = single()
-        few, more = (sample(table, judgements=n) for n in (30, 60))
-        rest = sample(table, judgements=60, without={unit.id for unit in few.units})
+        few, more = (sample(table, "indel", judgements=n) for n in (30, 60))
+        rest = sample(table, "indel", judgements=60, without={unit.id for unit in few.units})
         whole = apply(table, "indel", [judged(more)])
         parts = apply(table, "indel", [judged(few), judged(rest)])
         assert parts.coefficients == whole.coefficients
@@ -232,7 +238,7 @@ class TestApply:
 
     def test_part_of_a_sheet(self):
         table = single(n_items=200)
-        sheet = sample(table, judgements=100)
+        sheet = sample(table, "indel", judgements=100)
         part = judged(sheet).values
         half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
         without = {key: value for key, value in half.items() if value}
@@ -249,7 +255,7 @@ class TestApply:
 
     def test_cant_tell_is_not_judged_and_more_general_is_different(self):
         table = single()
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         plain = apply(table, "indel", [judged(sheet)])
         general = {SAME: SAME, DIFFERENT: "first is more general"}
         assert (
@@ -264,7 +270,7 @@ class TestApply:
 
     def test_rows_of_sets_that_cannot_change_the_unit_may_stay_empty(self):
         table = single(sets=True)
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         whole = judged(sheet).values
         values = dict(whole)
         for unit in sheet.units:
@@ -281,7 +287,7 @@ class TestApply:
 
     def test_empty_answers(self):
         table = single(n_items=150, sets=True, empty=0.15)
-        report = apply(table, "indel", [judged(sample(table, judgements=60))])
+        report = apply(table, "indel", [judged(sample(table, "indel", judgements=60))])
         low, high = report.coefficients["krippendorff_alpha"].ci95
         assert low < gold(table)["krippendorff_alpha"] < high
 
@@ -289,7 +295,7 @@ class TestApply:
 class TestJudges:
     def test_several(self):
         table = single()
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         rng = random.Random(0)
         other = {DIFFERENT: SAME, SAME: DIFFERENT}
         noisy = judged(sheet, "bea", lambda a, b: true(a, b) if rng.random() < 0.8 else other[true(a, b)])
@@ -309,7 +315,7 @@ class TestJudges:
 
     def test_of_one_mind(self):
         table = single()
-        sheet = sample(table, judgements=60)
+        sheet = sample(table, "indel", judgements=60)
         both = apply(table, "indel", [judged(sheet, "abe"), judged(sheet, "bea")])
         assert both.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
         assert both.audit.judges_agreement["observed_agreement"] == 1.0
@@ -322,18 +328,18 @@ class TestWrongSheets:
             apply(table, "lcs", [judged(sample(table, "indel"))])
 
     def test_other_answers(self):
-        sheet = sample(single())
+        sheet = sample(single(), "indel")
         with pytest.raises(InputError, match="the file has changed"):
             apply(single(seed=1), "indel", [judged(sheet)])
 
     def test_two_seeds(self):
         table = single()
         with pytest.raises(InputError, match="drawn with seed 1, others with seed 0"):
-            apply(table, "indel", [judged(sample(table)), judged(sample(table, seed=1))])
+            apply(table, "indel", [judged(sample(table, "indel")), judged(sample(table, "indel", seed=1))])
 
     def test_an_invented_unit(self):
         table = single()
-        good = judged(sample(table, judgements=20))
+        good = judged(sample(table, "indel", judgements=20))
         id = next(iter(good.values))[0]
         for wrong, message in (
             (id[:-10] + "0123456789", "never drawn"),
@@ -345,14 +351,14 @@ class TestWrongSheets:
 
     def test_a_pair_that_is_not_there(self):
         table = single()
-        good = judged(sample(table, judgements=20))
+        good = judged(sample(table, "indel", judgements=20))
         id = next(iter(good.values))[0]
         with pytest.raises(InputError, match=r"me, unit .*, pair 2: unit .* has no pair 2"):
             apply(table, "indel", [Judgements("me", {**good.values, (id, 2): SAME})])
 
     def test_changed_texts(self, tmp_path):
         table = single()
-        text = filled(sample(table, judgements=20)).splitlines()
+        text = filled(sample(table, "indel", judgements=20)).splitlines()
         text[5] = text[5].replace("c", "d", 3)
         (tmp_path / "s.csv").write_text("\n".join(text))
         with pytest.raises(
@@ -362,7 +368,7 @@ class TestWrongSheets:
 
     def test_too_little(self):
         table = single()
-        sheet = sample(table)
+        sheet = sample(table, "indel")
         few = dict(list(judged(sheet).values.items())[:5])
         with pytest.raises(
             InputError, match=r"Too few units are judged in full for an interval \(5\): judge at least 8"
@@ -374,7 +380,7 @@ class TestWrongSheets:
     def test_only_one_kind_of_pair(self):
         found = answers(concepts=500)
         table = AnnotationTable.from_answers(found)
-        sheet = sample(table, judgements=100)
+        sheet = sample(table, "indel", judgements=100)
         items = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(found)] * 2, strict=True)}
         one = {u.id for u in sheet.units if frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in items}
         values = judged(sheet).values
@@ -385,7 +391,7 @@ class TestWrongSheets:
 
     def test_one_judge_of_two_minds(self):
         table = single()
-        sheet = sample(table)
+        sheet = sample(table, "indel")
         with pytest.raises(InputError, match="twice, differently"):
             apply(table, "indel", [judged(sheet), judged(sheet, say=lambda a, b: SAME)])
 
@@ -419,7 +425,7 @@ class TestWrongSheets:
 def test_ratings_are_compared_once():
     """Each unit is one pair of answers, however often it is drawn."""
     table = single(n_items=60, concepts=3)
-    sheet = sample(table, judgements=500)
+    sheet = sample(table, "indel", judgements=500)
     pairs = [frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) for u in sheet.units]
     assert len(pairs) == len(set(pairs)) <= 12 * 11 // 2
     assert len(Ratings.of(table).comparisons.left) == 60

@@ -27,6 +27,7 @@ CSV = """item,rater,text
 4,bob,rash
 """
 
+INDEL = ("--measure", "indel")
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "sigma", "ks")
 
 
@@ -93,6 +94,13 @@ class TestScore:
         out = run(capsys, "score", answers, "--measure", "lcs", "--json")[1]
         assert json.loads(out) == softirr.agreement(softirr.read(answers), measure="lcs").to_dict()
 
+    def test_the_bundled_model_scores_when_no_measure_is_named(self, capsys, answers):
+        status, out, _ = run(capsys, "score", answers, "--json")
+        report = json.loads(out)
+        assert status == 0
+        assert (report["measure"], report["provenance"]["model"]) == ("nli", "bundled nli")
+        assert report["items"][0]["agreement"] > 0.5  # fever, pyrexia
+
     def test_table_is_readable(self, capsys, answers):
         status, out, _ = run(capsys, "score", answers)
         assert status == 0
@@ -114,13 +122,13 @@ class TestScore:
     def test_names_from_the_file_cannot_drive_the_terminal(self, capsys, tmp_path):
         path = tmp_path / "hostile.csv"
         path.write_text("item,rater,text\n\x1b[31m1,a\x07,x\n\x1b[31m1,b,y\n2,a\x07,x\n2,b,x\n")
-        out = run(capsys, "score", str(path))[1]
+        out = run(capsys, "score", str(path), *INDEL)[1]
         assert "\x1b" not in out
         assert "\x07" not in out
 
     def test_standard_input(self):
         done = subprocess.run(
-            [sys.executable, "-m", "softirr", "score", "-", "--json"],
+            [sys.executable, "-m", "softirr", "score", "-", *INDEL, "--json"],
             input=CSV,
             capture_output=True,
             text=True,
@@ -132,7 +140,7 @@ class TestScore:
         read, write = os.pipe()
         os.close(read)
         done = subprocess.run(
-            [sys.executable, "-m", "softirr", "score", answers],
+            [sys.executable, "-m", "softirr", "score", answers, *INDEL],
             stdout=write,
             stderr=subprocess.PIPE,
             text=True,
@@ -184,7 +192,7 @@ class TestAudit:
         return str(path)
 
     def judged(self, capsys, project, tmp_path, *options, name="sheet.csv"):
-        status, out, _ = run(capsys, "audit", "sample", project, *options)
+        status, out, _ = run(capsys, "audit", "sample", project, *INDEL, *options)
         assert status == 0
         rows = list(csv.DictReader(io.StringIO(out)))
         assert list(rows[0]) == ["unit", "pair", "text_a", "text_b", "judgement"]
@@ -200,11 +208,11 @@ class TestAudit:
     def test_judgements_correct_the_coefficient(self, capsys, project, tmp_path):
         sheet, rows = self.judged(capsys, project, tmp_path, "--judgements", "40")
         assert len(rows) == 40
-        status, out, err = run(capsys, "audit", "apply", project, sheet, "--json")
+        status, out, err = run(capsys, "audit", "apply", project, *INDEL, sheet, "--json")
         report = json.loads(out)
         assert (status, err) == (0, "")
         assert report["audit"]["judgements"] == 40
-        plain = json.loads(run(capsys, "score", project, "--json")[1])["coefficients"]["cohen_kappa"]["value"]
+        plain = json.loads(run(capsys, "score", project, *INDEL, "--json")[1])["coefficients"]["cohen_kappa"]["value"]
         assert report["audit"]["plain"]["cohen_kappa"] == pytest.approx(plain, abs=1e-9)
         low, high = report["coefficients"]["cohen_kappa"]["ci95"]
         assert low < 0.7 < high  # 0.73 agree by concept, 0.1 by chance
@@ -212,7 +220,7 @@ class TestAudit:
 
     def test_readable_form(self, capsys, project, tmp_path):
         sheet, _ = self.judged(capsys, project, tmp_path)
-        status, out, _ = run(capsys, "audit", "apply", project, sheet)
+        status, out, _ = run(capsys, "audit", "apply", project, *INDEL, sheet)
         assert status == 0
         assert "60 judgements on 60 of 60 units." in out
 
@@ -223,25 +231,27 @@ class TestAudit:
         second, others = self.judged(capsys, project, tmp_path, *more, name="second.csv")
         assert (len(rows), len(others)) == (20, 30)
         assert not {row["unit"] for row in rows} & {row["unit"] for row in others}
-        both = json.loads(run(capsys, "audit", "apply", project, first, second, "--json")[1])
+        both = json.loads(run(capsys, "audit", "apply", project, *INDEL, first, second, "--json")[1])
         whole, _ = self.judged(capsys, project, tmp_path, "--judgements", "50", "--seed", "7", name="whole.csv")
-        at_once = json.loads(run(capsys, "audit", "apply", project, whole, "--json")[1])
+        at_once = json.loads(run(capsys, "audit", "apply", project, *INDEL, whole, "--json")[1])
         assert both["coefficients"] == at_once["coefficients"]
-        status, out, err = run(capsys, "audit", "sample", project, "--judgements", "50", "--without", first, second)
+        status, out, err = run(
+            capsys, "audit", "sample", project, *INDEL, "--judgements", "50", "--without", first, second
+        )
         assert (status, out) == (2, "")
         assert err.startswith("softirr: Nothing is left to judge")
 
     def test_a_calibrated_measure(self, capsys, project, tmp_path):
         sheet, _ = self.judged(capsys, project, tmp_path)
         learned = tmp_path / "learned.json"
-        assert run(capsys, "calibrate", sheet, "--output", str(learned))[0] == 0
+        assert run(capsys, "calibrate", sheet, *INDEL, "--output", str(learned))[0] == 0
         options = ("--calibration", str(learned))
         other, _ = self.judged(capsys, project, tmp_path, *options, name="other.csv")
-        status, out, _ = run(capsys, "audit", "apply", project, other, *options, "--json")
+        status, out, _ = run(capsys, "audit", "apply", project, *INDEL, other, *options, "--json")
         assert (status, json.loads(out)["audit"]["judgements"]) == (0, 60)
 
     def test_a_sheet_of_something_else_is_refused(self, capsys, project, answers):
-        status, _, err = run(capsys, "audit", "apply", project, answers)
+        status, _, err = run(capsys, "audit", "apply", project, *INDEL, answers)
         assert status == 2
         assert err.count("\n") == 1
 
@@ -286,7 +296,7 @@ class TestBadInput:
         assert "the measures are exact, jaccard" in self.said(capsys, "score", answers, "--measure", "bleu")
 
     def test_a_lexical_measure_has_no_device(self, capsys, answers):
-        assert "leave it out" in self.said(capsys, "score", answers, "--device", "cpu")
+        assert "leave it out" in self.said(capsys, "score", answers, "--measure", "indel", "--device", "cpu")
 
     @pytest.mark.parametrize("command", ["train", "experiment"])
     def test_commands_of_their_own(self, capsys, command):
@@ -320,7 +330,7 @@ class TestBadInput:
     def test_no_overlap_is_a_reason_not_an_error(self, capsys, tmp_path):
         path = tmp_path / "apart.csv"
         path.write_text("item,rater,text\n1,a,x\n2,b,y\n")
-        status, out, _ = run(capsys, "score", str(path), "--json")
+        status, out, _ = run(capsys, "score", str(path), *INDEL, "--json")
         coefficients = json.loads(out)["coefficients"]
         assert status == 0
         assert all(c["value"] is None and c["undefined"] for c in coefficients.values())

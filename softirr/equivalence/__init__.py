@@ -24,6 +24,7 @@ from softirr.equivalence.listing import SPEEDS, catalogue
 from softirr.errors import InputError
 
 __all__ = [
+    "DEFAULT_MEASURE",
     "SPEEDS",
     "BlockMeasure",
     "CatalogueEntry",
@@ -38,6 +39,10 @@ __all__ = [
     "mutual",
     "takes_model",
 ]
+
+
+DEFAULT_MEASURE = "nli"
+"""The measure that scores when none is named: the bundled entailment model."""
 
 
 @dataclass(frozen=True)

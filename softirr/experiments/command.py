@@ -16,7 +16,7 @@ from softirr.terminal import Parser, add_model_options, guarded, positive
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
-"""Measures that run when none is named: all that need no model."""
+"""Measures that run when none is named: all that need no model; on a project of one's own the bundled model joins them."""
 FIGURES = ("png", "pdf", "svg", "none")
 
 
@@ -105,19 +105,20 @@ def parser() -> argparse.ArgumentParser:
     recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
     recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet: say which measure it supports")
     recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
-    _add_measures(recommend)
+    _add_measures(recommend, "nli and all that need no model")
     recommend.add_argument("--output", metavar="FOLDER", help="write tables and the sheet there")
-    recommend.set_defaults(run=_recommend)
+    recommend.set_defaults(run=_recommend, measures=(*LEXICAL, "nli"))
     return top
 
 
-def _add_measures(command: argparse.ArgumentParser) -> None:
+def _add_measures(command: argparse.ArgumentParser, otherwise: str = "all that need no model") -> None:
     command.add_argument(
         "--measure",
         action="append",
         metavar="[LABEL=]NAME",
-        help="measure, see softirr measures; repeat it for several (all that need no model)",
+        help=f"measure, see softirr measures; repeat it for several ({otherwise})",
     )
+    command.set_defaults(measures=LEXICAL)
     add_model_options(command)
 
 
@@ -263,7 +264,7 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
     options = {name: value for name, value in given.items() if value is not None}
     found = [
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
-        for asked in arguments.measure or LEXICAL
+        for asked in arguments.measure or arguments.measures
     ]
     check_labels(found)
     return found

@@ -31,7 +31,7 @@ JUDGED = 60
 def main() -> None:
     """Take all of them."""
     parser = argparse.ArgumentParser(description="The README's screenshots.")
-    parser.add_argument("--measure", default="indel", help="measure of the demo (default: indel)")
+    parser.add_argument("--measure", help="measure of the demo (default: the product's)")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -149,7 +149,7 @@ class FakeLabelStudio:
 
     def expected(self, control: str = "findings", **settings: Any) -> dict[int, float]:
         """Task -> agreement by the science alone, from an export as it would be now."""
-        chosen = ProjectSettings(**settings)
+        chosen = ProjectSettings(**{"measure": "indel", **settings})
         read = [
             label_studio_answers(task, control=control, predictions_as_raters=chosen.predictions_as_raters)
             for task in self.tasks.values()

@@ -39,7 +39,7 @@ class Seeded:
             data=folder,
             label_studio_url=LABEL_STUDIO,
             database_url=f"sqlite:///{folder / 'store.sqlite3'}",
-            **settings,
+            **{"measure": "indel", **settings},
         )
         self.services = Services(self.settings)
         self.services.store.migrate()
@@ -93,7 +93,7 @@ class Seeded:
 
     def score(self, **settings: Any) -> None:
         """Score what is not scored, and the project, as a job would."""
-        chosen = ProjectSettings(**settings)
+        chosen = ProjectSettings(**{"measure": "indel", **settings})
         store, scorer = self.services.store, self.services.scorer
         waiting = store.unscored(self.project, 100_000)
         said = store.decisions(self.project)

@@ -51,7 +51,9 @@ class Browser:
 
     def work(self) -> None:
         """What the scorer process does."""
-        run_wanted(self.seeded.services.store, self.seeded.services.scorer, self.seeded.row, ProjectSettings())
+        run_wanted(
+            self.seeded.services.store, self.seeded.services.scorer, self.seeded.row, ProjectSettings(measure="indel")
+        )
 
     def draw(self, n: int = 30) -> int:
         reply = self.send("POST", "/api/audit", judgements=n, who=self.judge)

@@ -45,7 +45,7 @@ def decide(seeded: Seeded, n: int, start: int = 0) -> None:
 
 def refit(seeded: Seeded, **settings: Any) -> bool:
     return calibration_of_project.refit(
-        seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(**settings)
+        seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(**{"measure": "indel", **settings})
     )
 
 

@@ -189,7 +189,7 @@ class TestStates:
         rows = seeded.services.store.get_tasks(seeded.project, [101])[101]
         answers = {**rows["answers"], "notes": {"answers": {"2": ["a"], "3": ["b"], "4": ["a"]}, "excluded": []}}
         details = seeded.services.scorer.task_details(
-            {101: answers}, __import__("ml_backend.settings", fromlist=["x"]).ProjectSettings()
+            {101: answers}, __import__("ml_backend.settings", fromlist=["x"]).ProjectSettings(measure="indel")
         )[101]
         seeded.services.store.put_pulled(
             seeded.project,

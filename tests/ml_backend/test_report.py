@@ -50,6 +50,9 @@ def data(seeded: Seeded) -> dict[str, Any]:
     return found
 
 
+INDEL = ProjectSettings(measure="indel")
+
+
 class TestAccess:
     PATHS = (
         f"/report/{NUMBER}",
@@ -284,7 +287,7 @@ class TestComparison:
         assert self.ask(seeded, ["exact", "jaccard"]).status_code == 202
         assert seeded.row["wanted_at"] is not None
         assert data(seeded)["comparison"]["waiting"]
-        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings()) == 1
+        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL) == 1
         found = data(seeded)["comparison"]
         assert [row["measure"] for row in found["rows"]] == ["indel", "exact", "jaccard"]
         assert found["rows"][0]["current"] and not found["waiting"] and not found["stale"]
@@ -294,18 +297,18 @@ class TestComparison:
         place = found["keys"].index("krippendorff_alpha")
         assert found["rows"][2]["values"][place]["value"] == direct["coefficients"]["krippendorff_alpha"]["value"]
         assert "jaccard" in get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
-        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings()) == 0
+        assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL) == 0
 
     def test_says_when_answers_changed_since(self, seeded: Seeded) -> None:
         self.ask(seeded, ["exact"])
-        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings())
+        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
         seeded.put({102: {"2": ["x"], "3": ["y"], "4": ["z"]}})
         seeded.score()
         assert data(seeded)["comparison"]["stale"]
 
     def test_a_measure_that_can_not_be_had_says_so(self, seeded: Seeded) -> None:
         ReviewStore(seeded.services.store).want_comparison(seeded.project, "findings", ["nli:/nowhere", "exact"])
-        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings())
+        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
         rows = data(seeded)["comparison"]["rows"]
         assert rows[1]["error"] and rows[2]["values"][0]["value"] is not None
 
