@@ -33,8 +33,9 @@ WEIGHTS: dict[str, float] = {
     "hypernym": 8,
     "sibling": 9,
     "neighbour": 11,
-    "random": 8,
-    "everyday": 12,
+    "look-alike": 5,
+    "random": 18,
+    "everyday": 8,
     "modifier": 9,
     "opposite": 6,
     "other word": 4,
@@ -102,12 +103,16 @@ class PairStream:
         self._children = self._choices(lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]))
         self._close = self._choices(lambda g, k: bool(g.contrasts[k]))
         self._everyday = self._choices(lambda g, k: g.name in LISTS)
+        self._abbreviated = self._choices(lambda g, k: g.name == "abbreviations")
+        self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
+        self._alike = self._choices(lambda g, k: k in self._look_alikes[id(g)])
         self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
         self._draws: dict[str, Callable[[Random], Drawn]] = {
             "synonym": self._synonym,
             "hypernym": self._hypernym,
             "sibling": self._sibling,
             "neighbour": self._neighbour,
+            "look-alike": self._look_alike,
             "random": self._random,
             "everyday": self._everyday_words,
             "modifier": self._modifier,
@@ -127,6 +132,7 @@ class PairStream:
             "hypernym": bool(self._children),
             "sibling": bool(self._children),
             "neighbour": bool(self._close),
+            "look-alike": bool(self._alike),
             "everyday": bool(self._everyday),
             "definition": bool(self._defined),
             "labelled": bool(sources.pairs) and not development,
@@ -253,25 +259,38 @@ class PairStream:
         graph, k = self._close.draw(rng)
         return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
 
-    def _different(self, rng: Random, graph: Graph, k: int, other: int) -> Drawn:
-        """Texts of two concepts of a graph that are neither the same nor one above the other."""
+    def _look_alike(self, rng: Random) -> Drawn:
+        assert self._alike is not None
+        graph, k = self._alike.draw(rng)
+        return self._different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
+
+    def _different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
+        """Texts (the first ones, if so asked) of two concepts of a graph that are neither the same nor one above the other."""
         if k == other or not graph.forms[other] or graph.held_out[other] != self._development:
             return None
         if self.world.related(graph, k, other):
             return None
-        one, two = graph.text(k, rng), graph.text(other, rng)
+        one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
         if self.world.same(one, two):
             return None
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _random(self, rng: Random) -> Drawn:
-        one, two = self._text(rng), self._text(rng)
+        """Two texts, mostly of one source: raters of one project write of one field, and so do their pairs by chance."""
+        assert self._any is not None
+        graph, k = self._any.draw(rng)
+        if rng.random() < 0.7:
+            return self._different(rng, graph, k, self._any.within(rng, graph))
+        one, two = graph.text(k, rng), self._text(rng)
         return None if self.world.same(one, two) else (one, two, 0)
 
     def _everyday_words(self, rng: Random) -> Drawn:
         """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
         assert self._everyday is not None
-        (graph, k), (other_graph, other) = self._everyday.draw(rng), self._everyday.draw(rng)
+        graph, k = self._everyday.draw(rng)
+        if graph.contrasts[k] and rng.random() < 0.5:
+            return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
+        other_graph, other = self._everyday.draw(rng)
         one, two = graph.text(k, rng), other_graph.text(other, rng)
         return None if self.world.same(one, two) else (one, two, 0)
 
@@ -321,6 +340,9 @@ class PairStream:
         return self._changed(rng, opposite)
 
     def _initials(self, rng: Random) -> Drawn:
+        """A term and its initials, other initials, or those of another term."""
+        if self._abbreviated is not None and rng.random() < 0.35:
+            return self._wrong_expansion(rng)
         for _ in range(_TRIES):
             one, two = self._two_texts(rng)
             short = initials(one)
@@ -336,6 +358,21 @@ class PairStream:
                 if initials(two) == short:
                     continue
             return (short, two, entails) if rng.random() < 0.5 else (two, short, entails)
+        return None
+
+    def _wrong_expansion(self, rng: Random) -> Drawn:
+        """An abbreviation that people use and a term that begins with the same letter."""
+        assert self._abbreviated is not None
+        graph, k = self._abbreviated.draw(rng)
+        short = graph.forms[k][0]
+        for _ in range(_TRIES):
+            two = self._text(rng)
+            if (
+                two[:1].casefold() == short[:1].casefold()
+                and not self.world.same(short, two)
+                and initials(two) != short
+            ):
+                return (short, two, 0) if rng.random() < 0.5 else (two, short, 0)
         return None
 
     def _joined(self, rng: Random) -> Drawn:
@@ -398,6 +435,28 @@ _IMPLIED = frozenset(
     }
 )
 """Joins of which the first entails the second, both findings in the same places."""
+
+
+_ALIKE = 0.7
+"""Indel similarity from which two words look alike."""
+
+
+def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
+    """Concepts whose first text is one word, each with its neighbours that differ from it in a few letters of one word."""
+    from rapidfuzz.distance import Indel
+
+    def word(k: int) -> str:
+        text = graph.forms[k][0].casefold() if graph.forms[k] else ""
+        return text if len(text) > 4 and " " not in text else ""
+
+    found: dict[int, tuple[int, ...]] = {}
+    for k, near in enumerate(graph.contrasts):
+        mine = word(k) if near else ""
+        if mine:
+            close = tuple(c for c in near if Indel.normalized_similarity(mine, word(c)) >= _ALIKE)
+            if close:
+                found[k] = close
+    return found
 
 
 class World:
@@ -471,6 +530,10 @@ class _Choice:
     def draw(self, rng: Random) -> tuple[Graph, int]:
         place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
         return self.graphs[place], rng.choice(self.pools[place])
+
+    def within(self, rng: Random, graph: Graph) -> int:
+        """A concept of one of the graphs."""
+        return rng.choice(next(pool for g, pool in zip(self.graphs, self.pools, strict=True) if g is graph))
 
 
 def _labelled(rng: Random, files: Sequence) -> Drawn:

@@ -16,7 +16,7 @@ from softirr.training.develop import NEGATIVE_KINDS, DevelopmentSet
 from softirr.training.graph import Graph
 from softirr.training.labelled import read_pairs
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
-from softirr.training.stream import KINDS, PairStream, World
+from softirr.training.stream import KINDS, PairStream, World, look_alikes
 from softirr.training.wordnet import read_wordnet
 
 from .conftest import write
@@ -160,6 +160,37 @@ def test_negatives_never_share_a_meaning(sources):
             if pair is not None:
                 assert pair[2] == 0
                 assert not world.same(pair[0], pair[1])
+
+
+def test_pairs_by_chance_are_mostly_of_one_source(sources):
+    """As in a project; and two rare names of one terminology are then not taken for synonyms because most such pairs were."""
+    stream = PairStream(sources, seed=4)
+    holders = [{text for forms in graph.forms for text in forms} for graph in sources.graphs]
+    drawn = [pair for seed in range(400) if (pair := stream._random(Random(seed)))]
+    together = [any({one, other} <= texts for texts in holders) for one, other, _ in drawn]
+    assert 0.7 < sum(together) / len(drawn) < 1
+
+
+def test_words_that_look_alike():
+    graph = Graph.build(
+        "a",
+        [["dysphagia", "trouble swallowing"], ["dysphasia"], ["dysuria"], ["ear"], ["eat"], ["hip pain"], ["hip paid"]],
+        contrasts=[[1, 2], [0], [0, 1], [4], [3], [6], [5]],
+    )
+    assert look_alikes(graph) == {0: (1,), 1: (0,)}
+    stream = PairStream(Sources((graph,)), weights={"look-alike": 1})
+    plain = {pair for seed in range(50) if (pair := stream._look_alike(Random(seed)))}
+    assert plain == {("dysphagia", "dysphasia", 0), ("dysphasia", "dysphagia", 0)}
+
+
+def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
+    stream = PairStream(sources, seed=7)
+    shorts = {f[0] for g in sources.graphs if g.name == "abbreviations" for f in g.forms if f}
+    drawn = [pair for seed in range(100) if (pair := stream._wrong_expansion(Random(seed)))]
+    assert len(drawn) > 50
+    for one, other, entails in drawn:
+        assert not entails and not stream.world.same(one, other)
+        assert one[0].casefold() == other[0].casefold() and {one, other} & shorts
 
 
 def test_meanings_are_shared_over_sources():
