@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ml_backend.labelstudio import tasks
@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
 SETTLED_AFTER = 30.0  # but not this many seconds later
 FEW_STALE = 50  # tasks that are read one by one
+NEWEST = 20  # tasks that are looked at before the whole overlap is
 EARLIEST = "1970-01-01T00:00:00Z"
 FULL_ON_MISMATCH_EVERY = 600.0
 
@@ -112,19 +113,37 @@ class TaskReader:
         if newest and newest > row["watermark"]:
             self.store.update_project(self.project, watermark=newest, watermark_at=now)
 
+    def pull_newest(self) -> bool:
+        """Read what changed last, where going through the overlap may take long; whether there was something.
+
+        A moment after an import the overlap is the whole of it, and an annotator's edit would wait for that.
+        """
+        row = self.row()
+        if row["watermark"] is None or row["watermark_at"] is None:
+            return False
+        stale = self._stale(tasks.newest(self.client, self.number, NEWEST))
+        if not 0 < len(stale) < NEWEST:  # so many are read by the page, later
+            return False
+        self._read_pages(generation=row["generation"], only=stale)
+        return True
+
+    def _stale(self, dated: Mapping[int, tuple[str, int]]) -> list[int]:
+        """The tasks whose ``updated_at`` is another than noted."""
+        noted = self.store.stamps(self.project, list(dated))
+        return [number for number, (stamp, _) in dated.items() if noted.get(number) != stamp]
+
     def _read_stale(self, generation: int, since: str) -> str | None:
         """Read the tasks whose ``updated_at`` is another than noted; the newest of all that changed since then.
 
         What was imported a moment ago is within the overlap, and may be the whole project: only its dates are looked at.
         """
-        changes = {n: stamp for n, (stamp, _) in tasks.dates(self.client, self.number, updated_after=since).items()}
-        noted = self.store.stamps(self.project, list(changes))
-        stale = [number for number, stamp in changes.items() if noted.get(number) != stamp]
+        changes = tasks.dates(self.client, self.number, updated_after=since)
+        stale = self._stale(changes)
         if len(stale) > FEW_STALE:
-            self._read_pages(generation=generation, updated_after=_earlier(min(changes[number] for number in stale)))
+            self._read_pages(generation=generation, updated_after=_earlier(min(changes[number][0] for number in stale)))
         elif stale:
             self._read_pages(generation=generation, only=stale)
-        return max(changes.values(), default=None)
+        return max((stamp for stamp, _ in changes.values()), default=None)
 
     def settle(self) -> bool:
         """Some time after a change, read whole what is within the overlap once more; False if that is not due."""

@@ -101,7 +101,7 @@ class ProjectSync:
             if full or round_number > 1 or self._must_pull_all():
                 self._reader.pull_all()
             else:
-                self._reader.pull_changes()
+                self._catch_up()
                 self._reader.compare_counts()
             calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
             self._score_and_write()
@@ -202,9 +202,15 @@ class ProjectSync:
     def _serve_waiting(self) -> None:
         """Between two pages of a long reading: what annotators did meanwhile, unless there is much else to score."""
         if self._someone_waits() and self.store.count_unscored(self.project) <= SCORE_BATCH:
-            self._reader.pull_changes()
+            self._catch_up()
             self._score_and_write()
             self._served += 1
+
+    def _catch_up(self) -> None:
+        """Read what changed; what changed last is scored and written before the rest is read."""
+        if self._reader.pull_newest():
+            self._score_and_write()
+        self._reader.pull_changes()
 
     def _someone_waits(self) -> bool:
         """Whether a change was announced since the last look, a moment ago at least; taken as served then."""

@@ -55,26 +55,34 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
     while True:
         last = max(found, default=0)
         page, total = _page(client, project, DATES_AT_ONCE, _changed_after(updated_after), last, whole=False)
-        found.update({task["id"]: (task.get("updated_at") or "", task.get("total_annotations") or 0) for task in page})
+        found.update(_dated(page))
         if len(page) >= total:
             return found
 
 
-def newest_change(client: Client, project: int) -> str | None:
-    """The newest ``updated_at`` of any task; None in an empty project."""
+def newest(client: Client, project: int, n: int) -> dict[int, tuple[str, int]]:
+    """The `n` tasks that changed last, the newest first, as :func:`dates` gives them."""
     params = {
         "project": project,
-        "include": "id,updated_at",
+        "include": DATES,
         "page": 1,
-        "page_size": 1,
+        "page_size": n,
         "query": json.dumps({"ordering": ["-tasks:updated_at"]}),
     }
     try:
         reply = client.request("GET", "/api/tasks/", params=params)
     except NotFound:
-        return None
-    page = reply.get("tasks") if isinstance(reply, dict) else None
-    return page[0].get("updated_at") if page else None
+        return {}
+    return _dated(reply.get("tasks") or [] if isinstance(reply, dict) else [])
+
+
+def newest_change(client: Client, project: int) -> str | None:
+    """The newest ``updated_at`` of any task; None in an empty project."""
+    return next((stamp or None for stamp, _ in newest(client, project, 1).values()), None)
+
+
+def _dated(page: Iterable[dict[str, Any]]) -> dict[int, tuple[str, int]]:
+    return {task["id"]: (task.get("updated_at") or "", task.get("total_annotations") or 0) for task in page}
 
 
 def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

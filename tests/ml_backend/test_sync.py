@@ -325,6 +325,7 @@ class TestReadsLittle:
 
     def test_many_changes_are_read_by_the_page(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reader_module, "FEW_STALE", 2)
+        monkeypatch.setattr(reader_module, "NEWEST", 2)
         tasks = answered(bench.fake, 10)
         bench.sync()
         for task in tasks[:5]:
@@ -332,7 +333,24 @@ class TestReadsLittle:
         bench.fake.calls.clear()
         bench.sync()
         assert bench.fake.wrong() == []
-        assert bench.fake.calls.count(("GET", "/api/tasks/")) <= 3
+        assert bench.fake.calls.count(("GET", "/api/tasks/")) == 3, "the newest, the dates of all, one page"
+
+    def test_an_edit_does_not_wait_for_what_was_imported_a_moment_ago(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        order: list[str] = []
+
+        def note(request: httpx.Request) -> None:
+            if "filter:tasks:updated_at" in request.url.params.get("query", ""):
+                order.append("overlap")
+            elif request.method == "PATCH" and "/predictions/" in request.url.path:
+                order.append("written")
+
+        bench.fake.after = note  # type: ignore[assignment]
+        bench.sync()
+        assert order == ["written", "overlap"]
+        assert bench.fake.wrong() == []
 
     def test_a_change_that_shows_later_than_its_date_says(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         """An annotation that becomes visible without another date is found by reading the last seconds once more."""
