@@ -17,6 +17,18 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+SERVERS = {"labelstudio": "Label Studio", "browser": "browser", "plugin": "browser"}
+"""Folders whose tests share a server or a browser, and the process that runs them where there are several (``make test``)."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one server stay together: it takes longer to start than most tests take."""
+    for item in items:
+        group = SERVERS.get(item.path.relative_to(ROOT / "tests").parts[0])
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout."""
