@@ -13,7 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.training.sources import Sources
+from softirr.errors import InputError
+from softirr.terminology import Terminology
+from softirr.training.sources import Sources, terminology_graph, with_neighbours
 from softirr.training.stream import PairStream
 
 Floats = NDArray[np.float64]
@@ -56,6 +58,23 @@ class DevelopmentSet:
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
         found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3)
         return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed)
+
+    @classmethod
+    def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
+        """`size` pairs of each kind from terminologies that nothing was trained on.
+
+        Raises
+        ------
+        InputError
+            If they give no synonyms, or no pairs that differ.
+        """
+        graph = terminology_graph(terminologies)
+        kept = with_neighbours([replace(graph, held_out=(True,) * len(graph))], None)
+        found = cls.of(Sources(tuple(kept)), size, seed)
+        missing = [kind for kind in ("synonym", "random") if kind not in found.kinds]
+        if missing:
+            raise InputError(f"{graph.name} can't calibrate a model: no pair of kind {missing[0]} is to be had.")
+        return found
 
     @classmethod
     def of(cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2) -> DevelopmentSet:
@@ -189,15 +208,14 @@ def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> floa
     return float(np.mean(yes) + np.mean(no)) / 2 if yes and no else float(np.mean(yes or no or [0.0]))
 
 
-def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
-    """Scale and shift with the smallest log loss plus error of kappa on the development set.
+def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
+    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa on the development set.
 
     Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error of kappa.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, minimize_scalar
 
-    def cost(x: Floats) -> float:
-        calibration = Calibration(float(np.exp(x[0])), float(x[1]))
+    def cost(calibration: Calibration) -> float:
         p = calibration(margins)
         mutual = np.sqrt(p[:, 0] * p[:, 1])
         means = {
@@ -209,11 +227,20 @@ def calibrate(dev: DevelopmentSet, margins: Floats) -> Calibration:
             error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
         return loss(dev, margins, calibration) + 2 * error
 
+    if scale is not None:
+        found = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
+        return Calibration(scale, float(found.x))
     spread = float(np.std(margins)) or 1.0
     # steps as large as the margins are spread: from the default, tiny ones a flat start is never left
     first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])
     options = {"xatol": 1e-3, "fatol": 1e-5, "maxiter": 300, "initial_simplex": first}
-    best = minimize(cost, np.zeros(2), method="Nelder-Mead", bounds=[(-3.0, 3.0), (-20.0, 20.0)], options=options)
+    best = minimize(
+        lambda x: cost(Calibration(float(np.exp(x[0])), float(x[1]))),
+        np.zeros(2),
+        method="Nelder-Mead",
+        bounds=[(-3.0, 3.0), (-20.0, 20.0)],
+        options=options,
+    )
     return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
 
 

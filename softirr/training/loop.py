@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError
 from softirr.inference.tokens import length_limit
+from softirr.terminology import Terminology
 from softirr.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
 from softirr.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.training.folder import load_start
@@ -55,6 +56,8 @@ class Trained:
     model, tokenizer
         Best weights so far (the average), not yet calibrated.
     calibration
+    for_unseen
+        What of the calibration's shift is there for terminologies that the model never saw.
     before, after
         Measures of the start and of the best model on the development set.
     state
@@ -63,6 +66,7 @@ class Trained:
     model: Any
     tokenizer: Any
     calibration: Calibration
+    for_unseen: float
     before: dict[str, float]
     after: dict[str, float]
     state: State
@@ -84,6 +88,11 @@ class Trainer:
         ``bfloat16`` (matrix products only; weights stay in float32), ``float32``, or ``auto``: bfloat16 where the device is fast in it.
     workers
         Processes that make batches; 0 makes them in this one.
+    unseen
+        Terminologies that nothing was trained on. On what it learned beside, a model is surer of synonyms than elsewhere, and a calibration by
+        that alone is too cautious: these say by how much, as a further shift.
+    for_unseen
+        That shift where it is known already, from the training before.
     say, progress
         Get sentences, and (pairs done, pairs in all).
     """
@@ -97,6 +106,8 @@ class Trainer:
         device: str = "auto",
         precision: str = "auto",
         workers: int = 0,
+        unseen: Sequence[Terminology] = (),
+        for_unseen: float = 0.0,
         say: Callable[[str], None] = lambda sentence: None,
         progress: Progress = lambda done, total: None,
     ) -> None:
@@ -104,6 +115,8 @@ class Trainer:
 
         self.recipe, self.work, self._data, self._workers = recipe, work, data, workers
         self._say, self._progress = say, progress
+        self._unseen = DevelopmentSet.of_unseen(unseen, recipe.development, seed=recipe.seed) if unseen else None
+        self._for_unseen = for_unseen
         self.device = pick_device(device)
         self._half = precision == "bfloat16" or (precision == "auto" and _fast_bfloat16(self.device))
         torch.manual_seed(recipe.seed)
@@ -147,10 +160,16 @@ class Trainer:
         names = DevelopmentSet.of_terminologies(self._sources, recipe.development, seed=recipe.seed)
         margins = self.margins(best, self._dev.pairs)
         calibration = calibrate(self._dev + names, np.concatenate([margins, self.margins(best, names.pairs)]))
+        for_unseen = self._for_unseen
+        if self._unseen is not None:
+            there = calibrate(self._unseen, self.margins(best, self._unseen.pairs), scale=calibration.scale)
+            for_unseen = there.shift - calibration.shift
+        calibration = replace(calibration, shift=calibration.shift + for_unseen)
         return Trained(
             best,
             self.tokenizer,
             calibration,
+            for_unseen,
             state.history[0],
             measures(self._dev, margins, calibration),
             state,
@@ -306,6 +325,8 @@ class Trainer:
             "opposite": 1.0,
             "other word": 1.0,
             "modifier": 1.0,
+            "look-alike": 2.0,
+            "everyday": 3.0,
         }
         stream = PairStream(self._sources, seed=recipe.seed + 1, weights=kinds)
         examples = stream.chunk(number, 3 * recipe.hard)

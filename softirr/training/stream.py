@@ -35,7 +35,7 @@ WEIGHTS: dict[str, float] = {
     "neighbour": 11,
     "look-alike": 5,
     "random": 18,
-    "everyday": 8,
+    "everyday": 12,
     "modifier": 9,
     "opposite": 6,
     "other word": 4,
@@ -288,7 +288,7 @@ class PairStream:
         """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
         assert self._everyday is not None
         graph, k = self._everyday.draw(rng)
-        if graph.contrasts[k] and rng.random() < 0.5:
+        if graph.contrasts[k] and rng.random() < 0.7:
             return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
         other_graph, other = self._everyday.draw(rng)
         one, two = graph.text(k, rng), other_graph.text(other, rng)

@@ -81,6 +81,14 @@ def test_calibration_leaves_a_calibrated_model_nearly_alone():
     assert again.scale == pytest.approx(1, abs=0.1) and again.shift == pytest.approx(0, abs=0.2)
 
 
+def test_the_shift_alone_is_fitted_where_the_scale_is_given():
+    dev, margins = made(400)
+    both = calibrate(dev, margins)
+    cautious = both.scale * margins + both.shift - 2
+    found = calibrate(dev, cautious, scale=1.0)
+    assert found.scale == 1 and found.shift == pytest.approx(2, abs=0.3)
+
+
 def test_an_untrained_model_is_calibrated_without_harm():
     dev, _ = made()
     found = calibrate(dev, np.zeros((len(dev), 2)))
