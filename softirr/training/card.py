@@ -39,8 +39,9 @@ ABOUT = {
 """What the names of the two models mean."""
 FAILURES = (
     "- Things that often come together, and some common words: it calls nausea and vomiting the same, and even pyrexia and coughing.",
-    "- Words and drugs that look alike (dysphagia and dysphasia, vincristine and vinblastine): it calls half of those in the challenge set the same.",
-    "- A text and a more general one: about half of such pairs get P above 0.5; the two directions tell them apart.",
+    "- Words and drugs that look alike (vincristine and vinblastine, ilium and ileum): it calls a third of those in the challenge set the same.",
+    "- Wrong expansions of abbreviations: it takes three of four in the challenge set.",
+    "- A text and a more general one: most such pairs get P above 0.5; the two directions tell them apart.",
 )
 """What was seen to fail in the model that comes with softirr."""
 MEASUREMENTS = "measured.json"

@@ -71,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--teacher", nargs="+", action="extend", default=[], metavar="FOLDER", help="trained models to learn from too"
     )
-    train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on, to calibrate by (otherwise as the model to start from was)")  # fmt: skip
+    train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
+    train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
     for name, kind, help_text in (
         ("pairs", positive, "pairs to train on"),
         ("rounds", positive, "parts between which hard pairs are looked for"),
@@ -162,7 +163,6 @@ def _train(arguments: argparse.Namespace) -> int:
         if f.name not in ("start", "teachers") and hasattr(arguments, f.name)
     }
     recipe = Recipe(start=start, teachers=tuple(arguments.teacher), **options)
-    before = read_facts(Path(start))
     workers = arguments.workers if arguments.workers is not None else max(0, (os.cpu_count() or 1) - 1)
     with progress_bar("training") as progress:
         trainer = Trainer(
@@ -173,7 +173,7 @@ def _train(arguments: argparse.Namespace) -> int:
             precision=arguments.precision,
             workers=workers,
             unseen=[load(source) for source in arguments.unseen],
-            for_unseen=before.get("calibration", {}).get("for_unseen", 0.0),
+            for_unseen=arguments.shift,
             say=_say,
             progress=progress,
         )
@@ -184,8 +184,8 @@ def _train(arguments: argparse.Namespace) -> int:
         "data": about,
         "recipe": {k: v for k, v in asdict(recipe).items() if k not in ("start", "teachers")} | {"start": about.get("start") if start == str(copied) else _name(start), "teachers": [_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
-        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen] or before.get("calibration", {}).get("unseen", [])},
-        "before": before,
+        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen]},
+        "before": read_facts(Path(start)),
         "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
         "made_with": _versions(),
     }  # fmt: skip

@@ -92,7 +92,7 @@ class Trainer:
         Terminologies that nothing was trained on. On what it learned beside, a model is surer of synonyms than elsewhere, and a calibration by
         that alone is too cautious: these say by how much, as a further shift.
     for_unseen
-        That shift where it is known already, from the training before.
+        That shift where it is known already, from a model before.
     say, progress
         Get sentences, and (pairs done, pairs in all).
     """

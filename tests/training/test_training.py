@@ -97,8 +97,8 @@ def test_the_calibration_is_in_the_weights(trained):
     assert "Not measured yet" in card and "toyterms" in card and "0 texts of these sources were left out" in card
 
 
-def test_the_shift_for_what_was_never_seen_is_fitted_there_and_inherited(trained, toy, tiny, tmp_path, capsys):
-    """The same command with --unseen calibrates a finished training anew; a training that starts from that model keeps the shift."""
+def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy, tiny, tmp_path, capsys):
+    """The same command with --unseen or --shift calibrates a finished training anew."""
     unseen = tmp_path / "organs"
     write(unseen / "concepts.tsv", "id\tname\nk\tkidney disease\nl\tliver disease\nh\theart disease\ns\tskin disease\n")
     rows = [
@@ -113,13 +113,9 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_and_inherited(trained
     assert told["scale"] == plain["scale"] and told["shift"] == pytest.approx(plain["shift"] + told["for_unseen"])
     bias = [weights(folder / "model")["classifier.bias"].astype(float) for folder in (trained, tmp_path)]
     assert bias[1][1] - bias[0][1] == pytest.approx(told["for_unseen"], rel=0.01, abs=0.01)
-    further = tmp_path / "further"
-    further.mkdir()
-    shutil.copy(trained / "data.pkl.gz", further / "data.pkl.gz")
-    start = ["--start", str(tmp_path / "model")]
-    assert main(["--work", str(further), *SMALL, *start, "--pairs", "256", "--rounds", "1"]) == 0
-    kept = facts(further / "model")["calibration"]
-    assert (kept["for_unseen"], kept["unseen"]) == (told["for_unseen"], ["organs"])
+    assert train(tmp_path, toy, tiny, "--shift", "0.5") == 0
+    given = facts(tmp_path / "model")["calibration"]
+    assert given["for_unseen"] == 0.5 and given["shift"] == pytest.approx(plain["shift"] + 0.5)
     write(unseen / "synonyms.tsv", "id\tsynonym\tscope\n")
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 2
     assert "no pair of kind synonym" in capsys.readouterr().err
