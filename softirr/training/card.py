@@ -39,7 +39,7 @@ ABOUT = {
 }
 """What the names of the two models mean."""
 FAILURES = (
-    "- Things that often come together, and some common words: it calls nausea and vomiting the same, and even pyrexia and coughing.",
+    "- Things that often come together, and some common words: it calls nausea and vomiting the same, and pyrexia and coughing, or chills.",
     "- Words and drugs that look alike (vincristine and vinblastine, ilium and ileum): it calls a fifth of those in the challenge set the same.",
     "- Wrong expansions of abbreviations: it takes three of five in the challenge set.",
     "- A text and a more general one: most such pairs get P above 0.5; the two directions tell them apart.",
