@@ -17,20 +17,6 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 ROOT = Path(__file__).resolve().parent.parent
 
 
-SERVERS = {"labelstudio": "Label Studio", "browser": "browser", "plugin": "browser"}
-"""Folders whose tests share a server or a browser, and the process that runs them where there are several (``make test``)."""
-DEMOS = "test_demo.py"
-"""With those of the browser: each demo looks for the same free ports, and two at a time may find the same one."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one server stay together: it takes longer to start than most tests take."""
-    for item in items:
-        group = SERVERS.get(item.path.relative_to(ROOT / "tests").parts[0])
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group("browser" if item.path.name == DEMOS else group))
-
-
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout."""
