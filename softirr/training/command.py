@@ -141,6 +141,8 @@ def _train(arguments: argparse.Namespace) -> int:
 
     if not arguments.work:
         raise InputError("Name a folder for data and checkpoints with --work.")
+    if arguments.unseen and arguments.shift:
+        raise InputError("--shift is for where there is no terminology for --unseen: give one of them.")
     work = Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     copied = work / "start"

@@ -116,6 +116,8 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
     assert train(tmp_path, toy, tiny, "--shift", "0.5") == 0
     given = facts(tmp_path / "model")["calibration"]
     assert given["for_unseen"] == 0.5 and given["shift"] == pytest.approx(plain["shift"] + 0.5)
+    assert train(tmp_path, toy, tiny, "--unseen", str(unseen), "--shift", "0.5") == 2
+    assert "give one of them" in capsys.readouterr().err
     write(unseen / "synonyms.tsv", "id\tsynonym\tscope\n")
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 2
     assert "no pair of kind synonym" in capsys.readouterr().err
