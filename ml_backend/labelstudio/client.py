@@ -138,7 +138,7 @@ class Client:
         *,
         params: Mapping[str, Any] | None = None,
         body: Any = None,
-        timeout: float = READ_TIMEOUT,
+        timeout: float | None = None,
         repeat: bool | None = None,
         tries_on_500: int = TRIES,
     ) -> Any:
@@ -146,6 +146,8 @@ class Client:
 
         Parameters
         ----------
+        timeout : float, optional
+            Seconds; `READ_TIMEOUT` unless given.
         repeat : bool, optional
             Whether doing it twice is as good as once; by default all but POST. Such requests are tried again after
             connection errors, time-outs, 429 and 5xx.
@@ -161,7 +163,7 @@ class Client:
         for attempt in range(1, TRIES + 1):
             last = attempt == TRIES
             try:
-                response = self._http.request(method, path, params=params, json=body, timeout=timeout)
+                response = self._http.request(method, path, params=params, json=body, timeout=timeout or READ_TIMEOUT)
             except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent
                 self._on_error("connect")
                 if last:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -12,8 +13,9 @@ from urllib.parse import urlsplit
 
 Fault = Callable[[str, str], str]
 """Method and path of a request -> "", or what goes wrong: "refuse" (the connection ends, nothing was passed on), "cut" (passed on and
-carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection ends), or a
-status such as "500" or "401"."""
+carried out, but the connection ends before the reply), "half" (half of a bulk import is passed on, then the connection ends), "late
+reply" and "late" (the proxy waits `lateness` seconds after or before passing on, so that the caller has given up), or a status such as
+"500" or "401"."""
 
 
 class FaultyProxy:
@@ -23,6 +25,9 @@ class FaultyProxy:
         self.target = urlsplit(target)
         self.fault: Fault = lambda method, path: ""
         self.seen: list[tuple[str, str, str]] = []
+        self.lateness = 0.0
+        self.belated = threading.Event()
+        """Set when Label Studio has carried out what was passed on "late"."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -54,8 +59,14 @@ class FaultyProxy:
                     return
                 if kind == "half":
                     body = half_of(body)
+                if kind == "late":
+                    time.sleep(proxy.lateness)
                 with contextlib.suppress(OSError, http.client.HTTPException):
                     status, reply, content = proxy.ask(self.command, self.path, body, dict(self.headers))
+                    if kind == "late reply":
+                        time.sleep(proxy.lateness)
+                    if kind == "late":
+                        proxy.belated.set()
                     if kind in ("cut", "half"):
                         self.close_connection = True
                         return

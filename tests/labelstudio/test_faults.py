@@ -168,6 +168,45 @@ def test_one_fault(
     assert wrong(ls, project, tmp_path) == []
 
 
+@pytest.mark.parametrize("kind", ["late", "late reply"])
+@pytest.mark.parametrize("place", ["/import/predictions", "/api/tasks/"])
+def test_label_studio_answers_too_late(
+    ls: Harness,
+    proxy: FaultyProxy,
+    tmp_path: Path,
+    kind: str,
+    place: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A read is tried again. A bulk write may be carried out after we gave up and even wrote anew: the next sync mends that."""
+    from ml_backend.labelstudio import client
+
+    project, _, _ = filled(ls)
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(client, "READ_TIMEOUT", 2.0)
+    monkeypatch.setattr(client, "BULK_TIMEOUT", 2.0)
+    proxy.lateness = 3.0
+    commands = Commands(tmp_path / "state", proxy.url, ls.token)
+    left = [1]
+
+    def fault(method: str, path: str) -> str:
+        if place in path and left[0]:
+            left[0] -= 1
+            return kind
+        return ""
+
+    proxy.fault = fault
+    ended, _, said = commands.here("sync", "--project", str(project))
+    assert left == [0]
+    assert ended == 0, said
+    assert ("did not answer POST" if "import" in place else "trying again") in caplog.text
+    if kind == "late":
+        assert proxy.belated.wait(60)
+        until_done(commands, project)
+    assert wrong(ls, project, tmp_path) == []
+
+
 def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., Any], tmp_path: Path) -> None:
     """The backend goes on by itself when the server is back, and its log says what happened."""
     with start_label_studio(tmp_path / "server") as server:
