@@ -177,7 +177,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     Estimate
         Influence in the order of the pair's shared items.
     """
-    mine = np.flatnonzero(ratings.comparisons.rater_pair == pair)
+    mine = ratings.comparisons.of_pair(pair)
     expected = float(chance.cohen[pair])
     if len(mine) < 2:
         return undefined(Undefined.ONE_ITEM, expected)
@@ -452,7 +452,7 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
     """Mean equivalence of two raters' answers over the items both answered."""
-    return _mean(scores[ratings.comparisons.rater_pair == pair])
+    return _mean(scores[ratings.comparisons.of_pair(pair)])
 
 
 def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:

@@ -102,6 +102,16 @@ class Comparisons:
     rater_pairs: Ints
     shared: Ints
 
+    @cached_property
+    def _grouped(self) -> tuple[Ints, Ints]:
+        """Comparisons in the order of their rater pair, and where each rater pair's end."""
+        return np.argsort(self.rater_pair, kind="stable"), np.cumsum(self.shared)
+
+    def of_pair(self, pair: int) -> Ints:
+        """Which comparisons are of this rater pair, ascending: shape (shared[pair],)."""
+        order, ends = self._grouped
+        return order[ends[pair] - self.shared[pair] : ends[pair]]
+
 
 def _compare(ratings: Ratings) -> Comparisons:
     order = np.lexsort((ratings.rater, ratings.item))

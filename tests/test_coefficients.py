@@ -54,6 +54,14 @@ def same(first, second):
         assert a is b is None or a == pytest.approx(b, **SAME), name
 
 
+@SETTINGS
+@given(tables())
+def test_comparisons_by_rater_pair(table):
+    comparisons = Ratings.from_matrix(table[0]).comparisons
+    for pair in range(len(comparisons.rater_pairs)):
+        assert comparisons.of_pair(pair).tolist() == np.flatnonzero(comparisons.rater_pair == pair).tolist()
+
+
 class TestOrder:
     """Nothing depends on the order of items, raters or texts."""
 

@@ -2,13 +2,16 @@
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ml_backend.labelstudio.client import TRIES, Client
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unreachable
 
 log = logging.getLogger(__name__)
+
+_Listed = tuple[list[dict[str, Any]], int]  # tasks, and how many there are in all
 
 # `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same list.
 TASK_FIELDS = (
@@ -17,7 +20,7 @@ TASK_FIELDS = (
 )
 DATES = "id,updated_at,total_annotations"
 DATES_AT_ONCE = 5000
-SMALLER = 8  # by how much a page shrinks that can't be delivered, until one task is left
+SMALLER = 4  # by how much a page shrinks that can't be delivered, until one task is left
 
 
 def pages(
@@ -52,9 +55,10 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
         ISO date: only tasks that changed after it.
     """
     found: dict[int, tuple[str, int]] = {}
+    size, fixed = DATES_AT_ONCE, _changed_after(updated_after)
     while True:
         last = max(found, default=0)
-        page, total = _page(client, project, DATES_AT_ONCE, _changed_after(updated_after), last, whole=False)
+        size, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last, whole=False))
         found.update(_dated(page))
         if len(page) >= total:
             return found
@@ -62,18 +66,9 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
 
 def newest(client: Client, project: int, n: int) -> dict[int, tuple[str, int]]:
     """The `n` tasks that changed last, the newest first, as :func:`dates` gives them."""
-    params = {
-        "project": project,
-        "include": DATES,
-        "page": 1,
-        "page_size": n,
-        "query": json.dumps({"ordering": ["-tasks:updated_at"]}),
-    }
-    try:
-        reply = client.request("GET", "/api/tasks/", params=params)
-    except NotFound:
-        return {}
-    return _dated(reply.get("tasks") or [] if isinstance(reply, dict) else [])
+    query = json.dumps({"ordering": ["-tasks:updated_at"]})
+    _, (page, _) = _smaller(n, partial(_listed, client, {"project": project, "include": DATES, "query": query}))
+    return _dated(page)
 
 
 def newest_change(client: Client, project: int) -> str | None:
@@ -89,16 +84,14 @@ def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, A
     last, size, doubtful = 0, page_size, 0
     while True:
         try:
-            page, total = _page(client, project, size, fixed, last, tries_on_500=2)
+            read, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last))
+            if read < size:
+                size, doubtful = read, page_size  # so many tasks are to be asked for in smaller pages
         except Unreachable as error:
             if error.status != 500:
                 raise
-            doubtful = page_size  # so many tasks are to be asked for in smaller pages
-            if size > 1:
-                size = max(1, size // SMALLER)
-                continue
             # If this fails too, it is not the task but the server.
-            page, total = _page(client, project, 1, fixed, last, whole=False)
+            page, total = _page(client, project, 1, fixed=fixed, last=last, whole=False)
             page = [_unreadable(client, task) for task in page]
             doubtful = 0
         if not page:
@@ -111,6 +104,20 @@ def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, A
             return
 
 
+def _smaller(size: int, read: Callable[..., _Listed]) -> tuple[int, _Listed]:
+    """A page of `size` tasks or, where the server answers 500 for so many, of fewer; the size and what was read.
+
+    1.23.2 does so where a text holds a lone surrogate and, on SQLite, where a page has answers of a thousand people.
+    """
+    while True:
+        try:
+            return size, read(size, tries_on_500=2)
+        except Unreachable as error:
+            if error.status != 500 or size == 1:
+                raise
+            size = max(1, size // SMALLER)
+
+
 def _unreadable(client: Client, task: dict[str, Any]) -> dict[str, Any]:
     log.warning("task %d can't be read: Label Studio answers 500 for it; it is left out", task["id"])
     predictions = client.request("GET", "/api/predictions/", params={"task": task["id"]}) or []
@@ -121,22 +128,21 @@ def _page(
     client: Client,
     project: int,
     size: int,
+    *,
     fixed: list[dict[str, Any]],
     last: int,
-    *,
     whole: bool = True,
     tries_on_500: int = TRIES,
-) -> tuple[list[dict[str, Any]], int]:
+) -> _Listed:
     """The next tasks after the id `last`, and how many there are from there on."""
     items = [*fixed, _condition("id", "greater", "Number", last)]
     query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
-    params = {
-        "project": project,
-        **({"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}),
-        "page": 1,
-        "page_size": size,
-        "query": json.dumps(query),
-    }
+    fields = {"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}
+    return _listed(client, {"project": project, **fields, "query": json.dumps(query)}, size, tries_on_500=tries_on_500)
+
+
+def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_500: int = TRIES) -> _Listed:
+    params = {**params, "page": 1, "page_size": size}
     try:
         reply = client.request("GET", "/api/tasks/", params=params, tries_on_500=tries_on_500)
     except NotFound:  # past the last page

@@ -762,6 +762,21 @@ class TestHostileAnswers:
         assert bench.fake.wrong() == []
         bench.store.close()
 
+    def test_a_crowd_that_label_studio_can_not_put_on_one_page(self, bench: Bench) -> None:
+        """On SQLite it answers 500 for a page with answers of a thousand people: tasks and dates are asked for in smaller pages."""
+        tasks = [bench.fake.add_task({3 * k + j: ["fever", "cough"][: j + 1] for j in range(3)}) for k in range(30)]
+        bench.fake.most_people = 12
+        assert bench.sync(full=True).created == 30
+        bench.fake.edit(bench.fake.tasks[tasks[4]]["annotations"][0]["id"], ["something else"])
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.fake.later()
+        for task in tasks[:2]:
+            del bench.fake.tasks[task]
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert set(bench.fake.predictions()) == set(tasks[2:])
+
     def test_ten_megabytes(self, bench: Bench) -> None:
         words = " ".join(f"w{k}" for k in range(1_500_000))
         assert len(words) > 10_000_000
