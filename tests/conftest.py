@@ -16,6 +16,18 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 ROOT = Path(__file__).resolve().parent.parent
 
+TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "browser", "plugin": "browser"}
+"""Folders and files whose tests share a server or a browser, and the name of what they share."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several processes (``make test``) tests of one server run in one: it takes longer to start than most tests take."""
+    for item in items:
+        for place in (item.path.name, item.path.relative_to(ROOT / "tests").parts[0]):
+            if place in TOGETHER:
+                item.add_marker(pytest.mark.xdist_group(TOGETHER[place]))
+                break
+
 
 @pytest.fixture(scope="session")
 def root() -> Path:

@@ -27,7 +27,8 @@ from ml_backend.demo.server import (
     Process,
     ServerError,
     find_label_studio,
-    free_port,
+    locked,
+    reserved_port,
 )
 
 CONTROL = "findings"
@@ -145,18 +146,12 @@ class Demo:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         with (self.folder / "lock").open("a+") as lock:
-            try:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass  # Windows: two demos in one folder are the user's to avoid
-            except OSError:
+            if not locked(lock):
                 lock.seek(0)
                 raise ServerError(
                     f"A demo runs in {self.folder} already (process {lock.read().strip()}): stop it with Ctrl-C first, "
                     f"or name another folder with --folder."
-                ) from None
+                )
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
@@ -177,7 +172,7 @@ class Demo:
         ports = self._state.get("ports", {})
         self.server = LabelStudio(
             self.folder / "label-studio",
-            port=free_port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
+            port=self._port(*([ports["label_studio"]] if ports else [8080, 8081, 8082])),
             executable=executable,
             waiting=lambda seconds: _say(f"      {seconds:.0f} s ..."),
         )
@@ -191,7 +186,7 @@ class Demo:
         self.project = int(self._state["project"])
 
         _say("3/4 Starting the softirr backend and connecting it ...")
-        port = free_port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
+        port = self._port(*([ports["backend"]] if ports else [9090, 9091, 9092]))
         self._state["ports"] = {"label_studio": self.server.port, "backend": port}
         self._save()
         self.url = f"http://localhost:{port}"
@@ -208,6 +203,9 @@ class Demo:
 
         _say("4/4 Scoring and writing the predictions ...")
         self.synced = self._json("sync", "--project", str(self.project))
+
+    def _port(self, *preferred: int) -> int:
+        return self.stack.enter_context(reserved_port(*preferred))
 
     def _make_project(self) -> dict[str, Any]:
         lead = self.server.login()

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import requests
 
@@ -35,6 +35,8 @@ SERVER_ENVIRONMENT: Mapping[str, str] = {
     "FRONTEND_SENTRY_DSN": "",
     "LOG_LEVEL": "WARNING",
 }
+
+NO_PORT = "No free port was found on this machine."
 
 
 class ServerError(RuntimeError):
@@ -69,14 +71,54 @@ def find_label_studio() -> Path:
 
 def free_port(*preferred: int) -> int:
     """The first of the preferred ports that nothing listens on, else any free one."""
+    for port in _free_ports(*preferred):
+        return port
+    raise ServerError(NO_PORT)
+
+
+@contextlib.contextmanager
+def reserved_port(*preferred: int) -> Iterator[int]:
+    """The same, and no other demo of this machine takes it while the block runs.
+
+    A server listens some time after its port was chosen: until then a second demo would choose the same one, and take the
+    first one's server for its own.
+    """
+    for port in _free_ports(*preferred):
+        with contextlib.ExitStack() as stack:
+            try:
+                lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"softirr-port-{port}.lock"), "a"))
+            except PermissionError:  # another user's demo
+                continue
+            if locked(lock):
+                yield port
+                return
+    raise ServerError(NO_PORT)
+
+
+def locked(file: IO[str]) -> bool:
+    """Whether this process is now the only one that holds the file; on Windows nothing is held, and the answer is yes."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _free_ports(*preferred: int) -> Iterator[int]:
     for port in (*preferred, 0):
-        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            found = int(probe.getsockname()[1])
-            if not _answers_as_localhost(found):
-                return found
-    raise ServerError("No free port was found on this machine.")
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", port))
+                found = int(probe.getsockname()[1])
+        except OSError:
+            continue
+        if not _answers_as_localhost(found):
+            yield found
 
 
 def _answers_as_localhost(port: int) -> bool:

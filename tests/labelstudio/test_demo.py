@@ -20,7 +20,7 @@ import pytest
 import softirr
 from ml_backend.demo import Demo, data, true_kappa
 from ml_backend.demo.check import problems
-from ml_backend.demo.server import free_port
+from ml_backend.demo.server import free_port, reserved_port
 from softirr.text import normalise
 from tests.labelstudio.backend import descendants
 
@@ -313,3 +313,12 @@ def test_a_preferred_port_is_taken_only_if_free(family: socket.AddressFamily, ad
         port = taken.getsockname()[1]
         assert free_port(port) != port
     assert free_port(port) == port
+
+
+def test_two_demos_at_a_time_take_different_ports() -> None:
+    wanted = free_port()
+    with reserved_port(wanted) as first, reserved_port(wanted, wanted) as second:
+        assert first == wanted
+        assert second != wanted
+    with reserved_port(wanted) as again:
+        assert again == wanted
