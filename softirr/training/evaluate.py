@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from softirr.equivalence import DirectionalMeasure, Measure
 from softirr.errors import InputError
+from softirr.inference.models import bundled_model
 from softirr.terminology import Terminology, load, read_table
 from softirr.text import normalise
 from softirr.training.card import Table
@@ -342,7 +343,7 @@ def speed(measure: Measure, size: int = 2000) -> Table:
     measure.score(pairs)
     seconds = time.perf_counter() - started
     told = measure.provenance()
-    folder = Path(told.model) if told.model else None
+    folder = bundled_model().folder if measure.name == "nli" else Path(told.model) if told.model else None
     megabytes = (
         sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
         if folder is not None and folder.is_dir()

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import softirr
 from softirr.equivalence import Provenance
 from softirr.errors import InputError
 from softirr.terminology import load
@@ -96,6 +97,10 @@ def test_sentences(tmp_path):
         "premise\thypothesis\tlabel\nsmall cyst\tcyst\tentailment\ncyst\tsmall cyst\tneutral\na\ta b\tentailment\n",
     )
     assert tables.nli(Oracle(), [file]).rows == (("n", 3, pytest.approx(2 / 3), pytest.approx(2 / 3)),)
+
+
+def test_the_size_of_the_model_in_the_package():
+    assert 40 < tables.speed(softirr.measure("nli"), 64).rows[0][-1] < 50
 
 
 def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
