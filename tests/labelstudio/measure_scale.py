@@ -81,6 +81,8 @@ NOUNS = [
     "itching",
 ]
 
+PARTS_OF_IT = ["live", "crowd", "memory"]
+
 
 def texts(source: random.Random) -> list[str]:
     """Some three short findings."""
@@ -332,6 +334,27 @@ def memory(table: Table, ls: Harness, folder: Path, raters: Sequence[int], n: in
     client.close()
 
 
+def crowd(table: Table, ls: Harness, folder: Path, people: int) -> None:
+    """A project with three of many people on each task, and a task that was annotated again and again."""
+    names = [
+        {"email": f"person{k}@example.org", "username": f"person{k}", "first_name": f"P{k}"} for k in range(people)
+    ]
+    raters = [int(ls.api.post("/api/users/", name)["id"]) for name in names]
+    source = random.Random(0)
+    wide, deep = ls.create_project(), ls.create_project()
+    for _ in range(4):
+        given = [[annotation(rater, texts(source)) for rater in source.sample(raters, 3)] for _ in range(500)]
+        ls.import_tasks(wide, [{"data": {"text": "Narrative"}, "annotations": each} for each in given])
+    answers = [annotation(raters[k % 4], texts(source)) for k in range(5000)]
+    ls.import_tasks(deep, [{"data": {"text": "Narrative"}, "annotations": answers}])
+    for name, project in ((f"2000 tasks x 3 of {people} people", wide), ("one task with 5000 annotations", deep)):
+        commands = Commands(folder / str(project), ls.url, ls.token)
+        took, _ = timed(lambda commands=commands, project=project: commands.sync(project))
+        changes, _ = timed(lambda commands=commands, project=project: commands.sync(project, "--changes"))
+        table.row(f"{name}: first sync, sync --changes", f"{took:.1f} s, {changes:.1f} s")
+        check(ls, folder, project)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python tests/labelstudio/measure_scale.py", description=__doc__)
     parser.add_argument("--tasks", type=int, default=5000)
@@ -339,7 +362,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--large", type=int, default=50_000, help="tasks for the measurement of memory; 0 leaves it out"
     )
     parser.add_argument("--edits", type=int, default=10)
-    parser.add_argument("--parts", nargs="+", choices=["live", "memory"], default=["live", "memory"])
+    parser.add_argument("--people", type=int, default=1200, help="users for the measurement of crowds")
+    parser.add_argument("--parts", nargs="+", choices=PARTS_OF_IT, default=PARTS_OF_IT)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, label_studio(Path(folder) / "server") as server:
         ls, scratch = Harness(server), Path(folder)
@@ -354,6 +378,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 protocol(table, ls, commands, serving, project)
                 memory_of(table, serving)
             check(ls, scratch, project)
+        if "crowd" in given.parts:
+            crowd(table, ls, scratch, given.people)
         if "memory" in given.parts and given.large:
             memory(table, ls, scratch / "large", raters, given.large)
     return 0
