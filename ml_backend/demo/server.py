@@ -78,7 +78,7 @@ def free_port(*preferred: int) -> int:
 
 @contextlib.contextmanager
 def reserved_port(*preferred: int) -> Iterator[int]:
-    """The same, and no other demo of this machine takes it while the block runs.
+    """As `free_port`, and no other demo of this machine takes it while the block runs.
 
     A server listens some time after its port was chosen: until then a second demo would choose the same one, and take the
     first one's server for its own.

@@ -184,9 +184,9 @@ def test_label_studio_answers_too_late(
 
     project, _, _ = filled(ls)
     monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(client, "READ_TIMEOUT", 2.0)
-    monkeypatch.setattr(client, "BULK_TIMEOUT", 2.0)
-    proxy.lateness = 3.0
+    monkeypatch.setattr(client, "READ_TIMEOUT", 3.0)
+    monkeypatch.setattr(client, "BULK_TIMEOUT", 3.0)
+    proxy.lateness = 4.5
     commands = Commands(tmp_path / "state", proxy.url, ls.token)
     left = [1]
 
