@@ -17,9 +17,9 @@ demo: python  ## a Label Studio with an example project, scored; ARGS=--check ru
 	@$(SETUP) run labelstudio
 	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/softirr-ls demo $(ARGS)
 
-test: python  ## every test, with a real Label Studio, in two processes; ARGS are passed to pytest (-n 0: in one)
+test: python  ## every test, with a real Label Studio; ARGS are passed to pytest
 	@$(SETUP) dev labelstudio system
-	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest $(ARGS)
 
 lint: python  ## ruff and mypy
 	@$(SETUP) dev

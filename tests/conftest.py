@@ -20,8 +20,9 @@ TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "b
 """Folders and files whose tests share a server or a browser, and the name of what they share."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes (``make test``) tests of one server run in one: it takes longer to start than most tests take."""
+    """With several processes (``-n 2 --dist loadgroup``) tests of one server run in one: it takes longer to start than most tests take."""
     for item in items:
         for place in (item.path.name, item.path.relative_to(ROOT / "tests").parts[0]):
             if place in TOGETHER:
