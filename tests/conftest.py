@@ -24,10 +24,10 @@ TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "b
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With several processes (``-n 2 --dist loadgroup``) tests of one server run in one: it takes longer to start than most tests take."""
     for item in items:
-        for place in (item.path.name, item.path.relative_to(ROOT / "tests").parts[0]):
-            if place in TOGETHER:
-                item.add_marker(pytest.mark.xdist_group(TOGETHER[place]))
-                break
+        folder = item.path.relative_to(ROOT / "tests").parts[0]
+        group = TOGETHER.get(item.path.name) or TOGETHER.get(folder)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

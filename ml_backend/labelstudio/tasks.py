@@ -84,7 +84,9 @@ def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, A
     last, size, doubtful = 0, page_size, 0
     while True:
         try:
-            read, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last))
+            read, (page, total) = _smaller(
+                size, partial(_page, client, project, fixed=fixed, last=last), tries_on_one=2
+            )
             if read < size:
                 size, doubtful = read, page_size  # so many tasks are to be asked for in smaller pages
         except Unreachable as error:
@@ -104,14 +106,15 @@ def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, A
             return
 
 
-def _smaller(size: int, read: Callable[..., _Listed]) -> tuple[int, _Listed]:
+def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
     """A page of `size` tasks or, where the server answers 500 for so many, of fewer; the size and what was read.
 
     1.23.2 does so where a text holds a lone surrogate and, on SQLite, where a page has answers of a thousand people.
+    A 500 for one task alone is more likely the server's: it is tried `tries_on_one` times.
     """
     while True:
         try:
-            return size, read(size, tries_on_500=2)
+            return size, read(size, tries_on_500=tries_on_one if size == 1 else 2)
         except Unreachable as error:
             if error.status != 500 or size == 1:
                 raise
