@@ -118,6 +118,15 @@ def test_bert_like_models_run_packed(any_model: Path) -> None:
     assert packed == (classifier.config.model_type in ("bert", "roberta", "xlm-roberta"))
 
 
+def test_pairs_are_put_together_from_texts_tokenised_once(any_model: Path) -> None:
+    classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32"))
+    asked = []
+    by_itself = classifier.tokens.encode_pair
+    classifier.tokens.encode_pair = lambda a, b: (asked.append((a, b)), by_itself(a, b))[1]  # type: ignore[method-assign]
+    classifier.run(["fever", "acute renal failure", "no"], np.array([0, 1, 2]), np.array([1, 2, 0]))
+    assert not asked
+
+
 def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32", threads=2))
     expected = softmax(classifier.run(TEXTS, LEFT, RIGHT).logits)
