@@ -20,7 +20,7 @@ from softirr.training.graph import Graph
 from softirr.training.labelled import LabelledPairs, read_pairs
 from softirr.training.morphology import composed
 from softirr.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
-from softirr.training.words import LISTS, read_groups
+from softirr.training.words import LISTS, read_list
 
 Say = Callable[[str], None]
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -128,8 +128,10 @@ def gather(
         notes.append(f"{Path(wordnet).name}: {len(words.ids):,} synsets.")
     if own_words:
         for name in LISTS:
-            forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in read_groups(name)]
-            graphs.append(Graph.build(name, [f for f in forms if len(f) > 1], share=2.5))
+            listed = read_list(name)
+            forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in listed.groups]
+            above = [() if place is None else (place,) for place in listed.above]
+            graphs.append(Graph.build(name, forms, parents=above, share=1.5))
         put_together = composed()
         kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
         graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))
@@ -196,7 +198,6 @@ def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str]
         parents=[tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
-        share=1.5,
     )
 
 

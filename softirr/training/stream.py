@@ -29,13 +29,13 @@ from softirr.training.sources import Sources, fingerprint, folded_pair
 from softirr.training.words import LISTS
 
 WEIGHTS: dict[str, float] = {
-    "synonym": 24,
+    "synonym": 30,
     "hypernym": 8,
-    "sibling": 9,
+    "sibling": 11,
     "neighbour": 11,
     "look-alike": 5,
     "random": 18,
-    "everyday": 12,
+    "everyday": 16,
     "modifier": 9,
     "opposite": 6,
     "other word": 4,
@@ -517,7 +517,9 @@ class _Choice:
             general = [k for k in pool if not graph.clinical[k]]
             # the square root keeps small lists that people wrote by hand beside large ones that were put together
             parts.extend(
-                (graph, part, weight * len(part) ** 0.5) for part, weight in ((clinical, 1.0), (general, 0.35)) if part
+                (graph, part, graph.share * weight * len(part) ** 0.5)
+                for part, weight in ((clinical, 1.0), (general, 0.35))
+                if part
             )
         if not parts:
             return None

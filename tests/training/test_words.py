@@ -11,7 +11,7 @@ from softirr.training.lexicon import CONTRASTS, OPPOSITE_WORDS
 from softirr.training.modifiers import JOINS, MODIFIERS
 from softirr.training.morphology import composed
 from softirr.training.sources import folded_pair
-from softirr.training.words import LISTS, read_groups
+from softirr.training.words import LISTS, read_groups, read_list
 
 KINDS = {
     "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number", "look-alike", "opposite",
@@ -34,11 +34,28 @@ def listed():
 
 @pytest.mark.parametrize("name", [*LISTS, "swaps"])
 def test_every_group_has_two_wordings_and_none_twice(name):
-    groups = read_groups(name)
-    assert len(groups) > 50
-    for group in groups:
-        assert len({text.casefold() for text in group}) == len(group) > 1, group
-        assert all(text == " ".join(text.split()) for text in group)
+    listed = read_list(name)
+    assert len(listed.groups) > 50
+    headings = set(listed.above)
+    for place, group in enumerate(listed.groups):
+        assert len({text.casefold() for text in group}) == len(group), group
+        assert len(group) > 1 or place in headings, group
+        assert all(text == " ".join(text.split()) and text for text in group)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_kinds_are_other_concepts_than_their_heading(name):
+    listed = read_list(name)
+    for group, above in zip(listed.groups, listed.above, strict=True):
+        if above is not None:
+            assert listed.above[above] is None
+            assert {t.casefold() for t in group}.isdisjoint(t.casefold() for t in listed.groups[above]), group
+
+
+def test_a_list_with_headings_is_read():
+    listed = read_list("organs")
+    assert sum(above is None for above in listed.above) < len(listed.groups) / 4
+    assert not any(text.startswith(">") for group in listed.groups for text in group)
 
 
 def test_challenge_set_covers_every_kind(challenge):
