@@ -29,13 +29,13 @@ from softirr.training.sources import Sources, fingerprint, folded_pair
 from softirr.training.words import LISTS
 
 WEIGHTS: dict[str, float] = {
-    "synonym": 30,
+    "synonym": 38,
     "hypernym": 8,
     "sibling": 11,
     "neighbour": 11,
     "look-alike": 5,
     "random": 18,
-    "everyday": 16,
+    "everyday": 14,
     "modifier": 9,
     "opposite": 6,
     "other word": 4,

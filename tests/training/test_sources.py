@@ -18,6 +18,7 @@ from softirr.training.labelled import read_pairs
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
 from softirr.training.stream import KINDS, PairStream, World, look_alikes
 from softirr.training.wordnet import read_wordnet
+from softirr.training.words import read_list
 
 from .conftest import write
 
@@ -50,6 +51,21 @@ def sources(toy, wordnet, tmp_path_factory):
         'unit,pair,text_a,text_b,judgement\n1,1,"pain, chest",chest pain,same\n1,2,cough,cold,different\n2,1,a,b,\n',
     )
     return gather([str(toy)], wordnet=wordnet, pairs=[str(nli)], judged=[str(judged)], held_out=0.2)
+
+
+def test_kinds_in_a_word_list_entail_their_heading(sources):
+    graph = next(g for g in sources.graphs if g.name == "skeleton")
+    listed = read_list("skeleton")
+    assert [p[0] if p else None for p in graph.parents] == list(listed.above)
+    k = next(k for k, forms in enumerate(graph.forms) if graph.parents[k] and forms)
+    assert graph.forms[graph.parents[k][0]] == listed.groups[listed.above[k]]
+
+
+def test_graphs_count_by_their_share(sources):
+    drawn = PairStream(
+        replace(sources, graphs=tuple(replace(g, share=float(g.name == "organs")) for g in sources.graphs))
+    )
+    assert {drawn._any.draw(Random(seed))[0].name for seed in range(50)} == {"organs"}
 
 
 def test_scopes_give_the_direction(toy):
@@ -138,7 +154,8 @@ def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
     assert 0.35 < share < 0.6
 
 
-def test_directions_of_hypernyms(sources):
+def test_directions_of_hypernyms(toy):
+    sources = gather([str(toy)], own_words=False)
     stream = PairStream(sources, seed=0)
     raw = {stream._hypernym(Random(seed)) for seed in range(2000)}
     narrow = {pair for pair in raw if pair and (pair[0].startswith("small") or pair[1].startswith("small"))}
