@@ -168,7 +168,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         f"Start: {start}.",
         "",
         *(f"- {LICENCES.get(_stem(name), name)}" for name in dict.fromkeys(names)),
-        *(["- Word lists of softirr: abbreviations, lay wordings, findings, cells, opposites, composed terms; Apache-2.0"] if data.get("own_words") else []),
+        *(["- Word lists of softirr: the body and its skeleton, nerves and senses, inner organs, cells and anatomy, diseases, symptoms, charts, reports,", "  abbreviations, lay wordings, opposites, composed terms; Apache-2.0"] if data.get("own_words") else []),
         "",
         *(f"- {note}" for note in data.get("notes", ())),
         "",

@@ -69,13 +69,17 @@ def test_directions():
 
 def test_the_card_says_what_the_challenge_set_gives(folder, root):
     kept = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))["shipped"]["tables"]
-    told = next(dict(table["rows"]) for table in kept if table["title"] == "Challenge set")
+    told = next(
+        {name: values for name, *values in table["rows"]} for table in kept if table["title"] == "Challenge set"
+    )
     pairs = read_challenge(str(root / "tests" / "training" / "challenge.tsv"))
-    found = dict(challenge_tables(softirr.measure("nli", device="cpu"), pairs)[0].rows)
-    assert found["pairs"] == told["pairs"] == len(pairs)
+    found = {name: values for name, *values in challenge_tables(softirr.measure("nli", device="cpu"), pairs)[0].rows}
+    assert found["pairs"] == told["pairs"]
+    assert found["pairs"][0] == len(pairs) < 3 * found["pairs"][1] + 3
     for name in found:
         # number formats differ between processors: a pair or two may change sides
-        assert found[name] == pytest.approx(told[name], abs=0.02), name
+        assert found[name][0] == pytest.approx(told[name][0], abs=0.02), name
+        assert found[name][1] == pytest.approx(told[name][1], abs=0.05), name
 
 
 def test_the_card_tells_data_licences_and_recipe(folder):

@@ -58,6 +58,7 @@ def test_challenge_tables(tmp_path):
     assert value(whole, "opposites called equivalent") == 0.5
     assert value(whole, "equivalent pairs found") == 1
     assert value(whole, "directions right") == 1
+    assert value(whole, "pairs", 2) < value(whole, "pairs") == len(pairs)
     assert (
         value(by_kind, "opposite", 4) == 0.5 and value(by_kind, "order", 3) == 1 and value(by_kind, "hypernym", 5) == 0
     )
