@@ -131,7 +131,7 @@ def gather(
             listed = read_list(name)
             forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in listed.groups]
             above = [() if place is None else (place,) for place in listed.above]
-            graphs.append(Graph.build(name, forms, parents=above, share=1.5))
+            graphs.append(Graph.build(name, forms, parents=above, share=0.6))
         put_together = composed()
         kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
         graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))
@@ -198,6 +198,7 @@ def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str]
         parents=[tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
+        share=3.0,  # what is trained for, beside word lists and dictionary that come along every time
     )
 
 
