@@ -88,6 +88,14 @@ def positive_number(text: str) -> float:
     return value
 
 
+def not_negative(text: str) -> float:
+    """Type of options that are finite numbers, 0 or more."""
+    value = _number(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return value
+
+
 def fraction(text: str) -> float:
     """Type of options that lie between 0 and 1."""
     value = _number(text)

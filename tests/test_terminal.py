@@ -13,7 +13,7 @@ import pytest
 
 from softirr.cli import main
 from softirr.errors import InputError
-from softirr.terminal import bounded, fraction, guarded, positive, positive_number
+from softirr.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
 
 ROWS = "item,rater,text\n1,Zoë,fever\n1,b,cough\n2,Zoë,fever\n2,b,fever\n"
 
@@ -97,6 +97,12 @@ class TestTypesOfOptions:
             0.5,
             0.5,
         )
+        assert not_negative("0") == 0 and not_negative("2.5") == 2.5
+
+    @pytest.mark.parametrize("text", ["-0.1", "nan", "inf", "x"])
+    def test_refused_where_only_zero_or_more_will_do(self, text: str) -> None:
+        with pytest.raises(argparse.ArgumentTypeError):
+            not_negative(text)
 
     @pytest.mark.parametrize("text", ["0", "1", "nan", "inf", "x"])
     def test_refused_fractions(self, text: str) -> None:

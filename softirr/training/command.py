@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminal import Parser, guarded, positive, positive_number, progress_bar
+from softirr.terminal import Parser, guarded, not_negative, positive, positive_number, progress_bar
 
 _DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="tables of pairs that are never drawn",
     )
-    data.add_argument("--no-own-words", action="store_true", help="without the word lists that come with softirr")
+    data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="how much the word lists that come with softirr count beside each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
     data.add_argument(
         "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
     )
@@ -227,7 +227,7 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
         judged=arguments.judged,
         leave_out=arguments.leave_out,
         keep_apart=arguments.keep_apart,
-        own_words=not arguments.no_own_words,
+        own_words=arguments.own_words,
         embed=embed,
         say=_say,
     )
@@ -237,7 +237,7 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
         "sources": {
             name: [_name(x) for x in ([value] if isinstance(value, str) else value)] for name, value in asked.items()
         },
-        "own_words": not arguments.no_own_words,
+        "own_words": arguments.own_words,
         "left_out_texts": sources.dropped,
         "notes": list(sources.notes),
     }
@@ -260,7 +260,7 @@ def _fingerprint(arguments: argparse.Namespace) -> str:
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
                 if file.is_file():
                     total.update(f"{name}\0{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())
-    total.update(f"{arguments.no_own_words}{arguments.no_embedding}".encode())
+    total.update(f"{arguments.own_words}{arguments.no_embedding}".encode())
     return total.hexdigest()
 
 

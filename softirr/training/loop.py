@@ -326,7 +326,7 @@ class Trainer:
             "other word": 1.0,
             "modifier": 1.0,
             "look-alike": 2.0,
-            "everyday": 3.0,
+            "everyday": 8.0,
         }
         stream = PairStream(self._sources, seed=recipe.seed + 1, weights=kinds)
         examples = stream.chunk(number, 3 * recipe.hard)

@@ -71,7 +71,7 @@ def gather(
     judged: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     keep_apart: Sequence[str] = (),
-    own_words: bool = True,
+    own_words: float = 0.6,
     held_out: float = 0.06,
     embed: Embed | None = None,
     say: Say = lambda sentence: None,
@@ -92,7 +92,7 @@ def gather(
     keep_apart
         Files of pairs that are never drawn, whatever says so.
     own_words
-        Whether to take this project's word lists too.
+        How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them out.
     held_out
         Share of the concepts kept for development.
     embed
@@ -131,7 +131,7 @@ def gather(
             listed = read_list(name)
             forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in listed.groups]
             above = [() if place is None else (place,) for place in listed.above]
-            graphs.append(Graph.build(name, forms, parents=above, share=0.6))
+            graphs.append(Graph.build(name, forms, parents=above, share=own_words))
         put_together = composed()
         kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
         graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))

@@ -18,7 +18,7 @@ from softirr.training.labelled import read_pairs
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
 from softirr.training.stream import KINDS, PairStream, World, look_alikes
 from softirr.training.wordnet import read_wordnet
-from softirr.training.words import read_list
+from softirr.training.words import LISTS, read_list
 
 from .conftest import write
 
@@ -68,6 +68,12 @@ def test_graphs_count_by_their_share(sources):
     assert {drawn._any.draw(Random(seed))[0].name for seed in range(50)} == {"organs"}
 
 
+def test_word_lists_count_as_much_as_asked(toy):
+    found = gather([str(toy)], own_words=2.5)
+    assert {g.share for g in found.graphs if g.name in LISTS} == {2.5}
+    assert len(gather([str(toy)], own_words=0).graphs) == 1
+
+
 def test_scopes_give_the_direction(toy):
     graph = terminology_graph([load(str(toy))])
     k = next(k for k, forms in enumerate(graph.forms) if forms[0] == "kidney pain")
@@ -93,7 +99,7 @@ def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
         tmp_path / "mine.tsv",
         "premise\thypothesis\tlabel\nhe sleeps.\ta man asleep\tentailment\nhe runs\the moves\tentailment\n",
     )
-    found = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=False)
+    found = gather([str(toy)], pairs=[str(mine)], leave_out=[str(bench), str(pair)], own_words=0)
     texts = {t.casefold() for g in found.graphs for forms in g.forms for t in forms}
     assert found.dropped == 2
     assert "kidney pain" not in texts and "any scar" not in texts and "pain of the kidney" in texts
@@ -155,7 +161,7 @@ def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
 
 
 def test_directions_of_hypernyms(toy):
-    sources = gather([str(toy)], own_words=False)
+    sources = gather([str(toy)], own_words=0)
     stream = PairStream(sources, seed=0)
     raw = {stream._hypernym(Random(seed)) for seed in range(2000)}
     narrow = {pair for pair in raw if pair and (pair[0].startswith("small") or pair[1].startswith("small"))}
@@ -225,7 +231,7 @@ def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
     apart = write(
         tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nsynonym\tkidney pain\tPain of the kidney\tequivalent\n"
     )
-    found = gather([str(toy)], keep_apart=[str(apart)], own_words=False, held_out=0.1)
+    found = gather([str(toy)], keep_apart=[str(apart)], own_words=0, held_out=0.1)
     assert found.kept_apart == {folded_pair("kidney pain", "pain of the kidney")}
     examples = PairStream(found, seed=0).of_kind("synonym", 2000)
     assert len(examples) > 500
@@ -301,7 +307,7 @@ def test_missing_and_damaged_sources_are_refused(toy, tmp_path):
     with pytest.raises(InputError, match="no synsets"):
         read_wordnet(tmp_path)
     with pytest.raises(InputError, match="nothing to train on"):
-        gather([], own_words=False)
+        gather([], own_words=0)
     (tmp_path / "synsets.tsv.gz").write_bytes(gzip.compress(SYNSETS.encode())[:60])
     with pytest.raises(InputError, match="damaged"):
         read_wordnet(tmp_path)

@@ -42,7 +42,8 @@ SMALL = [
     "cpu",
     "--precision",
     "float32",
-    "--no-own-words",
+    "--own-words",
+    "0",
     "--no-embedding",
 ]
 
