@@ -23,7 +23,7 @@ from softirr.training.card import Table
 from softirr.training.develop import auroc, expected_calibration_error
 from softirr.training.labelled import read_pairs
 from softirr.training.morphology import composed
-from softirr.training.words import LISTS, read_groups
+from softirr.training.words import LISTS, read_confused, read_groups
 
 Floats = NDArray[np.float64]
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
@@ -222,8 +222,8 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair]) -> list[T
 
 
 def listed_terms() -> frozenset[str]:
-    """Every wording of the word lists and of the composed terms, case-folded."""
-    groups = itertools.chain(*(read_groups(name) for name in LISTS), composed().forms)
+    """Every text of the word lists and of the composed terms, case-folded."""
+    groups = itertools.chain(*(read_groups(name) for name in LISTS), read_confused(), composed().forms)
     return frozenset(text.casefold() for group in groups for text in group)
 
 

@@ -103,6 +103,17 @@ SPELLINGS: tuple[tuple[str, str], ...] = (
     ("practise", "practice"),
     ("haemat", "hemat"),
     ("aemia", "emia"),
+    ("aemic", "emic"),
+    ("paenia", "penia"),
+    ("pnoea", "pnea"),
+    ("homoeo", "homeo"),
+    ("faec", "fec"),
+    ("caesar", "cesar"),
+    ("amoeb", "ameb"),
+    ("manoeuv", "maneuv"),
+    ("vapour", "vapor"),
+    ("metre", "meter"),
+    ("analyse", "analyze"),
 )
 
 SHORTENED: dict[str, tuple[str, ...]] = {

@@ -61,6 +61,18 @@ MODIFIERS: tuple[ModifierClass, ...] = (
         restricts=False,
     ),
     ModifierClass(
+        "relative",
+        (
+            ("mother of a child with {}", "mother whose child has {}", "{} in the woman's child"),
+            ("child of a mother with {}", "child whose mother has {}", "{} in the child's mother"),
+            ("father of a child with {}", "father whose child has {}", "{} in the man's child"),
+            ("child of a father with {}", "child whose father has {}", "{} in the child's father"),
+            ("wife of a man with {}", "woman whose husband has {}", "{} in her husband"),
+            ("husband of a woman with {}", "man whose wife has {}", "{} in his wife"),
+        ),
+        restricts=False,
+    ),
+    ModifierClass(
         "severity",
         (
             _sided("mild", "slight", "minor", "mildly severe", "light", "a little") + ("{}, mild", "{} (mild)"),
@@ -227,7 +239,11 @@ JOINS: tuple[Join, ...] = (
     Join("and", ("{0} and {1}", "{0} with {1}", "{0}, {1}", "{0} + {1}", "{0} / {1}", "{0} as well as {1}", "both {0} and {1}", "{0} & {1}", "{0} associated with {1}", "combined {0} and {1}"), True, True, True),
     Join("or", ("{0} or {1}", "either {0} or {1}", "{0} and/or {1}"), True, False, False),
     Join("without", ("{0} without {1}", "{0} but no {1}", "{0}, no {1}", "{0} not {1}", "{0} in the absence of {1}"), False, True, False),
-    Join("after", ("{0} after {1}", "{0} following {1}", "post-{1} {0}", "{1} followed by {0}"), False, True, True),
-    Join("before", ("{0} before {1}", "{0} prior to {1}", "{0} preceding {1}"), False, True, True),
+    Join("after", ("{0} after {1}", "{0} following {1}", "post-{1} {0}", "{1} followed by {0}", "{1} before {0}", "{1} prior to {0}", "{1} preceding {0}", "{0} preceded by {1}", "{1}, then {0}", "{1} and later {0}"), False, True, True),
+    Join("while", ("{0} during {1}", "{0} in the course of {1}", "{0} while having {1}"), False, True, True),
+    Join("worse", ("{0} worse than {1}", "{0} more severe than {1}", "{1} less severe than {0}", "{1} milder than {0}"), False, True, True),
+    Join("worsened", ("{0} made worse by {1}", "{0} aggravated by {1}", "{1} aggravating {0}", "{1} making {0} worse"), False, True, True),
+    Join("becoming", ("{0} progressing to {1}", "{0} turning into {1}", "{0} that became {1}", "{1} arising from {0}", "{1} developing out of {0}"), False, True, True),
+    Join("mistaken", ("{0} mistaken for {1}", "{0} misdiagnosed as {1}", "{0} taken for {1}"), False, True, False),
     Join("unlike", ("{0} unlike {1}", "{0} rather than {1}", "{0} instead of {1}"), False, True, False),
 )

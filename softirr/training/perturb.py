@@ -215,7 +215,11 @@ def filler(rng: Random, text: str) -> str | None:
 
 
 def typo(rng: Random, text: str) -> str | None:
-    """Two letters inside a long word change places, or one is missing: still the same word to any reader."""
+    """A long word mistyped or misspelt in one place: still the same word to any reader.
+
+    Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel inside is another. The
+    beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are other words.
+    """
     words = [m for m in _WORD.finditer(text) if len(m.group()) >= 8]
     if not words:
         return None
@@ -223,12 +227,25 @@ def typo(rng: Random, text: str) -> str | None:
     word = match.group()
     k = rng.randrange(3, len(word) - 2)
     draw = rng.random()
-    if draw < 0.45:
+    if draw < 0.3:
         wrong = word[:k] + word[k + 1] + word[k] + word[k + 2 :]
-    elif draw < 0.8:
+    elif draw < 0.55:
         wrong = word[:k] + word[k + 1 :]
-    else:
+    elif draw < 0.7:
         wrong = word[:k] + word[k] + word[k:]
+    elif draw < 0.8:
+        wrong = word[: k + 2] + word[k] + word[k + 2 :]
+    else:
+        doubled = [i for i in range(3, len(word) - 1) if word[i] == word[i + 1]]
+        vowels = [i for i in range(5, len(word) - 4) if word[i] in "aeiou"]
+        if doubled and (not vowels or rng.random() < 0.6):
+            k = rng.choice(doubled)
+            wrong = word[:k] + word[k + 1 :]
+        elif vowels:
+            k = rng.choice(vowels)
+            wrong = word[:k] + rng.choice([v for v in "aeiou" if v != word[k]]) + word[k + 1 :]
+        else:
+            return None
     return text[: match.start()] + wrong + text[match.end() :] if wrong != word else None
 
 

@@ -20,7 +20,7 @@ from softirr.training.graph import Graph
 from softirr.training.labelled import LabelledPairs, read_pairs
 from softirr.training.morphology import composed
 from softirr.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
-from softirr.training.words import LISTS, read_list
+from softirr.training.words import LISTS, read_confused, read_list
 
 Say = Callable[[str], None]
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -43,6 +43,8 @@ class Sources:
         Pairs that people judged for this very purpose (reviewers, users).
     antonyms
         Words of opposite meaning.
+    confused
+        Texts that look alike, are opposites or are taken for each other, and mean different things.
     kept_apart
         Pairs of texts that must not be drawn, as :func:`folded_pair` gives them.
     banned
@@ -57,6 +59,7 @@ class Sources:
     pairs: tuple[LabelledPairs, ...] = ()
     judged: tuple[LabelledPairs, ...] = ()
     antonyms: tuple[tuple[str, str], ...] = ()
+    confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
     banned: frozenset[int] = frozenset()
     dropped: int = 0
@@ -120,6 +123,7 @@ def gather(
         graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
         notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
     words: WordNet | None = None
+    confused: tuple[tuple[str, str], ...] = ()
     if wordnet is not None:
         words = read_wordnet(wordnet)
         graph = wordnet_graph(words, keep)
@@ -136,6 +140,8 @@ def gather(
         kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
         graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))
         notes.append(f"Own words: {sum(len(g) for g in graphs[-len(LISTS) - 1 :]):,} concepts.")
+        confused = tuple(pair for pair in read_confused() if all(map(keep, pair)))
+        notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")
     if not any(len(forms) for graph in graphs for forms in graph.forms):
         raise InputError("There is nothing to train on: name a terminology, WordNet or labelled pairs.")
     graphs = _spread(graphs)
@@ -158,6 +164,7 @@ def gather(
         pairs=labelled(pairs, "labelled"),
         judged=labelled(judged, "judged"),
         antonyms=() if words is None else words.antonyms,
+        confused=confused,
         kept_apart=frozenset(pair for file in keep_apart for pair in _folded_pairs(file)),
         banned=frozenset(map(fingerprint, banned)),
         dropped=len(dropped),

@@ -20,13 +20,14 @@ from softirr.training.perturb import (
     initials,
     opposite,
     renumber,
+    respell,
     rewrite_number,
     swap,
     typo,
     vary,
 )
 from softirr.training.sources import Sources, fingerprint, folded_pair
-from softirr.training.words import LISTS
+from softirr.training.words import LISTS, SHORT_FORMS
 
 WEIGHTS: dict[str, float] = {
     "synonym": 38,
@@ -40,13 +41,15 @@ WEIGHTS: dict[str, float] = {
     "opposite": 6,
     "other word": 4,
     "number": 2,
-    "initials": 3,
-    "joined": 3,
+    "initials": 4,
+    "joined": 7,
     "same words": 5,
+    "spelling": 6,
+    "confused": 14,
     "definition": 2,
     "labelled": 8,
     "judged": 3,
-    "hard": 14,
+    "hard": 10,
 }
 """How often each kind is drawn."""
 KINDS = tuple(WEIGHTS)
@@ -103,7 +106,7 @@ class PairStream:
         self._children = self._choices(lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]))
         self._close = self._choices(lambda g, k: bool(g.contrasts[k]))
         self._everyday = self._choices(lambda g, k: g.name in LISTS)
-        self._abbreviated = self._choices(lambda g, k: g.name == "abbreviations")
+        self._abbreviated = self._choices(lambda g, k: g.name in SHORT_FORMS)
         self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
         self._alike = self._choices(lambda g, k: k in self._look_alikes[id(g)])
         self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
@@ -122,6 +125,8 @@ class PairStream:
             "initials": self._initials,
             "joined": self._joined,
             "same words": self._same_words,
+            "spelling": self._spelling,
+            "confused": self._confused,
             "definition": self._definition,
             "labelled": lambda rng: _labelled(rng, sources.pairs),
             "judged": lambda rng: _labelled(rng, sources.judged),
@@ -135,6 +140,7 @@ class PairStream:
             "look-alike": bool(self._alike),
             "everyday": bool(self._everyday),
             "definition": bool(self._defined),
+            "confused": bool(sources.confused) and not development,
             "labelled": bool(sources.pairs) and not development,
             "judged": bool(sources.judged) and not development,
             "hard": bool(self.hard),
@@ -365,6 +371,8 @@ class PairStream:
         assert self._abbreviated is not None
         graph, k = self._abbreviated.draw(rng)
         short = graph.forms[k][0]
+        if " " in short:  # the abbreviation itself was left out
+            return None
         for _ in range(_TRIES):
             two = self._text(rng)
             if (
@@ -383,11 +391,11 @@ class PairStream:
         join = rng.choice(JOINS)
         said = rng.choice(join.wordings).format(one, two)
         draw = rng.random()
-        if draw < 0.35:
+        if draw < 0.3:
             return said, rng.choice(join.wordings).format(one, two), 1
-        if draw < 0.55:
+        if draw < 0.65:
             return said, rng.choice(join.wordings).format(two, one), int(join.symmetric)
-        if draw < 0.7:
+        if draw < 0.75:
             other = rng.choice([j for j in JOINS if j is not join])
             return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
         first = rng.random() < 0.5
@@ -401,6 +409,23 @@ class PairStream:
         text = self._text(rng)
         other = swap(rng, text) if rng.random() < 0.65 else vary(rng, text)
         return None if other is None or other == text else (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
+
+    def _spelling(self, rng: Random) -> Drawn:
+        """A text against itself spelt as on the other side of the ocean, or mistyped; never one that is another term by that."""
+        for _ in range(_TRIES):
+            text = self._text(rng)
+            other = respell(rng, text) if rng.random() < 0.5 else typo(rng, text)
+            if other is not None and other.casefold() != text.casefold() and not self.world.knows(other):
+                return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
+        return None
+
+    def _confused(self, rng: Random) -> Drawn:
+        """Two texts that are often taken for each other; either may stand in another wording."""
+        one, two = rng.choice(self.sources.confused)
+        one, two = (self.world.reworded(rng, text) if rng.random() < 0.3 else text for text in (one, two))
+        if self.world.same(one, two):
+            return None
+        return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _definition(self, rng: Random) -> Drawn:
         assert self._defined is not None
@@ -429,9 +454,9 @@ _IMPLIED = frozenset(
         ("and", "or"),
         ("due to", "or"),
         ("after", "and"),
-        ("before", "and"),
         ("after", "or"),
-        ("before", "or"),
+        ("while", "and"),
+        ("while", "or"),
     }
 )
 """Joins of which the first entails the second, both findings in the same places."""
@@ -488,6 +513,15 @@ class World:
             c for concept in self._meanings.get(a, ()) for text in self._texts[concept] for c in self._meanings[text]
         }
         return not near.isdisjoint(others)
+
+    def knows(self, text: str) -> bool:
+        """Whether some concept has the text."""
+        return text.casefold() in self._meanings
+
+    def reworded(self, rng: Random, text: str) -> str:
+        """Another text of the only concept that has this one; the text itself where none or several have it."""
+        concepts = self._meanings.get(text.casefold(), ())
+        return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
 
     def related(self, graph: Graph, k: int, other: int) -> bool:
         """Whether one concept is the other, or above it."""

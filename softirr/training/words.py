@@ -8,9 +8,13 @@ from importlib import resources
 
 LISTS = (
     "abbreviations", "groups", "findings", "cells",
-    "skeleton", "nerves", "organs", "tissues", "diseases", "charts", "symptoms", "reports",
+    "skeleton", "nerves", "organs", "tissues", "diseases", "charts", "symptoms", "reports", "drugs", "shorthand", "lay",
 )  # fmt: skip
 """Lists of concepts."""
+SHORT_FORMS = ("abbreviations", "shorthand")
+"""Those whose concepts begin with an abbreviation."""
+CONFUSED = ("confused_findings", "confused_diseases", "opposites", "look_alikes", "wrong_expansions")
+"""Lists of pairs that mean different things."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,9 @@ def read_list(name: str) -> WordList:
 def read_groups(name: str) -> tuple[tuple[str, ...], ...]:
     """The wordings of each concept of one list."""
     return read_list(name).groups
+
+
+@cache
+def read_confused() -> tuple[tuple[str, str], ...]:
+    """Pairs of texts that look alike, are opposites or are taken for each other."""
+    return tuple((one, two) for name in CONFUSED for one, two in read_groups(name))

@@ -9,6 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from rapidfuzz.distance import Indel
 
 from softirr.errors import InputError
 from softirr.terminology import load
@@ -18,7 +19,7 @@ from softirr.training.labelled import read_pairs
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
 from softirr.training.stream import KINDS, PairStream, World, look_alikes
 from softirr.training.wordnet import read_wordnet
-from softirr.training.words import LISTS, read_list
+from softirr.training.words import LISTS, SHORT_FORMS, read_list
 
 from .conftest import write
 
@@ -160,6 +161,34 @@ def test_every_kind_is_drawn_and_a_chunk_depends_on_its_number_alone(sources):
     assert 0.35 < share < 0.6
 
 
+def test_another_spelling_is_the_same_text_and_no_other_term(sources):
+    stream = PairStream(sources, seed=0)
+    pairs = {pair for seed in range(300) if (pair := stream._spelling(Random(seed)))}
+    assert len(pairs) > 200 and {entails for *_, entails in pairs} == {1}
+    for one, other, _ in pairs:
+        assert one.casefold() != other.casefold()
+        assert Indel.normalized_similarity(one.lower(), other.lower()) > 0.7
+        assert stream.world.knows(one) != stream.world.knows(other)
+
+
+def test_confused_texts_are_told_apart_in_any_wording(sources):
+    stream = PairStream(sources, seed=0)
+    pairs = {pair for seed in range(500) if (pair := stream._confused(Random(seed)))}
+    assert {entails for *_, entails in pairs} == {0}
+    listed = {folded_pair(*pair) for pair in sources.confused}
+    assert 0.6 < sum(folded_pair(one, other) in listed for one, other, _ in pairs) / len(pairs) < 1
+    assert not any(stream.world.same(one, other) for one, other, _ in pairs)
+    assert not PairStream(sources, development=True).has("confused")
+
+
+def test_two_findings_that_change_places_are_another_thing(toy):
+    stream = PairStream(gather([str(toy)], own_words=0), seed=0)
+    said = {pair for seed in range(4000) if (pair := stream._joined(Random(seed))) and pair[2]}
+    for word in (" after ", " due to "):
+        both = [(one, other) for one, other, _ in said if word in one and word in other]
+        assert both and all(one == other for one, other in both)
+
+
 def test_directions_of_hypernyms(toy):
     sources = gather([str(toy)], own_words=0)
     stream = PairStream(sources, seed=0)
@@ -208,7 +237,7 @@ def test_words_that_look_alike():
 
 def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
     stream = PairStream(sources, seed=7)
-    shorts = {f[0] for g in sources.graphs if g.name == "abbreviations" for f in g.forms if f}
+    shorts = {f[0] for g in sources.graphs if g.name in SHORT_FORMS for f in g.forms if f}
     drawn = [pair for seed in range(100) if (pair := stream._wrong_expansion(Random(seed)))]
     assert len(drawn) > 50
     for one, other, entails in drawn:

@@ -12,7 +12,7 @@ from softirr.training.lexicon import CONTRASTS, OPPOSITE_WORDS
 from softirr.training.modifiers import JOINS, MODIFIERS
 from softirr.training.morphology import composed
 from softirr.training.sources import folded_pair
-from softirr.training.words import LISTS, read_groups, read_list
+from softirr.training.words import CONFUSED, LISTS, SHORT_FORMS, read_confused, read_groups, read_list
 
 KINDS = {
     "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number", "look-alike", "opposite",
@@ -30,7 +30,7 @@ def challenge(root):
 
 @pytest.fixture(scope="module")
 def listed():
-    return [*(group for name in LISTS for group in read_groups(name)), *composed().forms]
+    return [*(group for name in LISTS for group in read_groups(name)), *read_confused(), *composed().forms]
 
 
 @pytest.mark.parametrize("name", [*LISTS, "swaps"])
@@ -57,6 +57,39 @@ def test_a_list_with_headings_is_read():
     listed = read_list("organs")
     assert sum(above is None for above in listed.above) < len(listed.groups) / 4
     assert not any(text.startswith(">") for group in listed.groups for text in group)
+
+
+@pytest.mark.parametrize("name", CONFUSED)
+def test_confused_texts_are_two_and_none_twice(name):
+    groups = read_groups(name)
+    assert len(groups) > 300
+    assert all(len(group) == 2 for group in groups)
+    assert len({folded_pair(*group) for group in groups}) == len(groups)
+    assert all(one != other for one, other in (folded_pair(*group) for group in groups))
+
+
+def test_confused_texts_are_neither_the_same_nor_one_above_the_other():
+    meanings: dict[str, set[tuple[str, int]]] = {}
+    above = {}
+    for name in LISTS:
+        listed = read_list(name)
+        for k, (group, place) in enumerate(zip(listed.groups, listed.above, strict=True)):
+            above[name, k] = (name, place)
+            for text in group:
+                meanings.setdefault(text.casefold(), set()).add((name, k))
+    for pair in read_confused():
+        one, other = (meanings.get(text.casefold(), set()) for text in pair)
+        assert one.isdisjoint(other), pair
+        assert not any(above[k] in other for k in one) and not any(above[k] in one for k in other), pair
+
+
+@pytest.mark.parametrize("name", SHORT_FORMS)
+def test_an_abbreviation_stands_first(name):
+    listed = read_list(name)
+    concepts = [
+        g for g, place in zip(listed.groups, listed.above, strict=True) if place is not None or name == "abbreviations"
+    ]
+    assert sum(" " not in group[0] for group in concepts) > 0.8 * len(concepts)
 
 
 def test_challenge_set_covers_every_kind(challenge):
