@@ -113,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="benchmark/ and eval/ as in the tables' descriptions; without it only what needs none",
     )
-    measure.add_argument("--challenge", metavar="FILE", help="table kind, first, second, gold")
+    measure.add_argument("--challenge", nargs="+", default=[], metavar="FILE", help="tables kind, first, second, gold")
     measure.add_argument("--tables", nargs="+", choices=_TABLES, default=list(_TABLES), metavar="TABLE", help=f"which ones: {', '.join(_TABLES)} (all)")  # fmt: skip
     measure.add_argument(
         "--populations", type=positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
@@ -326,8 +326,14 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def _command(arguments: argparse.Namespace) -> str:
     data = " --data DATA" if arguments.data else ""
-    challenge = " --challenge tests/training/challenge.tsv" if arguments.challenge else ""
+    files = "".join(f" {_relative(file)}" for file in arguments.challenge)
+    challenge = f" --challenge{files}" if files else ""
     return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}"
+
+
+def _relative(file: str) -> str:
+    """The file as a command names it; of one somewhere on this machine only its name."""
+    return Path(file).name if Path(file).is_absolute() else file
 
 
 def _shown(measure: str) -> str:

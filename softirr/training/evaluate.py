@@ -48,7 +48,7 @@ def evaluate(
     *,
     tables: Sequence[str],
     data: str | None = None,
-    challenge: str | None = None,
+    challenge: Sequence[str] = (),
     populations: int = 8,
     device: str = "auto",
     say: Callable[[str], None] = lambda sentence: None,
@@ -64,7 +64,7 @@ def evaluate(
     data
         Folder with ``benchmark/`` and ``eval/``; tables that need it are left out without it.
     challenge
-        File for :func:`read_challenge`; the tables of it are left out without it.
+        Files for :func:`read_challenge`; the tables of them are left out without one.
     populations
         Synthetic populations for each terminology and kind of negative.
 
@@ -79,13 +79,13 @@ def evaluate(
         raise InputError(f"{root} is not a folder.")
     found: list[Table] = []
     for name in tables:
-        if (name == "challenge" and challenge is None) or (name not in ("challenge", "speed") and root is None):
+        if (name == "challenge" and not challenge) or (name not in ("challenge", "speed") and root is None):
             say(f"No data for the table {name}: it is left out.")
             continue
         say(f"Measuring: {name}.")
         if name == "challenge":
-            assert challenge is not None
-            found += challenge_tables(made, read_challenge(challenge))
+            for file in challenge:
+                found += challenge_tables(made, read_challenge(file), Path(file).name)
         elif name == "speed":
             found.append(speed(made))
         else:
@@ -160,8 +160,8 @@ def _known(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair]) -> list[Table]:
-    """The challenge set, in whole and by kind."""
+def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str) -> list[Table]:
+    """A challenge set, in whole and by kind."""
     p = measure.score([(c.first, c.second) for c in pairs])
     same = np.array([c.gold == "equivalent" for c in pairs])
     other = np.array([c.gold == "different" for c in pairs])
@@ -191,7 +191,7 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair]) -> list[T
         "directions right",
     )
     whole = Table(
-        "Challenge set",
+        f"Challenge set {name}",
         ("what", "all", "no term in the word lists"),
         tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(apart), strict=True)),
         "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
@@ -213,7 +213,7 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair]) -> list[T
             )
         )
     by_kind = Table(
-        "Challenge set by kind",
+        f"Challenge set {name} by kind",
         ("kind", "pairs", "AUROC", "equivalent found", "different called equivalent", "one-way called equivalent"),
         tuple(rows),
         "AUROC of a kind with pairs of one truth only is against all pairs of the other truth.",

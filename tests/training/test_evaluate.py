@@ -53,7 +53,7 @@ def value(table: Table, row: str, column: int = 1):
 
 def test_challenge_tables(tmp_path):
     pairs = tables.read_challenge(str(write(tmp_path / "c.tsv", CHALLENGE)))
-    whole, by_kind = tables.challenge_tables(Oracle(), pairs)
+    whole, by_kind = tables.challenge_tables(Oracle(), pairs, "c.tsv")
     assert value(whole, "AUROC, equivalent against different") == 0.75
     assert value(whole, "opposites called equivalent") == 0.5
     assert value(whole, "equivalent pairs found") == 1
@@ -107,31 +107,35 @@ def test_the_size_of_the_model_in_the_package():
 def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     kept, card = tmp_path / "t.json", tmp_path / "model"
     card.mkdir()
-    challenge = str(root / "tests" / "training" / "challenge.tsv")
+    challenge = [str(root / "tests" / "training" / f"{name}.tsv") for name in ("challenge", "second_challenge")]
     more = ["--json", str(kept), "--card", str(card), "--card-name", "shipped"]
     assert (
-        main(["--evaluate", "--measure", "indel", "--challenge", challenge, "--tables", "challenge", "speed", *more])
+        main(["--evaluate", "--measure", "indel", "--challenge", *challenge, "--tables", "challenge", "speed", *more])
         == 0
     )
     out = capsys.readouterr().out
     assert "| look-alike | 38 |" in out and "pairs a second" in out
     told = json.loads(kept.read_text(encoding="utf-8"))
     assert told["measure"] == "indel" and [t["title"] for t in told["tables"]] == [
-        "Challenge set",
-        "Challenge set by kind",
+        "Challenge set challenge.tsv",
+        "Challenge set challenge.tsv by kind",
+        "Challenge set second_challenge.tsv",
+        "Challenge set second_challenge.tsv by kind",
         "Speed and size",
     ]
     assert "## The shipped model" in (card / "README.md").read_text(encoding="utf-8")
     write_card(card, {"measured": told})
     text = (card / "README.md").read_text(encoding="utf-8")
     assert "## The shipped model" in text and "## The measured model" in text
-    assert "–evaluate" not in text and "--evaluate --measure indel" in text
-
-
-def test_lexical_measures_are_worse_than_a_coin_on_the_challenge_set(root):
-    whole, _ = tables.challenge_tables(
-        tables.make("indel", "cpu"), tables.read_challenge(str(root / "tests" / "training" / "challenge.tsv"))
+    assert (
+        "–evaluate" not in text and "--evaluate --measure indel --challenge challenge.tsv second_challenge.tsv" in text
     )
+
+
+@pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
+def test_lexical_measures_are_worse_than_a_coin_on_the_challenge_sets(name, root):
+    pairs = tables.read_challenge(str(root / "tests" / "training" / name))
+    whole, _ = tables.challenge_tables(tables.make("indel", "cpu"), pairs, name)
     assert value(whole, "AUROC, equivalent against different") < 0.5
     assert value(whole, "opposites called equivalent") > 0.8
 
