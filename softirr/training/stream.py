@@ -42,10 +42,10 @@ WEIGHTS: dict[str, float] = {
     "other word": 4,
     "number": 2,
     "initials": 4,
-    "joined": 7,
+    "joined": 8,
     "same words": 5,
     "spelling": 6,
-    "confused": 14,
+    "confused": 24,
     "definition": 2,
     "labelled": 8,
     "judged": 3,
@@ -389,12 +389,14 @@ class PairStream:
         if self.world.same(one, two):
             return None
         join = rng.choice(JOINS)
-        said = rng.choice(join.wordings).format(one, two)
+        wording = rng.choice(join.wordings)
+        said = wording.format(one, two)
         draw = rng.random()
         if draw < 0.3:
             return said, rng.choice(join.wordings).format(one, two), 1
         if draw < 0.65:
-            return said, rng.choice(join.wordings).format(two, one), int(join.symmetric)
+            other_wording = wording if rng.random() < 0.6 else rng.choice(join.wordings)
+            return said, other_wording.format(two, one), int(join.symmetric)
         if draw < 0.75:
             other = rng.choice([j for j in JOINS if j is not join])
             return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
