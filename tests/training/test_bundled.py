@@ -16,7 +16,7 @@ from softirr.training.card import MEASUREMENTS
 from softirr.training.evaluate import challenge_tables, read_challenge
 from softirr.training.folder import read_facts
 
-SAME = (("heart attack", "myocardial infarction"), ("itching", "pruritus"), ("nosebleeds", "epistaxis"))
+SAME = (("heart attack", "myocardial infarction"), ("itching", "pruritus"), ("trouble breathing", "dyspnea"))
 OTHER = (
     ("hypertension", "hypotension"),
     ("left knee pain", "right knee pain"),
