@@ -60,6 +60,11 @@ def test_answers_in_another_folder_without_a_network(tmp_path, root):
     assert (p[: len(SAME)] > 0.5).all() and (p[len(SAME) :] < 0.2).all(), p
 
 
+@pytest.mark.xfail(strict=True, reason="lost in the last training; the card names it among the failures")
+def test_nosebleeds_are_epistaxis():
+    assert softirr.measure("nli", device="cpu").score([("nosebleeds", "epistaxis")])[0] > 0.5
+
+
 def test_directions():
     both = softirr.measure("nli", device="cpu").entail_both(
         [("dry cough", "cough"), ("severe headache", "headache"), ("bacterial pneumonia", "pneumonia")]
