@@ -413,11 +413,11 @@ class PairStream:
         return None if other is None or other == text else (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
 
     def _spelling(self, rng: Random) -> Drawn:
-        """A text against itself spelt as on the other side of the ocean, or mistyped; never one that is another term by that."""
+        """A text against itself spelt as on the other side of the ocean, or mistyped; what a slip makes another term is none."""
         for _ in range(_TRIES):
-            text = self._text(rng)
-            other = respell(rng, text) if rng.random() < 0.5 else typo(rng, text)
-            if other is not None and other.casefold() != text.casefold() and not self.world.knows(other):
+            text, slip = self._text(rng), rng.random() < 0.5
+            other = typo(rng, text) if slip else respell(rng, text)
+            if other is not None and other.casefold() != text.casefold() and not (slip and self.world.knows(other)):
                 return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
         return None
 

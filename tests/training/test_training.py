@@ -19,7 +19,7 @@ from .conftest import FINDINGS, ORGANS, write
 
 SMALL = [
     "--pairs",
-    "6144",
+    "9216",
     "--rounds",
     "3",
     "--chunk",
