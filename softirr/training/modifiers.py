@@ -178,6 +178,43 @@ MODIFIERS: tuple[ModifierClass, ...] = (
     ),
     ModifierClass(
         "number",
+        tuple(
+            tuple(f"{{}} {put} {time}" for time in times for put in ("for", "for the last", "lasting"))
+            for times in (
+                ("24 hours", "one day", "1 day", "a day", "24 h"),
+                ("48 hours", "two days", "2 days", "48 h"),
+                ("72 hours", "three days", "3 days", "72 h"),
+                ("7 days", "one week", "1 week", "a week", "seven days"),
+                ("14 days", "two weeks", "2 weeks", "a fortnight", "fourteen days"),
+                ("21 days", "three weeks", "3 weeks"),
+                ("6 weeks", "six weeks", "42 days"),
+                ("12 months", "one year", "1 year", "a year", "twelve months"),
+                ("24 months", "two years", "2 years"),
+                ("18 months", "a year and a half", "one and a half years"),
+                ("60 minutes", "one hour", "1 hour", "an hour", "60 min"),
+                ("30 minutes", "half an hour", "thirty minutes", "30 min"),
+                ("90 minutes", "an hour and a half", "1.5 hours"),
+                ("10 years", "ten years", "a decade"),
+            )
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
+        (
+            ("{} 500 mg", "{} 0.5 g", "500 milligrams of {}", "{} half a gram"),
+            ("{} 1 g", "{} 1000 mg", "one gram of {}", "{} 1 gram"),
+            ("{} 50 mg", "50 milligrams of {}", "{} 50mg", "{} 0.05 g"),
+            ("{} 5 mg", "five milligrams of {}", "{} 5mg", "{} 5000 mcg"),
+            ("{} 2 g", "{} 2000 mg", "two grams of {}"),
+            ("{} 250 mg", "{} 0.25 g", "{} 250mg", "a quarter of a gram of {}"),
+            ("{} 250 mcg", "{} 0.25 mg", "250 micrograms of {}"),
+            ("{} 1 mg", "{} 1000 mcg", "{} 1000 micrograms", "one milligram of {}"),
+        ),
+        restricts=True,
+    ),
+    ModifierClass(
+        "number",
         (
             ("{} once daily", "{} once a day", "{} od", "{} qd", "{} every day", "{} daily"),
             ("{} twice daily", "{} twice a day", "{} bd", "{} bid", "{} b.i.d.", "{} every 12 hours"),

@@ -17,7 +17,7 @@ Change = Callable[[Random, str], str | None]
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _OF_THE = re.compile(r"^(.+?) (?:of the|of) ([^,]+)$")
-_SMALL = frozenset(["of", "with", "and", "or", "in", "due", "to", "by", "without", "no", "not", "the"])
+_SMALL = frozenset(["of", "with", "and", "or", "in", "due", "to", "by", "without", "no", "not", "the", "after", "before", "during", "following", "from", "causing", "than", "for", "on", "at", "as"])  # fmt: skip
 
 
 @cache

@@ -30,9 +30,9 @@ from softirr.training.sources import Sources, fingerprint, folded_pair
 from softirr.training.words import LISTS, SHORT_FORMS
 
 WEIGHTS: dict[str, float] = {
-    "synonym": 38,
-    "hypernym": 8,
-    "sibling": 11,
+    "synonym": 46,
+    "hypernym": 26,
+    "sibling": 14,
     "neighbour": 11,
     "look-alike": 5,
     "random": 18,
@@ -42,10 +42,10 @@ WEIGHTS: dict[str, float] = {
     "other word": 4,
     "number": 2,
     "initials": 4,
-    "joined": 8,
+    "joined": 20,
     "same words": 5,
-    "spelling": 6,
-    "confused": 24,
+    "spelling": 8,
+    "confused": 20,
     "definition": 2,
     "labelled": 8,
     "judged": 3,
@@ -300,9 +300,10 @@ class PairStream:
         one, two = graph.text(k, rng), other_graph.text(other, rng)
         return None if self.world.same(one, two) else (one, two, 0)
 
-    def _text(self, rng: Random) -> str:
-        assert self._any is not None
-        graph, k = self._any.draw(rng)
+    def _text(self, rng: Random, among: _Choice | None = None) -> str:
+        among = among or self._any
+        assert among is not None
+        graph, k = among.draw(rng)
         return graph.text(k, rng)
 
     def _two_texts(self, rng: Random) -> tuple[str, str]:
@@ -385,19 +386,21 @@ class PairStream:
 
     def _joined(self, rng: Random) -> Drawn:
         """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""
-        one, two = self._text(rng), self._text(rng)
+        # the roles are all that differs between short texts; long ones alone don't teach to look at them
+        plain = self._everyday if rng.random() < 0.6 else None
+        one, two = self._text(rng, plain), self._text(rng, plain)
         if self.world.same(one, two):
             return None
         join = rng.choice(JOINS)
         wording = rng.choice(join.wordings)
         said = wording.format(one, two)
         draw = rng.random()
-        if draw < 0.3:
+        if draw < 0.33:
             return said, rng.choice(join.wordings).format(one, two), 1
-        if draw < 0.65:
+        if draw < 0.72:
             other_wording = wording if rng.random() < 0.6 else rng.choice(join.wordings)
             return said, other_wording.format(two, one), int(join.symmetric)
-        if draw < 0.75:
+        if draw < 0.8:
             other = rng.choice([j for j in JOINS if j is not join])
             return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
         first = rng.random() < 0.5

@@ -81,6 +81,7 @@ def test_spelling_order_and_marks():
     assert perturb.respell(Random(0), "anaemia") == "anemia"
     assert perturb.invert(Random(1), "acute renal failure") in {"renal failure, acute", "failure, acute renal"}
     assert perturb.invert(Random(0), "diabetes, gestational") == "gestational diabetes"
+    assert perturb.invert(Random(0), "stroke after surgery") is None
     assert perturb.of_form(Random(0), "cancer of the kidney") == "kidney cancer"
     assert perturb.pluralise(Random(0), "kidney stone") == "kidney stones"
     assert perturb.pluralise(Random(0), "nephritis") is None

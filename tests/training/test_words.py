@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 
 import pytest
@@ -153,6 +154,31 @@ def test_groups_of_one_class_share_no_wording():
     for modifier in MODIFIERS:
         counts = Counter(w for group in modifier.groups for w in set(group))
         assert max(counts.values()) == 1, counts.most_common(1)
+
+
+def test_amounts_of_one_group_are_equal_and_of_two_are_not():
+    units = {
+        "min": 1,
+        "minutes": 1,
+        "h": 60,
+        "hours": 60,
+        "hour": 60,
+        "day": 1440,
+        "days": 1440,
+        "week": 10080,
+        "weeks": 10080,
+    }
+    units |= {"mcg": 1e-6, "micrograms": 1e-6, "mg": 1e-3, "g": 1.0}
+    amount = re.compile(r"([\d.]+) ?([a-z]+)$")
+    for name in ("24 hours", "500 mg"):
+        modifier = next(m for m in MODIFIERS if any(w.endswith(name) for group in m.groups for w in group))
+        known = [
+            {round(float(m[1]) * units[m[2]], 6) for w in group if (m := amount.search(w)) and m[2] in units}
+            for group in modifier.groups
+        ]
+        assert all(len(values) <= 1 for values in known)
+        told = [value for values in known for value in values]
+        assert len(told) > 6 and len(set(told)) == len(told)
 
 
 def test_opposites_are_two_words_and_kinds_several():
