@@ -45,7 +45,7 @@ WEIGHTS: dict[str, float] = {
     "joined": 20,
     "same words": 5,
     "spelling": 8,
-    "confused": 20,
+    "confused": 26,
     "definition": 2,
     "labelled": 8,
     "judged": 3,
@@ -425,8 +425,15 @@ class PairStream:
         return None
 
     def _confused(self, rng: Random) -> Drawn:
-        """Two texts that are often taken for each other; either may stand in another wording."""
+        """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
+
+        Without the latter such texts are seldom seen to mean the same as anything.
+        """
         one, two = rng.choice(self.sources.confused)
+        if rng.random() < 0.35:
+            text = rng.choice((one, two))
+            name = self.world.another_name(rng, text)
+            return None if name is None else (text, name, 1) if rng.random() < 0.5 else (name, text, 1)
         one, two = (self.world.reworded(rng, text) if rng.random() < 0.3 else text for text in (one, two))
         if self.world.same(one, two):
             return None
@@ -527,6 +534,13 @@ class World:
         """Another text of the only concept that has this one; the text itself where none or several have it."""
         concepts = self._meanings.get(text.casefold(), ())
         return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
+
+    def another_name(self, rng: Random, text: str) -> str | None:
+        """Another text of some concept that has this one; None where it stands alone."""
+        mine = text.casefold()
+        concepts = self._meanings.get(mine)
+        others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
+        return rng.choice(others) if others else None
 
     def related(self, graph: Graph, k: int, other: int) -> bool:
         """Whether one concept is the other, or above it."""
