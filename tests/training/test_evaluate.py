@@ -132,6 +132,17 @@ def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     )
 
 
+def test_what_a_person_remarked_stands_in_the_card(tmp_path):
+    remarks = tmp_path / "remarks.json"
+    remarks.write_text('{"fails": ["Colours."], "models": {"shipped": "Of last year."}}', encoding="utf-8")
+    write_card(tmp_path, {"shipped": {"command": "softirr train", "tables": []}})
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "\n- Colours.\n" in text and "## The shipped model\n\nOf last year.\n" in text
+    remarks.write_text('{"fails": ["Colours."]}', encoding="utf-8")
+    with pytest.raises(InputError, match="remarks.json is damaged"):
+        write_card(tmp_path, {})
+
+
 @pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
 def test_lexical_measures_are_worse_than_a_coin_on_the_challenge_sets(name, root):
     pairs = tables.read_challenge(str(root / "tests" / "training" / name))
