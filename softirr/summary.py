@@ -10,6 +10,18 @@ from softirr.distributions import beyond_chance
 
 Trio = tuple[co.Estimate, co.Estimate, co.Estimate]
 
+COEFFICIENTS = (
+    "observed_agreement",
+    "cohen_kappa",
+    "scott_pi",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "gwet_ac2",
+    "sigma",
+    "ks",
+)
+"""Every coefficient, in the order of reports."""
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -47,10 +59,9 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     observed = co.observed_agreement(ratings, scores)
     if chance is None:
         missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
-        names = ("cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2", "sigma", "ks")
         alone = co.undefined(Undefined.NO_OTHER_RATER)
         return Summary(
-            {"observed_agreement": observed, **dict.fromkeys(names, missing)},
+            dict.fromkeys(COEFFICIENTS, missing) | {"observed_agreement": observed},
             ((alone, alone, alone),) * ratings.n_raters,
             (),
         )

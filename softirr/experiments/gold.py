@@ -8,23 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr import chance as chances
-from softirr.agreement import Summary, summarise
 from softirr.annotations import AnnotationTable
 from softirr.coefficients import Floats, Ints, Ratings
+from softirr.summary import COEFFICIENTS, Summary, summarise
 
 Overlap = Literal["jaccard", "dice", "equal"]
-
-COEFFICIENTS = (
-    "observed_agreement",
-    "cohen_kappa",
-    "scott_pi",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "gwet_ac2",
-    "sigma",
-    "ks",
-)
-"""Every coefficient, in the order of reports."""
 
 
 class SetOverlap:

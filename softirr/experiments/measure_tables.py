@@ -9,12 +9,12 @@ import numpy as np
 from softirr.coefficients import Floats
 from softirr.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, errors_of, reliability_of
 from softirr.experiments.generate import NEGATIVES
-from softirr.experiments.gold import COEFFICIENTS
 from softirr.experiments.output import Cell, Table
 from softirr.experiments.real import SETTING as REAL
 from softirr.experiments.real import TRUTH
 from softirr.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
 from softirr.experiments.store import Record
+from softirr.summary import COEFFICIENTS
 
 _PERMUTATION_NOTE = f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}"
 REAL_COEFFICIENTS = ("cohen_kappa", "fleiss_kappa", "sigma", "ks")

@@ -15,11 +15,12 @@ from softirr.annotations import AnnotationTable, Answer
 from softirr.equivalence import measure
 from softirr.errors import InputError
 from softirr.experiments.generate import NEGATIVES, SETTINGS, Generator, Population, Setting
-from softirr.experiments.gold import COEFFICIENTS, SetOverlap, gold_summary, jaccard, values
+from softirr.experiments.gold import SetOverlap, gold_summary, jaccard, values
 from softirr.experiments.pools import pack, unpack
 from softirr.experiments.scoring import Chance, SharedScorer, score_population
 from softirr.experiments.store import AuditRow, PopulationRow, RunStore
 from softirr.experiments.synthetic import NamedMeasure, Plan, measure_key, pairs_of, run, split_label
+from softirr.summary import COEFFICIENTS
 from softirr.terminology import Terminology
 
 EXACT = Chance("exact")

@@ -139,7 +139,7 @@ def test_what_a_person_remarked_stands_in_the_card(tmp_path):
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "\n- Colours.\n" in text and "## The shipped model\n\nOf last year.\n" in text
     remarks.write_text('{"fails": ["Colours."]}', encoding="utf-8")
-    with pytest.raises(InputError, match="remarks.json is damaged"):
+    with pytest.raises(InputError, match=r"remarks\.json is damaged"):
         write_card(tmp_path, {})
 
 
