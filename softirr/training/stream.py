@@ -504,14 +504,16 @@ class World:
         self._ancestors: dict[tuple[int, int], frozenset[int]] = {}
         meanings: dict[str, list[int]] = {}
         texts: list[list[str]] = []
+        held_out: list[bool] = []
         for graph in sources.graphs:
             for k in range(len(graph)):
                 folded = [t.casefold() for t in graph.forms[k]]
                 for text in folded:
                     meanings.setdefault(text, []).append(len(texts))
                 texts.append(folded)
+                held_out.append(graph.held_out[k])
         self._meanings = {text: tuple(concepts) for text, concepts in meanings.items()}
-        self._texts = texts
+        self._texts, self._held_out = texts, held_out
 
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, or two concepts that share a text have one each."""
@@ -536,9 +538,9 @@ class World:
         return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
 
     def another_name(self, rng: Random, text: str) -> str | None:
-        """Another text of some concept that has this one; None where it stands alone."""
+        """Another text of some concept that has this one and is not kept for development; None where there is none."""
         mine = text.casefold()
-        concepts = self._meanings.get(mine)
+        concepts = [c for c in self._meanings.get(mine, ()) if not self._held_out[c]]
         others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
         return rng.choice(others) if others else None
 
