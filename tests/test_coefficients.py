@@ -14,19 +14,10 @@ from hypothesis.extra import numpy as hnp
 import softirr
 from softirr.coefficients import GRID, Ratings, Undefined, on_grid
 from softirr.matrix import matrix_agreement
+from softirr.summary import COEFFICIENTS
 
 SETTINGS = settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}
-NAMES = (
-    "observed_agreement",
-    "cohen_kappa",
-    "scott_pi",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "gwet_ac2",
-    "sigma",
-    "ks",
-)
 
 
 def similarity(size, seed):
@@ -48,7 +39,7 @@ def values(matrix, weights=None):
 
 
 def same(first, second):
-    for name in NAMES:
+    for name in COEFFICIENTS:
         (a, why_a), (b, why_b) = first[name], second[name]
         assert why_a == why_b, name
         assert a is b is None or a == pytest.approx(b, **SAME), name
@@ -212,7 +203,7 @@ class TestDegenerate:
     def test_one_item(self):
         found = self.found([[0, 1]])
         assert found["observed_agreement"] == (0.0, None)
-        for name in NAMES[1:]:
+        for name in COEFFICIENTS[1:]:
             assert found[name] == (None, Undefined.ONE_ITEM), name
 
     def test_one_shared_item_beside_others(self):

@@ -11,18 +11,7 @@ from softirr.chance import MatrixEquivalence, exact
 from softirr.coefficients import Estimate, Ratings, Undefined, undefined
 from softirr.intervals import FEW_ITEMS, analytic, bootstrap, standard_error, wald
 from softirr.matrix import matrix_agreement
-from softirr.summary import summarise
-
-NAMES = (
-    "observed_agreement",
-    "cohen_kappa",
-    "scott_pi",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "gwet_ac2",
-    "sigma",
-    "ks",
-)
+from softirr.summary import COEFFICIENTS, summarise
 
 
 def population(name: str) -> Population:
@@ -40,9 +29,9 @@ def jackknife(matrix, similarity) -> dict[str, float]:
     values = []
     for i in range(n):
         found = matrix_agreement(np.delete(matrix, i, axis=0), similarity).summary.coefficients
-        values.append([np.nan if found[name].value is None else found[name].value for name in NAMES])
+        values.append([np.nan if found[name].value is None else found[name].value for name in COEFFICIENTS])
     spread = np.sqrt((n - 1) / n * np.sum((values - np.mean(values, axis=0)) ** 2, axis=0))
-    return dict(zip(NAMES, spread.tolist(), strict=True))
+    return dict(zip(COEFFICIENTS, spread.tolist(), strict=True))
 
 
 class TestAnalytic:
@@ -50,8 +39,8 @@ class TestAnalytic:
         ("of", "names"),
         [
             # AC2 of free text is left out: without an item the number of categories changes, and AC2 jumps with it
-            ("free text, 2 raters, low", NAMES[:5]),
-            ("3 categories", NAMES[:6]),
+            ("free text, 2 raters, low", COEFFICIENTS[:5]),
+            ("3 categories", COEFFICIENTS[:6]),
             ("free text, 4 raters", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")),
             ("5 categories", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2")),
         ],
@@ -88,14 +77,14 @@ class TestAnalytic:
 
 
 class TestBootstrap:
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", COEFFICIENTS)
     def test_agrees_with_the_analytic_one(self, name):
         found = estimates("free text, 2 raters, low", 300)[name]
         one, other = analytic(found), bootstrap(found, seed=3)
         assert other.standard_error == pytest.approx(one.standard_error, rel=0.15)
         assert other.ci95 == pytest.approx(one.ci95, abs=0.35 * one.standard_error * 2)
 
-    @pytest.mark.parametrize("name", NAMES[:5])
+    @pytest.mark.parametrize("name", COEFFICIENTS[:5])
     def test_replicates_are_the_coefficients_of_resampled_tables(self, name):
         """To first order: chance is moved along its influence instead of being computed anew."""
         one = population("5 categories")

@@ -110,6 +110,8 @@ class PairStream:
         self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
         self._alike = self._choices(lambda g, k: k in self._look_alikes[id(g)])
         self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
+        kept = {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] for t in g.forms[k]}
+        self._mistaken = [pair for pair in sources.confused if kept.isdisjoint(t.casefold() for t in pair)]
         self._draws: dict[str, Callable[[Random], Drawn]] = {
             "synonym": self._synonym,
             "hypernym": self._hypernym,
@@ -140,7 +142,7 @@ class PairStream:
             "look-alike": bool(self._alike),
             "everyday": bool(self._everyday),
             "definition": bool(self._defined),
-            "confused": bool(sources.confused) and not development,
+            "confused": bool(self._mistaken) and not development,
             "labelled": bool(sources.pairs) and not development,
             "judged": bool(sources.judged) and not development,
             "hard": bool(self.hard),
@@ -429,7 +431,7 @@ class PairStream:
 
         Without the latter such texts are seldom seen to mean the same as anything.
         """
-        one, two = rng.choice(self.sources.confused)
+        one, two = rng.choice(self._mistaken)
         if rng.random() < 0.35:
             text = rng.choice((one, two))
             name = self.world.another_name(rng, text)
@@ -504,16 +506,14 @@ class World:
         self._ancestors: dict[tuple[int, int], frozenset[int]] = {}
         meanings: dict[str, list[int]] = {}
         texts: list[list[str]] = []
-        held_out: list[bool] = []
         for graph in sources.graphs:
             for k in range(len(graph)):
                 folded = [t.casefold() for t in graph.forms[k]]
                 for text in folded:
                     meanings.setdefault(text, []).append(len(texts))
                 texts.append(folded)
-                held_out.append(graph.held_out[k])
         self._meanings = {text: tuple(concepts) for text, concepts in meanings.items()}
-        self._texts, self._held_out = texts, held_out
+        self._texts = texts
 
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, or two concepts that share a text have one each."""
@@ -538,9 +538,9 @@ class World:
         return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
 
     def another_name(self, rng: Random, text: str) -> str | None:
-        """Another text of some concept that has this one and is not kept for development; None where there is none."""
+        """Another text of some concept that has this one; None where there is none."""
         mine = text.casefold()
-        concepts = [c for c in self._meanings.get(mine, ()) if not self._held_out[c]]
+        concepts = self._meanings.get(mine)
         others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
         return rng.choice(others) if others else None
 
