@@ -185,6 +185,49 @@ scar on the {lay}|{lay} scar|scarring of the {lay}
 ulcer on the {lay}|{lay} ulcer|open sore on the {lay}
 """
 
+# finding | kinds of it: whoever has one of these in a place has the finding there
+_KINDS_OF = """
+abnormal {lay}|opathy|omegaly|omalacia|ostenosis|ectasia|orrhexis|optosis|absent {lay}|underdeveloped {lay}|{lay} hyperplasia|{lay} atrophy
+abnormal {lay}|{lay} injury|swollen {lay}|perforated {lay}|blocked {lay}|{lay} cyst|{lay} ulcer|{lay} calcification|{lay} malformation
+abnormal {lay}|small {lay}|large {lay}|short {lay}|long {lay}|broad {lay}|narrow {lay}|extra {lay}|deformed {lay}|injured {lay}
+opathy|itis|osclerosis|{lay} cancer|{adj} failure|{adj} infarction|{lay} infection|{lay} fibrosis
+{lay} infection|bacterial {lay} infection|viral {lay} infection|fungal {lay} infection|{adj} abscess
+{lay} cyst|multiple {lay} cysts
+{lay} surgery|ectomy|otomy|oplasty|{lay} transplant
+operation on the {lay}|amputation of the {lay}
+injured {lay}|broken {lay}|bruised {lay}|cut on the {lay}|burn of the {lay}
+"""
+
+# place | parts of it: what is told below of a part is told of the place
+_PARTS_OF = """
+hand|finger|palm
+finger|thumb|fingernail
+foot|toe|heel|sole
+toe|big toe|toenail
+arm|forearm|elbow|upper arm
+leg|thigh|calf|shin|knee
+knee|kneecap
+face|forehead|cheek|chin|eyebrow
+head|face|scalp|temple
+chest|rib|sternum
+back|lower back
+belly|navel
+jaw|jawbone|upper jaw
+cardi|myocard|endocard
+ophthalm|kerat|retin|conjunctiv
+stomat|gloss|gingiv
+ot|tympan
+hyster|cervic
+arter|aort
+neur|radicul
+derm|follicul
+"""
+_TOLD_OF_THE_WHOLE = """
+algia|opathy|orrhagia|{lay} cancer|{lay} injury|{lay} infection|bacterial {lay} infection|viral {lay} infection|fungal {lay} infection
+{adj} abscess|{lay} cyst|{lay} ulcer|{lay} surgery|abnormal {lay}|{lay} pain|swollen {lay}|numb {lay}|tingling {lay}|bruised {lay}|cut on the {lay}
+burn of the {lay}|rash on the {lay}|lump on the {lay}|injured {lay}|operation on the {lay}|scar on the {lay}|ulcer on the {lay}|foreign body in the {lay}
+"""
+
 _ANALYTES = """
 glyc|sugar,glucose
 natr|sodium
@@ -242,7 +285,11 @@ _MANY = "{many}|high {lay} count|increased {lay} count|too many {lay}s|increased
 
 
 def composed() -> Graph:
-    """All compositions as one graph: concepts that share a place, or a finding, are each other's contrasts."""
+    """All compositions as one graph.
+
+    Concepts that share a place, or a finding, are each other's contrasts. Above a concept stand the findings of which its own is a kind, and
+    the same finding in the place of which its own is a part.
+    """
     forms: list[tuple[str, ...]] = []
     places: list[str] = []
     findings: list[str] = []
@@ -256,16 +303,18 @@ def composed() -> Graph:
 
     for line in _lines(_ORGANS):
         root, lays, adjective = line.split("|")
-        for k, pattern in enumerate(_lines(_STEMS)):
+        for pattern in _lines(_STEMS):
             suffix, *phrases = pattern.split("|")
             word = _joined(root, suffix)
-            add(root, f"stem{k}", [word, *_filled(phrases, lays.split(","), adj=adjective)])
-        for k, pattern in enumerate(_lines(_PHRASES)):
-            add(root, f"phrase{k}", _filled(pattern.split("|"), lays.split(","), adj=adjective))
+            add(root, suffix, [word, *_filled(phrases, lays.split(","), adj=adjective)])
+        for pattern in _lines(_PHRASES):
+            phrases = pattern.split("|")
+            add(root, phrases[0], _filled(phrases, lays.split(","), adj=adjective))
     for word in _PARTS.split():
         parts = [x.replace("_", " ") for x in word.split(",")]
-        for k, pattern in enumerate(_lines(_PART_PHRASES)):
-            add(parts[0], f"part{k}", _filled(pattern.split("|"), parts))
+        for pattern in _lines(_PART_PHRASES):
+            phrases = pattern.split("|")
+            add(parts[0], phrases[0], _filled(phrases, parts))
     for line in _lines(_ANALYTES):
         stem, words = line.split("|")
         for finding, pattern in (("high", _HIGH), ("low", _LOW), ("urine", _URINE), ("normal", _NORMAL)):
@@ -284,7 +333,31 @@ def composed() -> Graph:
     contrasts = [
         tuple(j for j in (*by_place[places[k]], *by_finding[findings[k]]) if j != k) for k in range(len(forms))
     ]
-    return Graph.build("composed terms", forms, contrasts=contrasts)
+    position = {(place, finding): k for k, (place, finding) in enumerate(zip(places, findings, strict=True))}
+    kinds, wholes = _above(_KINDS_OF), _above(_PARTS_OF)
+    told = frozenset(finding for line in _lines(_TOLD_OF_THE_WHOLE) for finding in line.split("|"))
+    parents = [
+        [
+            position[above]
+            for above in (
+                *((place, kind) for kind in kinds.get(finding, ())),
+                *((whole, finding) for whole in wholes.get(place, ()) if finding in told),
+            )
+            if above in position
+        ]
+        for place, finding in zip(places, findings, strict=True)
+    ]
+    return Graph.build("composed terms", forms, parents=parents, contrasts=contrasts)
+
+
+def _above(table: str) -> dict[str, list[str]]:
+    """What stands first in the lines in which something stands behind it."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for line in _lines(table):
+        above, *below = line.split("|")
+        for one in below:
+            found[one].append(above)
+    return dict(found)
 
 
 def _lines(table: str) -> list[str]:

@@ -94,14 +94,16 @@ def swap(rng: Random, text: str) -> str | None:
 def respell(rng: Random, text: str) -> str | None:
     """British for American spelling or the reverse."""
     lower = text.lower()
-    for british, american in SPELLINGS:
-        if british in lower and british != american:
-            return lower.replace(british, american)
-    found = [(b, a) for b, a in SPELLINGS if a in lower and len(a) > 4 and b not in lower]
+    american = lower
+    for one, other in SPELLINGS:
+        american = american.replace(one, other)
+    if american != lower:
+        return american
+    found = [(b, a) for b, a in SPELLINGS if a in lower and len(a) > 4]
     if not found:
         return None
-    british, american = rng.choice(found)
-    return lower.replace(american, british)
+    one, other = rng.choice(found)
+    return lower.replace(other, one)
 
 
 def hyphenate(rng: Random, text: str) -> str | None:
@@ -298,7 +300,8 @@ def renumber(rng: Random, text: str) -> str | None:
             )
         )
     elif old in _ROMAN:
-        new = rng.choice([r for r in _ROMAN[:7] if r != old])
+        place = _ROMAN.index(old)
+        new = rng.choice([r for k, r in enumerate(_ROMAN) if 0 < abs(k - place) < 4])
     else:
         new = rng.choice([c for c in "ABCDEF" if c != old])
     return text[: match.start()] + new + text[match.end() :]
@@ -320,14 +323,23 @@ def rewrite_number(rng: Random, text: str) -> str | None:
 
 def initials(text: str) -> str | None:
     """The initialism of a term of three to six words, small words left out; None where it would be too short."""
-    words = [
-        w
-        for w in re.split(r"[\s-]+", text)
-        if w and w.lower() not in {"of", "the", "and", "with", "in", "to", "by", "for", "a", "or", "due"}
-    ]
-    if not 3 <= len(words) <= 6 or not all(w[0].isalpha() and w.isalpha() for w in words):
+    words = _told_words(text)
+    if not 3 <= len(words) <= 6 or not all(w.isalpha() for w in words):
         return None
     return "".join(w[0].upper() for w in words)
+
+
+def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
+    """How many letters of an initialism begin words of a text, and how many it has at all, both in their order."""
+    from rapidfuzz.distance import LCSseq
+
+    first = "".join(w[0] for w in _told_words(text)).casefold()
+    return LCSseq.similarity(short.casefold(), first), LCSseq.similarity(short.casefold(), text.casefold())
+
+
+def _told_words(text: str) -> list[str]:
+    small = {"of", "the", "and", "with", "in", "to", "by", "for", "a", "or", "due"}
+    return [w for w in re.split(r"[\s-]+", text) if w and w.lower() not in small]
 
 
 def false_initials(rng: Random, short: str) -> str:

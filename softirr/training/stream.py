@@ -18,6 +18,7 @@ from softirr.training.perturb import (
     contrast,
     false_initials,
     initials,
+    likeness_to_initials,
     opposite,
     renumber,
     respell,
@@ -32,16 +33,16 @@ from softirr.training.words import LISTS, SHORT_FORMS
 WEIGHTS: dict[str, float] = {
     "synonym": 46,
     "hypernym": 26,
-    "sibling": 14,
+    "sibling": 18,
     "neighbour": 11,
     "look-alike": 5,
     "random": 18,
     "everyday": 14,
     "modifier": 9,
-    "opposite": 6,
+    "opposite": 8,
     "other word": 4,
-    "number": 2,
-    "initials": 4,
+    "number": 4,
+    "initials": 8,
     "joined": 20,
     "same words": 5,
     "spelling": 8,
@@ -350,7 +351,7 @@ class PairStream:
 
     def _initials(self, rng: Random) -> Drawn:
         """A term and its initials, other initials, or those of another term."""
-        if self._abbreviated is not None and rng.random() < 0.35:
+        if self._abbreviated is not None and rng.random() < 0.5:
             return self._wrong_expansion(rng)
         for _ in range(_TRIES):
             one, two = self._two_texts(rng)
@@ -370,21 +371,24 @@ class PairStream:
         return None
 
     def _wrong_expansion(self, rng: Random) -> Drawn:
-        """An abbreviation that people use and a term that begins with the same letter."""
+        """An abbreviation that people use and a term that begins with the same letter: of some, the one with most of its letters in their order."""
         assert self._abbreviated is not None
         graph, k = self._abbreviated.draw(rng)
         short = graph.forms[k][0]
         if " " in short:  # the abbreviation itself was left out
             return None
-        for _ in range(_TRIES):
-            two = self._text(rng)
-            if (
-                two[:1].casefold() == short[:1].casefold()
-                and not self.world.same(short, two)
-                and initials(two) != short
-            ):
-                return (short, two, 0) if rng.random() < 0.5 else (two, short, 0)
-        return None
+        drawn = (self._text(rng) for _ in range(_TRIES))
+        wrong = [
+            text
+            for text in drawn
+            if text[:1].casefold() == short[:1].casefold()
+            and likeness_to_initials(text, short)[0] < len(short)
+            and not self.world.same(short, text)
+        ]
+        if not wrong:
+            return None
+        two = max(wrong, key=lambda text: likeness_to_initials(text, short)) if rng.random() < 0.6 else wrong[0]
+        return (short, two, 0) if rng.random() < 0.5 else (two, short, 0)
 
     def _joined(self, rng: Random) -> Drawn:
         """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""

@@ -66,8 +66,15 @@ def test_numbers_change_their_value():
     assert "grade 2 burn" not in every(perturb.renumber, "grade 2 burn")
     assert every(perturb.renumber, "burn") == {None}
     assert all("type I " not in text for text in every(perturb.renumber, "type I diabetes"))
+    assert {"factor IX deficiency", "factor VII deficiency"} < every(perturb.renumber, "factor VIII deficiency")
     assert perturb.rewrite_number(Random(0), "type 2 diabetes") == "type II diabetes"
     assert perturb.rewrite_number(Random(0), "grade IV glioma") == "grade 4 glioma"
+
+
+def test_likeness_to_initials_counts_words_first():
+    assert perturb.likeness_to_initials("obstructive sleep apnea", "OSA") == (3, 3)
+    assert perturb.likeness_to_initials("osteosarcoma of the arm", "OSA") == (2, 3)
+    assert perturb.likeness_to_initials("otitis", "OSA") == (1, 2)
 
 
 def test_swaps_come_from_one_group():
@@ -79,6 +86,10 @@ def test_swaps_come_from_one_group():
 
 def test_spelling_order_and_marks():
     assert perturb.respell(Random(0), "anaemia") == "anemia"
+    assert perturb.respell(Random(0), "ischaemic oesophagitis") == "ischemic esophagitis"
+    assert perturb.respell(Random(0), "hematuria") == "haematuria"
+    for same in ("raised", "colorectal", "laboratory", "parameter", "literature"):
+        assert perturb.respell(Random(0), same) is None
     assert perturb.invert(Random(1), "acute renal failure") in {"renal failure, acute", "failure, acute renal"}
     assert perturb.invert(Random(0), "diabetes, gestational") == "gestational diabetes"
     assert perturb.invert(Random(0), "stroke after surgery") is None

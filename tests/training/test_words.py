@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from softirr.training import morphology
 from softirr.training.evaluate import listed_terms
 from softirr.training.lexicon import CONTRASTS, OPPOSITE_WORDS
 from softirr.training.modifiers import JOINS, MODIFIERS
@@ -128,6 +129,37 @@ def test_composed_terms_follow_the_rules_of_word_formation():
     assert "low white blood cell count" in forms["leukopenia"]
     assert "carditis" in forms and "cardiomegaly" in forms and "eosinophilia" in forms
     assert "enlarged heart" not in forms["carditis"]
+
+
+def test_composed_terms_stand_below_what_they_are_a_kind_or_a_part_of():
+    graph = composed()
+    place = {text: k for k, group in enumerate(graph.forms) for text in group}
+
+    def above(text: str) -> set[str]:
+        return {graph.forms[p][0] for p in graph.ancestors(place[text])}
+
+    assert {"nephropathy", "abnormal kidney"} == above("nephritis")
+    assert "hand pain" in above("painful thumb")
+    assert "injured foot" in above("broken big toe") and "broken foot" not in above("broken big toe")
+    assert "short finger" not in above("short thumb")
+    assert above("nephrectomy") == {"kidney surgery"}
+    assert all(k not in graph.ancestors(k) for k in range(len(graph)))
+
+
+def test_what_the_composed_terms_stand_below_is_composed():
+    names = {
+        line.split("|")[0]
+        for table in (morphology._STEMS, morphology._PHRASES, morphology._PART_PHRASES)
+        for line in table.strip().splitlines()
+    }
+    places = {line.split("|")[0] for line in morphology._ORGANS.strip().splitlines()}
+    places |= {word.split(",")[0].replace("_", " ") for word in morphology._PARTS.split()}
+    for table, known in (
+        (morphology._KINDS_OF, names),
+        (morphology._TOLD_OF_THE_WHOLE, names),
+        (morphology._PARTS_OF, places),
+    ):
+        assert {word for line in table.strip().splitlines() for word in line.split("|")} <= known
 
 
 def test_composed_contrasts_are_other_concepts():
