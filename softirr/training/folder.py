@@ -81,17 +81,27 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
 def copy_start(folder: str, to: Path) -> None:
     """A copy of the model to start from, in half precision, so that one folder is all that another machine needs.
 
+    Of a classifier with two labels its head and what is known about its training come along; a head that would be new is made when training
+    begins, from its seed.
+
     Raises
     ------
     InputError
         If the folder holds no model with a tokenizer.
     """
-    import torch
-    from transformers import AutoModel, AutoTokenizer
+    import shutil
 
-    load_start(folder)
-    AutoModel.from_pretrained(folder, dtype=torch.float16).save_pretrained(to)
-    AutoTokenizer.from_pretrained(folder).save_pretrained(to)
+    import torch
+    from transformers import AutoConfig
+
+    model, tokenizer = load_start(folder)
+    config = AutoConfig.from_pretrained(folder)
+    classifies = any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
+    kept = model if classifies and config.num_labels == len(LABELS) else model.base_model
+    kept.to(torch.float16).save_pretrained(to)
+    tokenizer.save_pretrained(to)
+    if (Path(folder) / FACTS).is_file():
+        shutil.copy(Path(folder) / FACTS, to)
 
 
 def _grow(model: Any, layers: int, folder: str) -> None:

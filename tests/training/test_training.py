@@ -149,6 +149,16 @@ def test_a_prepared_folder_is_all_that_another_machine_needs(trained, toy, tiny,
     assert told["data"]["fingerprint"] == facts(trained / "model")["data"]["fingerprint"]
 
 
+def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_path):
+    assert train(tmp_path, toy, trained / "model", "--prepare") == 0
+    assert set(weights(tmp_path / "start")) == set(weights(trained / "model"))
+    assert np.array_equal(
+        weights(tmp_path / "start")["classifier.weight"], weights(trained / "model")["classifier.weight"]
+    )
+    assert main(["--work", str(tmp_path), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
+    assert facts(tmp_path / "model")["before"]["recipe"] == facts(trained / "model")["recipe"]
+
+
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
     from softirr.errors import SoftirrError
     from softirr.training.batches import ChunkPlan, chunks
