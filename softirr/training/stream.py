@@ -50,7 +50,7 @@ WEIGHTS: dict[str, float] = {
     "definition": 2,
     "labelled": 8,
     "judged": 3,
-    "hard": 10,
+    "hard": 14,
 }
 """How often each kind is drawn."""
 KINDS = tuple(WEIGHTS)
