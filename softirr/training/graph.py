@@ -30,6 +30,8 @@ class Graph:
         Concepts kept for development: no pair for training is drawn from them.
     clinical
         Concepts nearer to what clinicians write (all, except in a general dictionary).
+    origin
+        Which of several terminologies each concept is from, by number: a large one must not drown a small one. Empty where there is only one.
     share
         How much the graph counts beside others when concepts are drawn.
     """
@@ -43,6 +45,7 @@ class Graph:
     definitions: tuple[str, ...]
     held_out: tuple[bool, ...]
     clinical: tuple[bool, ...]
+    origin: tuple[int, ...] = ()
     share: float = 1.0
     children: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
@@ -59,6 +62,7 @@ class Graph:
         definitions: Sequence[str] | None = None,
         held_out: Sequence[bool] | None = None,
         clinical: Sequence[bool] | None = None,
+        origin: Sequence[int] = (),
         share: float = 1.0,
     ) -> Graph:
         """A graph with what is left out empty, and the children of each concept filled in."""
@@ -78,12 +82,17 @@ class Graph:
             definitions=tuple(definitions) if definitions is not None else ("",) * n,
             held_out=tuple(held_out) if held_out is not None else (False,) * n,
             clinical=tuple(clinical) if clinical is not None else (True,) * n,
+            origin=tuple(origin),
             share=share,
             children=tuple(tuple(c) for c in down),
         )
 
     def __len__(self) -> int:
         return len(self.forms)
+
+    def part(self, k: int) -> tuple[bool, int]:
+        """What a concept is drawn together with: others as near to clinicians, from the same terminology."""
+        return self.clinical[k], self.origin[k] if self.origin else 0
 
     def with_contrasts(self, contrasts: Sequence[Iterable[int]]) -> Graph:
         """The same graph with other contrasts."""

@@ -189,8 +189,11 @@ def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str]
     narrower: list[dict[str, str]] = [{} for _ in range(n)]
     broader: list[dict[str, str]] = [{} for _ in range(n)]
     parents: list[dict[int, None]] = [{} for _ in range(n)]
-    for t in terminologies:
+    origin = [-1] * n
+    for number, t in enumerate(terminologies):
         where = [position[key] for key in t.ids]
+        for k in where:
+            origin[k] = number if origin[k] < 0 else origin[k]
         for k, names in enumerate(t.names):
             _add(forms[where[k]], names[0], keep)
             for parent in t.parents[k]:
@@ -205,6 +208,7 @@ def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str]
         parents=[tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
+        origin=origin,
         share=3.0,  # what is trained for, beside word lists and dictionary that come along every time
     )
 

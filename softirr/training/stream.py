@@ -289,7 +289,7 @@ class PairStream:
         assert self._any is not None
         graph, k = self._any.draw(rng)
         if rng.random() < 0.7:
-            return self._different(rng, graph, k, self._any.within(rng, graph))
+            return self._different(rng, graph, k, self._any.beside(rng, graph, k))
         one, two = graph.text(k, rng), self._text(rng)
         return None if self.world.same(one, two) else (one, two, 0)
 
@@ -562,7 +562,7 @@ class World:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Concepts of several graphs; clinical graphs count by their size, at least somewhat, a general dictionary by a part of it."""
+    """Concepts of several graphs; each part of a clinical graph counts by its size, at least somewhat, a general dictionary by a part of it."""
 
     graphs: tuple[Graph, ...]
     pools: tuple[list[int], ...]
@@ -572,13 +572,13 @@ class _Choice:
     def of(cls, graphs: Sequence[Graph], pools: Sequence[list[int]]) -> _Choice | None:
         parts: list[tuple[Graph, list[int], float]] = []
         for graph, pool in zip(graphs, pools, strict=True):
-            clinical = [k for k in pool if graph.clinical[k]]
-            general = [k for k in pool if not graph.clinical[k]]
+            found: dict[tuple[bool, int], list[int]] = {}
+            for k in pool:
+                found.setdefault(graph.part(k), []).append(k)
             # the square root keeps small lists that people wrote by hand beside large ones that were put together
             parts.extend(
-                (graph, part, graph.share * weight * len(part) ** 0.5)
-                for part, weight in ((clinical, 1.0), (general, 0.35))
-                if part
+                (graph, part, graph.share * (1.0 if clinical else 0.35) * len(part) ** 0.5)
+                for (clinical, _), part in found.items()
             )
         if not parts:
             return None
@@ -592,9 +592,11 @@ class _Choice:
         place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
         return self.graphs[place], rng.choice(self.pools[place])
 
-    def within(self, rng: Random, graph: Graph) -> int:
-        """A concept of one of the graphs."""
-        return rng.choice(next(pool for g, pool in zip(self.graphs, self.pools, strict=True) if g is graph))
+    def beside(self, rng: Random, graph: Graph, k: int) -> int:
+        """A concept drawn from the part of the graph that this one is of."""
+        mine = graph.part(k)
+        parts = zip(self.graphs, self.pools, strict=True)
+        return rng.choice(next(pool for g, pool in parts if g is graph and g.part(pool[0]) == mine))
 
 
 def _labelled(rng: Random, files: Sequence) -> Drawn:

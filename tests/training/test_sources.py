@@ -93,6 +93,18 @@ def test_one_id_in_two_terminologies_is_one_concept(tmp_path):
     assert graph.forms == (("kidney stone", "renal stone"),)
 
 
+def test_a_large_terminology_does_not_drown_a_small_one(tmp_path):
+    for name, size in (("large", 2500), ("small", 25)):
+        rows = "".join(f"{name}{k}\t{name} {k}\n" for k in range(size))
+        write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
+    graph = terminology_graph([load(str(tmp_path / name)) for name in ("large", "small")])
+    stream = PairStream(Sources((graph,)), weights={"random": 1})
+    drawn = [pair for seed in range(800) if (pair := stream._random(Random(seed)))]
+    small = [one.startswith("small") for one, _, _ in drawn]
+    assert 0.05 < np.mean(small) < 0.2  # by their sizes it would be 0.01
+    assert np.mean([one[0] == other[0] for one, other, _ in drawn]) > 0.7
+
+
 def test_texts_of_a_benchmark_are_left_out_whatever_their_case(toy, tmp_path):
     bench = tmp_path / "bench"
     write(bench / "concepts.tsv", "id\tname\nB:1\tKIDNEY PAIN\nB:2\tAny Scar\n")
