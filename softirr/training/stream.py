@@ -35,20 +35,20 @@ WEIGHTS: dict[str, float] = {
     "hypernym": 26,
     "sibling": 18,
     "neighbour": 11,
-    "look-alike": 5,
+    "look-alike": 14,
     "random": 18,
     "everyday": 14,
     "modifier": 9,
-    "opposite": 8,
+    "opposite": 12,
     "other word": 4,
     "number": 4,
     "initials": 8,
     "joined": 20,
     "same words": 5,
-    "spelling": 8,
+    "spelling": 7,
     "confused": 26,
     "definition": 2,
-    "labelled": 8,
+    "labelled": 20,
     "judged": 3,
     "hard": 14,
 }
@@ -424,7 +424,7 @@ class PairStream:
     def _spelling(self, rng: Random) -> Drawn:
         """A text against itself spelt as on the other side of the ocean, or mistyped; what a slip makes another term is none."""
         for _ in range(_TRIES):
-            text, slip = self._text(rng), rng.random() < 0.5
+            text, slip = self._text(rng), rng.random() < 0.4
             other = typo(rng, text) if slip else respell(rng, text)
             if other is not None and other.casefold() != text.casefold() and not (slip and self.world.knows(other)):
                 return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
