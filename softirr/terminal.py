@@ -80,6 +80,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def natural(text: str) -> int:
+    """Type of options that are whole numbers, 0 or more."""
+    if not text.replace("_", "").isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return int(text)
+
+
 def positive_number(text: str) -> float:
     """Type of options that are finite numbers above 0."""
     value = _number(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.terminal import Parser, guarded, not_negative, positive, positive_number, progress_bar
+from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
 _DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")
@@ -71,10 +71,11 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--teacher", nargs="+", action="extend", default=[], metavar="FOLDER", help="trained models to learn from too"
     )
+    train.add_argument("--mean", nargs="+", action="extend", default=[], metavar="FOLDER", help="more trained models: start from the mean of their weights and --start's")  # fmt: skip
     train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
     train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
     for name, kind, help_text in (
-        ("pairs", positive, "pairs to train on"),
+        ("pairs", natural, "pairs to train on, 0: only calibrate"),
         ("rounds", positive, "parts between which hard pairs are looked for"),
         ("batch", positive, "pairs of a step"),
         ("chunk", positive, "pairs drawn at once"),
@@ -157,14 +158,14 @@ def _train(arguments: argparse.Namespace) -> int:
     from softirr.training.card import write_card
     from softirr.training.folder import calibrated, read_facts, save
     from softirr.training.loop import Trainer
-    from softirr.training.recipe import Recipe
+    from softirr.training.recipe import FOLDERS, Recipe
 
     options = {
         f.name: getattr(arguments, f.name)
         for f in fields(Recipe)
-        if f.name not in ("start", "teachers") and hasattr(arguments, f.name)
+        if f.name not in FOLDERS and hasattr(arguments, f.name)
     }
-    recipe = Recipe(start=start, teachers=tuple(arguments.teacher), **options)
+    recipe = Recipe(start=start, mean=tuple(arguments.mean), teachers=tuple(arguments.teacher), **options)
     workers = arguments.workers if arguments.workers is not None else max(0, (os.cpu_count() or 1) - 1)
     with progress_bar("training") as progress:
         trainer = Trainer(
@@ -184,7 +185,7 @@ def _train(arguments: argparse.Namespace) -> int:
     state = trained.state
     facts = {
         "data": about,
-        "recipe": {k: v for k, v in asdict(recipe).items() if k not in ("start", "teachers")} | {"start": about.get("start") if start == str(copied) else _name(start), "teachers": [_name(t) for t in recipe.teachers]},
+        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else _name(start), "mean": [_name(m) for m in recipe.mean], "teachers": [_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
         "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen]},
         "before": read_facts(Path(start)),

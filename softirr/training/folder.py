@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -155,6 +155,24 @@ def read_facts(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is damaged.") from error
     return facts if isinstance(facts, dict) else {}
+
+
+def average_weights(model: Any, folders: Sequence[str]) -> None:
+    """Give a model the mean of its own weights and those of the models in these folders.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no model, or one of another shape.
+    """
+    own = model.state_dict()
+    states = [own]
+    for folder in folders:
+        states.append(load_start(folder)[0].state_dict())
+        if {name: p.shape for name, p in states[-1].items()} != {name: p.shape for name, p in own.items()}:
+            raise InputError(f"The model in {folder} has another shape than the one to start from: they have no mean.")
+    mean = {name: sum(s[name] for s in states) / len(states) for name, p in own.items() if p.is_floating_point()}
+    model.load_state_dict(own | mean)
 
 
 def calibrated(model: Any, scale: float, shift: float) -> Any:

@@ -23,8 +23,8 @@ from softirr.inference.tokens import length_limit
 from softirr.terminology import Terminology
 from softirr.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
 from softirr.training.develop import Calibration, DevelopmentSet, calibrate, measures
-from softirr.training.folder import load_start
-from softirr.training.recipe import Recipe
+from softirr.training.folder import average_weights, load_start
+from softirr.training.recipe import FOLDERS, Recipe
 from softirr.training.stream import PairStream
 
 Progress = Callable[[int, int], None]
@@ -121,6 +121,8 @@ class Trainer:
         self._half = precision == "bfloat16" or (precision == "auto" and _fast_bfloat16(self.device))
         torch.manual_seed(recipe.seed)
         self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
+        if recipe.mean:
+            average_weights(self.model, recipe.mean)
         self.model.to(self.device)
         if self.device.type == "cpu":
             # texts are short: plain products are twice as fast there as the fused attention with its masks, forward and backward
@@ -149,6 +151,7 @@ class Trainer:
         plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, self._max_length)
         if not state.history:
             self._measure(0)
+        state.finished = state.finished or not recipe.chunks
         with chunks(str(self._data), plan, self._workers) as source:
             while not state.finished:
                 kept_time = seconds is None or time.monotonic() - started < seconds
@@ -408,8 +411,7 @@ def schedule(step: int, steps: int, warmup: float) -> float:
 
 def _same(recipe: Recipe) -> dict[str, Any]:
     """What has to stay the same between two parts of a training; where the start model lies may change."""
-    told = asdict(replace(recipe, start="", teachers=()))
-    return {name: value for name, value in told.items() if name not in ("start", "teachers")}
+    return {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
 
 
 def _fast_bfloat16(device: torch.device) -> bool:

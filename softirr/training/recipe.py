@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FOLDERS = ("start", "mean", "teachers")
+"""What of a recipe are folders: where these lie may change between two parts of a training."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -13,8 +16,11 @@ class Recipe:
     ----------
     start
         Model folder.
+    mean
+        Further model folders of the same shape: training starts from the mean of their weights and the start's (model soups, Wortsman et al.
+        2022).
     pairs
-        How many pairs to train on.
+        How many pairs to train on; 0 only calibrates what training would start from.
     rounds
         Parts of the training; between two of them the model is measured on the development set and hard pairs are looked for.
     batch, chunk
@@ -41,6 +47,7 @@ class Recipe:
     """
 
     start: str
+    mean: tuple[str, ...] = ()
     pairs: int = 6_000_000
     rounds: int = 12
     batch: int = 256
@@ -65,7 +72,7 @@ class Recipe:
     @property
     def chunks(self) -> int:
         """Chunks in all, the same number in each round."""
-        return max(1, round(self.pairs / self.chunk / self.rounds)) * self.rounds
+        return max(1, round(self.pairs / self.chunk / self.rounds)) * self.rounds if self.pairs else 0
 
     @property
     def steps(self) -> int:

@@ -35,7 +35,7 @@ WEIGHTS: dict[str, float] = {
     "hypernym": 26,
     "sibling": 18,
     "neighbour": 11,
-    "look-alike": 14,
+    "look-alike": 20,
     "random": 18,
     "everyday": 14,
     "modifier": 9,
@@ -45,10 +45,10 @@ WEIGHTS: dict[str, float] = {
     "initials": 8,
     "joined": 20,
     "same words": 5,
-    "spelling": 7,
-    "confused": 26,
+    "spelling": 6,
+    "confused": 32,
     "definition": 2,
-    "labelled": 20,
+    "labelled": 12,
     "judged": 3,
     "hard": 14,
 }
@@ -215,9 +215,9 @@ class PairStream:
             return vary(rng, text)
         if draw < 0.28:
             return swap(rng, text) or text
-        if draw < 0.30:
+        if draw < 0.29:
             return typo(rng, text) or text
-        if draw < 0.31:
+        if draw < 0.30:
             return rewrite_number(rng, text) or text
         return text
 
@@ -424,7 +424,7 @@ class PairStream:
     def _spelling(self, rng: Random) -> Drawn:
         """A text against itself spelt as on the other side of the ocean, or mistyped; what a slip makes another term is none."""
         for _ in range(_TRIES):
-            text, slip = self._text(rng), rng.random() < 0.4
+            text, slip = self._text(rng), rng.random() < 0.3
             other = typo(rng, text) if slip else respell(rng, text)
             if other is not None and other.casefold() != text.casefold() and not (slip and self.world.knows(other)):
                 return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)

@@ -210,6 +210,26 @@ def test_teachers_and_a_grown_model(trained, toy, tiny, tmp_path):
     assert facts(tmp_path / "model")["recipe"]["teachers"] == [trained.name]
 
 
+def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_path, capsys):
+    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    start, other, mean = trained / "model", tmp_path / "other", tmp_path / "mean"
+    assert train(tmp_path, toy, start, "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
+    (tmp_path / "checkpoint.pt").unlink()
+    assert train(tmp_path, toy, start, "--mean", str(other), "--pairs", "0", "--output", str(mean)) == 0
+    name = next(n for n in weights(start) if n.endswith("word_embeddings.weight"))
+    expected = (weights(start)[name].astype(float) + weights(other)[name]) / 2
+    assert not np.array_equal(weights(start)[name], weights(other)[name])
+    assert np.allclose(weights(mean)[name], expected, atol=1e-3)
+    told = facts(mean)
+    assert told["trained"]["pairs"] == 0 and told["trained"]["finished"] and told["recipe"]["mean"] == ["other"]
+    (tmp_path / "checkpoint.pt").unlink()
+    shutil.rmtree(other)
+    assert train(tmp_path, toy, start, "--layers", "4", "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
+    (tmp_path / "checkpoint.pt").unlink()
+    assert train(tmp_path, toy, start, "--mean", str(other), "--pairs", "0") == 2
+    assert "another shape" in capsys.readouterr().err.strip().splitlines()[-1]
+
+
 @pytest.mark.parametrize("part", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_a_damaged_start_is_refused_in_one_sentence(tiny, toy, tmp_path, part, capsys):
     broken = tmp_path / "broken"
@@ -240,7 +260,7 @@ def test_damaged_data_and_checkpoints_are_refused(trained, toy, tiny, tmp_path, 
         assert "is damaged" in capsys.readouterr().err.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize("options", [[], ["--work", "x", "--pairs", "0"], ["--minutes", "x"]])
+@pytest.mark.parametrize("options", [[], ["--work", "x", "--pairs", "-1"], ["--minutes", "x"]])
 def test_unusable_options_end_with_status_2(options, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
