@@ -133,6 +133,8 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     if earlier:
         pairs = sum(one.get("trained", {}).get("pairs", 0) for one in earlier)
         start += f', trained before on {pairs:,} pairs as "before" tells below'
+    mean = [recipe["start"], *recipe["mean"]] if recipe.get("mean") else []
+    mixed = f" from the mean of the weights of {', '.join(map(str, mean))}" if mean else ""
     history = [
         {name: one.get(name, {}) for name in ("recipe", "trained", "calibration")}
         | {"sources": one.get("data", {}).get("sources", {})}
@@ -182,7 +184,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         "",
         "## Recipe",
         "",
-        f"`softirr train`, {trained.get('pairs', 0):,} pairs in {trained.get('steps', 0):,} steps, {trained.get('seconds', 0):,} seconds on {trained.get('device', '?')}.",
+        f"`softirr train`{mixed}, {trained.get('pairs', 0):,} pairs in {trained.get('steps', 0):,} steps, {trained.get('seconds', 0):,} seconds on {trained.get('device', '?')}.",
         f"Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
         "",
         "```json",
