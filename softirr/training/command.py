@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
     train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
     for name, kind, help_text in (
-        ("pairs", natural, "pairs to train on, 0: only calibrate"),
+        ("pairs", natural, "pairs to train on; 0 with --mean: only calibrate"),
         ("rounds", positive, "parts between which hard pairs are looked for"),
         ("batch", positive, "pairs of a step"),
         ("chunk", positive, "pairs drawn at once"),
@@ -144,6 +144,8 @@ def _train(arguments: argparse.Namespace) -> int:
         raise InputError("Name a folder for data and checkpoints with --work.")
     if arguments.unseen and arguments.shift:
         raise InputError("--shift is for where there is no terminology for --unseen: give one of them.")
+    if not (arguments.pairs or arguments.mean):
+        raise InputError("--pairs 0 trains nothing: it is for the mean of trained models, named with --mean.")
     work = Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     copied = work / "start"

@@ -79,6 +79,8 @@ SPELLINGS: tuple[tuple[str, str], ...] = (
     ("fibre", "fiber"),
     ("coloured", "colored"),
     ("discolour", "discolor"),
+    ("colour", "color"),
+    ("labour", "labor"),
     ("behaviour", "behavior"),
     ("glycaem", "glycem"),
     ("natraem", "natrem"),
@@ -100,6 +102,7 @@ SPELLINGS: tuple[tuple[str, str], ...] = (
     ("oestr", "estr"),
     ("rrhoea", "rrhea"),
     ("millilitre", "milliliter"),
+    ("litre", "liter"),
     ("mould", "mold"),
     ("practise", "practice"),
     ("haemat", "hemat"),
@@ -115,8 +118,11 @@ SPELLINGS: tuple[tuple[str, str], ...] = (
     ("vapour", "vapor"),
     ("centimetre", "centimeter"),
     ("millimetre", "millimeter"),
+    ("metre", "meter"),
     ("analyse", "analyze"),
 )
+IN_OTHER_WORDS = frozenset({"color", "labor", "liter", "meter"})
+"""American spellings that stand in words which are the same everywhere: colorectal, laboratory, literature, diameter."""
 
 SHORTENED: dict[str, tuple[str, ...]] = {
     "syndrome": ("synd", "syn"),

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from random import Random
 
-from softirr.training.lexicon import CONTRASTS, OPPOSITE_PREFIXES, OPPOSITE_WORDS, SHORTENED, SPELLINGS
+from softirr.training.lexicon import (
+    CONTRASTS,
+    IN_OTHER_WORDS,
+    OPPOSITE_PREFIXES,
+    OPPOSITE_WORDS,
+    SHORTENED,
+    SPELLINGS,
+)
 from softirr.training.words import read_groups
 
 Change = Callable[[Random, str], str | None]
@@ -99,7 +106,7 @@ def respell(rng: Random, text: str) -> str | None:
         american = american.replace(one, other)
     if american != lower:
         return american
-    found = [(b, a) for b, a in SPELLINGS if a in lower and len(a) > 4]
+    found = [(b, a) for b, a in SPELLINGS if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
     if not found:
         return None
     one, other = rng.choice(found)

@@ -88,6 +88,7 @@ def test_spelling_order_and_marks():
     assert perturb.respell(Random(0), "anaemia") == "anemia"
     assert perturb.respell(Random(0), "ischaemic oesophagitis") == "ischemic esophagitis"
     assert perturb.respell(Random(0), "hematuria") == "haematuria"
+    assert perturb.respell(Random(0), "skin colour change in labour") == "skin color change in labor"
     for same in ("raised", "colorectal", "laboratory", "parameter", "literature"):
         assert perturb.respell(Random(0), same) is None
     assert perturb.invert(Random(1), "acute renal failure") in {"renal failure, acute", "failure, acute renal"}

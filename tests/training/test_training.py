@@ -261,7 +261,9 @@ def test_damaged_data_and_checkpoints_are_refused(trained, toy, tiny, tmp_path, 
         assert "is damaged" in capsys.readouterr().err.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize("options", [[], ["--work", "x", "--pairs", "-1"], ["--minutes", "x"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--work", "x", "--pairs", "0"], ["--work", "x", "--pairs", "-1"], ["--minutes", "x"]]
+)
 def test_unusable_options_end_with_status_2(options, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
