@@ -29,7 +29,7 @@ IDENTICAL = 1 / 3
 
 @dataclass(frozen=True, eq=False)
 class DevelopmentSet:
-    """Pairs of concepts that no training pair comes from.
+    """Pairs to measure and calibrate a model by, mostly of concepts that no training pair comes from.
 
     Attributes
     ----------
@@ -49,15 +49,29 @@ class DevelopmentSet:
     same: Floats
 
     @classmethod
-    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+    def of_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+        """What a finished model is calibrated on: as many pairs of concepts that it learnt as of concepts kept for development.
+
+        Raters write of both. By names it never learnt alone P of synonyms is lifted so far that learnt names and long sentences entail too much.
+        Of each half a half is from the terminologies alone (:meth:`of_terminologies`).
+        """
+        halves = [
+            (cls.of(sources, size, seed, learnt=learnt), cls.of_terminologies(sources, size, seed, learnt=learnt))
+            for learnt in (False, True)
+        ]
+        (plain, names), (plain_learnt, names_learnt) = halves
+        return plain + names + plain_learnt + names_learnt
+
+    @classmethod
+    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learnt: bool = False) -> DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
         Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
-        on a terminology that the model never saw. Where no such concept is kept for development it is :meth:`of`.
+        on a terminology that the model never saw. Where no such concept is to be had it is :meth:`of`.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
-        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3)
-        return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed)
+        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learnt=learnt)
+        return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed, learnt=learnt)
 
     @classmethod
     def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
@@ -77,9 +91,14 @@ class DevelopmentSet:
         return found
 
     @classmethod
-    def of(cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2) -> DevelopmentSet:
-        """`size` pairs of each kind that the sources have; synonyms of concepts with so many names at least."""
-        stream = PairStream(sources, seed=seed, development=True, fewest_names=fewest_names)
+    def of(
+        cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learnt: bool = False
+    ) -> DevelopmentSet:
+        """`size` pairs of each kind that the sources have, of concepts kept for development or of the learnt ones.
+
+        Synonyms are of concepts with so many names at least.
+        """
+        stream = PairStream(sources, seed=seed, development=not learnt, fewest_names=fewest_names)
         pairs: list[tuple[str, str]] = []
         kinds: list[str] = []
         entails: list[float] = []

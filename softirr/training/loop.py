@@ -163,9 +163,8 @@ class Trainer:
         self._keep()
         best = copy.deepcopy(self.model).eval()
         best.load_state_dict(self._best if state.best_round >= 0 else self._average)
-        names = DevelopmentSet.of_terminologies(self._sources, recipe.development, seed=recipe.seed)
-        margins = self.margins(best, self._dev.pairs)
-        calibration = calibrate(self._dev + names, np.concatenate([margins, self.margins(best, names.pairs)]))
+        ground = DevelopmentSet.of_calibration(self._sources, recipe.development, seed=recipe.seed)
+        calibration = calibrate(ground, self.margins(best, ground.pairs))
         for_unseen = self._for_unseen
         if self._unseen is not None:
             there = calibrate(self._unseen, self.margins(best, self._unseen.pairs), scale=calibration.scale)
@@ -177,7 +176,7 @@ class Trainer:
             calibration,
             for_unseen,
             state.history[0],
-            measures(self._dev, margins, calibration),
+            measures(self._dev, self.margins(best, self._dev.pairs), calibration),
             state,
         )
 

@@ -6,6 +6,7 @@ that was interrupted goes on with the chunk it would have had.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,12 +49,14 @@ WEIGHTS: dict[str, float] = {
     "spelling": 6,
     "confused": 32,
     "definition": 2,
-    "labelled": 12,
+    "labelled": 16,
     "judged": 3,
     "hard": 14,
 }
 """How often each kind is drawn."""
 KINDS = tuple(WEIGHTS)
+_IN_CONTEXT = frozenset({"synonym", "sibling", "neighbour", "look-alike", "random", "everyday"})
+"""Kinds of which some pairs are drawn with the same thing said about both texts."""
 _TRIES = 40
 
 
@@ -191,7 +194,7 @@ class PairStream:
             return None
         premise, hypothesis, entails = drawn
         if kind not in ("labelled", "judged", "hard"):
-            if kind in ("synonym", "sibling", "neighbour", "random", "everyday") and rng.random() < 0.12:
+            if kind in _IN_CONTEXT and rng.random() < 0.12:
                 premise, hypothesis = self._in_one_context(rng, premise, hypothesis)
             premise, hypothesis = self._reworded(rng, premise), self._reworded(rng, hypothesis)
             if folded_pair(premise, hypothesis) in self.sources.kept_apart:
@@ -216,7 +219,7 @@ class PairStream:
         if draw < 0.28:
             return swap(rng, text) or text
         if draw < 0.29:
-            return typo(rng, text) or text
+            return self._slip(rng, text) or text
         if draw < 0.30:
             return rewrite_number(rng, text) or text
         return text
@@ -251,7 +254,8 @@ class PairStream:
             if not pairs:
                 return None
             low, high = rng.choice(pairs)
-        return (low, high, 1) if rng.random() < 0.5 else (high, low, 0)
+        # the way up is told by the words they share, the way back is what is hard
+        return (low, high, 1) if rng.random() < 0.42 else (high, low, 0)
 
     def _sibling(self, rng: Random) -> Drawn:
         assert self._children is not None
@@ -422,13 +426,18 @@ class PairStream:
         return None if other is None or other == text else (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
 
     def _spelling(self, rng: Random) -> Drawn:
-        """A text against itself spelt as on the other side of the ocean, or mistyped; what a slip makes another term is none."""
+        """A text against itself spelt as on the other side of the ocean, or mistyped."""
         for _ in range(_TRIES):
-            text, slip = self._text(rng), rng.random() < 0.3
-            other = typo(rng, text) if slip else respell(rng, text)
-            if other is not None and other.casefold() != text.casefold() and not (slip and self.world.knows(other)):
+            text = self._text(rng)
+            other = self._slip(rng, text) if rng.random() < 0.3 else respell(rng, text)
+            if other is not None and other.casefold() != text.casefold():
                 return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
         return None
+
+    def _slip(self, rng: Random, text: str) -> str | None:
+        """The text mistyped, or None where the slip makes another word: prostate is not prostrate."""
+        other = typo(rng, text)
+        return None if other is None or self.world.has_another_word(other, text) else other
 
     def _confused(self, rng: Random) -> Drawn:
         """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
@@ -502,6 +511,10 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
     return found
 
 
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]+", text.casefold()))
+
+
 class World:
     """Which texts may mean the same, over all sources together."""
 
@@ -518,6 +531,7 @@ class World:
                 texts.append(folded)
         self._meanings = {text: tuple(concepts) for text, concepts in meanings.items()}
         self._texts = texts
+        self._words = frozenset(word for text in self._meanings for word in _words(text))
 
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, or two concepts that share a text have one each."""
@@ -532,9 +546,9 @@ class World:
         }
         return not near.isdisjoint(others)
 
-    def knows(self, text: str) -> bool:
-        """Whether some concept has the text."""
-        return text.casefold() in self._meanings
+    def has_another_word(self, text: str, than: str) -> bool:
+        """Whether a word of the text is none of the other's, and stands in a text of some concept."""
+        return not self._words.isdisjoint(_words(text) - _words(than))
 
     def reworded(self, rng: Random, text: str) -> str:
         """Another text of the only concept that has this one; the text itself where none or several have it."""

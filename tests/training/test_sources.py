@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -137,6 +138,20 @@ def test_held_out_concepts_give_development_pairs_only(sources):
     assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
 
 
+def test_the_calibration_goes_by_what_was_learnt_as_much_as_by_what_was_not(sources):
+    texts = [
+        {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] is kept for t in g.forms[k]}
+        for kept in (False, True)
+    ]
+    kept_apart, learnt = texts[1] - texts[0], texts[0] - texts[1]
+    ground = DevelopmentSet.of_calibration(sources, 40)
+    synonyms = [pair for pair, kind in zip(ground.pairs, ground.kinds, strict=True) if kind == "synonym"]
+    of_kept, of_learnt = (
+        sum(any(t.casefold() in among for t in pair) for pair in synonyms) for among in (kept_apart, learnt)
+    )
+    assert len(ground) > 400 and min(of_kept, of_learnt) > 0.2 * len(synonyms)
+
+
 def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
     """Beside word lists and composed terms, which are easier; and of concepts with three names or more."""
     named = {
@@ -178,6 +193,8 @@ def test_another_spelling_is_the_same_text_and_no_other_term(sources):
     stream = PairStream(sources, seed=0)
     pairs = {pair for seed in range(300) if (pair := stream._spelling(Random(seed)))}
     assert len(pairs) > 200 and {entails for *_, entails in pairs} == {1}
+    terms = {text.casefold() for graph in sources.graphs for forms in graph.forms for text in forms}
+    known = {word for term in terms for word in re.findall(r"[^\W\d_]+", term)}
     for one, other, _ in pairs:
         assert one.casefold() != other.casefold()
         assert Indel.normalized_similarity(one.lower(), other.lower()) > 0.7
@@ -185,8 +202,19 @@ def test_another_spelling_is_the_same_text_and_no_other_term(sources):
         if not any(
             a.replace(british, american) == b or b.replace(british, american) == a for british, american in SPELLINGS
         ):
-            assert stream.world.knows(one) != stream.world.knows(other), "a slip that is another term"
-    assert any(stream.world.knows(one) and stream.world.knows(other) for one, other, _ in pairs), "oedema and edema"
+            assert (a in terms) != (b in terms), "a slip that is another term"
+            slip = b if a in terms else a
+            assert not known.issuperset(re.findall(r"[^\W\d_]+", slip)), "a slip that makes another word"
+    assert any(one.lower() in terms and other.lower() in terms for one, other, _ in pairs), "oedema and edema"
+
+
+def test_a_slip_makes_no_other_word():
+    graph = Graph.build("g", [["prostate cancer"], ["prostrate"], ["perineal pain"], ["peroneal nerve"]])
+    world = World(Sources((graph,)))
+    assert world.has_another_word("prostrate cancer", "prostate cancer")
+    assert world.has_another_word("Peroneal pain", "perineal pain")
+    assert not world.has_another_word("prosttate cancer", "prostate cancer")
+    assert not world.has_another_word("cancer of the prostate", "prostate cancer")
 
 
 def test_confused_texts_are_told_apart_in_any_wording(sources):
