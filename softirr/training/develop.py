@@ -125,11 +125,15 @@ class DevelopmentSet:
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which pairs are of one of these kinds, shape (n,)."""
-        return np.isin(self._names, kinds)
+        found = np.zeros(len(self), dtype=np.bool_)
+        for kind in kinds:
+            found |= self._places.get(kind, False)
+        return found
 
     @cached_property
-    def _names(self) -> NDArray[np.str_]:
-        return np.array(self.kinds, dtype=np.str_)
+    def _places(self) -> dict[str, NDArray[np.bool_]]:
+        names = np.array(self.kinds, dtype=np.str_)
+        return {kind: names == kind for kind in dict.fromkeys(self.kinds)}
 
 
 @dataclass(frozen=True)
