@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.training.folder import read_facts
+from softirr.training.folder import FACTS, read_facts
 
 LICENCES = {
     "doid2016": "Disease Ontology, CC0-1.0",
@@ -132,14 +132,9 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     start = LICENCES.get(begun, begun)
     if earlier:
         pairs = sum(one.get("trained", {}).get("pairs", 0) for one in earlier)
-        start += f', trained before on {pairs:,} pairs as "before" tells below'
+        start += f", trained before on {pairs:,} pairs as the table below tells"
     mean = [recipe["start"], *recipe["mean"]] if recipe.get("mean") else []
     mixed = f" from the mean of the weights of {', '.join(map(str, mean))}" if mean else ""
-    history = [
-        {name: one.get(name, {}) for name in ("recipe", "trained", "calibration")}
-        | {"sources": one.get("data", {}).get("sources", {})}
-        for one in earlier
-    ]
     lines = [
         "---",
         "license: cc-by-sa-4.0",
@@ -188,9 +183,10 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         f"Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
         "",
         "```json",
-        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {}), "before": history}, indent=1, sort_keys=True),
+        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {})}, indent=1, sort_keys=True),
         "```",
         "",
+        *([render(_trainings(earlier[::-1]))] if earlier else []),
         f"Size: {megabytes:.1f} MB, weights in half precision.",
         "",
         "## How good it is",
@@ -212,6 +208,30 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         ]
         lines += [render(t) for t in told.get("tables", ())]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _trainings(facts: Sequence[Mapping[str, Any]]) -> Table:
+    """What each of several trainings did, the first first."""
+    rows = []
+    for place, one in enumerate(facts, start=1):
+        recipe, done = one.get("recipe", {}), one.get("trained", {})
+        sources = one.get("data", {}).get("sources", {})
+        rows.append(
+            (
+                place,
+                ", ".join(map(str, (recipe.get("start"), *recipe.get("mean", ())))),
+                done.get("pairs"),
+                *(str(told) if isinstance(told := recipe.get(name), float) else told for name in _TOLD),
+                ", ".join(sources.get("terminology", ())),
+                done.get("seconds"),
+            )
+        )
+    columns = ("training", "from", "pairs", *_TOLD, "terminologies", "seconds")
+    return Table("Trainings before", columns, tuple(rows), f"All their options and sources are in `{FACTS}`.")
+
+
+_TOLD = ("rounds", "batch", "rate", "average", "dropout", "hard")
+"""Options of a recipe that the card tells of earlier trainings."""
 
 
 def _before(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -156,7 +156,11 @@ def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_
         weights(tmp_path / "start")["classifier.weight"], weights(trained / "model")["classifier.weight"]
     )
     assert main(["--work", str(tmp_path), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
-    assert facts(tmp_path / "model")["before"]["recipe"] == facts(trained / "model")["recipe"]
+    before = facts(trained / "model")
+    assert facts(tmp_path / "model")["before"]["recipe"] == before["recipe"]
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "### Trainings before" in card and f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
+    assert "### Trainings before" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
