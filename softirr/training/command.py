@@ -97,12 +97,11 @@ def parser() -> argparse.ArgumentParser:
         "--workers", type=int, default=None, metavar="N", help="processes that make batches (one a core; 0: none)"
     )
 
-    train.add_argument(
-        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
-    )
-
     both = p.add_argument_group("both")
     both.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, ... (auto)")
+    both.add_argument(
+        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
+    )
 
     measure = p.add_argument_group("measuring")
     measure.add_argument("--evaluate", action="store_true", help="print the tables of a measure")
@@ -310,6 +309,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         challenge=arguments.challenge,
         populations=arguments.populations,
         device=arguments.device,
+        precision=arguments.precision,
         say=_say,
     )
     for table in tables:
@@ -331,7 +331,8 @@ def _command(arguments: argparse.Namespace) -> str:
     data = " --data DATA" if arguments.data else ""
     files = "".join(f" {_relative(file)}" for file in arguments.challenge)
     challenge = f" --challenge{files}" if files else ""
-    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}"
+    precision = "" if arguments.precision == "auto" else f" --precision {arguments.precision}"
+    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}{precision}"
 
 
 def _relative(file: str) -> str:

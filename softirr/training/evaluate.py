@@ -51,6 +51,7 @@ def evaluate(
     challenge: Sequence[str] = (),
     populations: int = 8,
     device: str = "auto",
+    precision: str = "auto",
     say: Callable[[str], None] = lambda sentence: None,
 ) -> list[Table]:
     """The tables of one measure.
@@ -67,13 +68,15 @@ def evaluate(
         Files for :func:`read_challenge`; the tables of them are left out without one.
     populations
         Synthetic populations for each terminology and kind of negative.
+    device, precision
+        Of a measure with a model behind it.
 
     Raises
     ------
     InputError
         If the measure or a file can't be used, or no table is left.
     """
-    made = make(measure, device)
+    made = make(measure, device, precision)
     root = Path(data) if data else None
     if root is not None and not root.is_dir():
         raise InputError(f"{root} is not a folder.")
@@ -105,12 +108,12 @@ def evaluate(
     return found
 
 
-def make(name: str, device: str) -> Measure:
-    """The measure, on a device where it has one."""
+def make(name: str, device: str = "auto", precision: str = "auto") -> Measure:
+    """The measure, on a device and in a precision where it has one."""
     from softirr import equivalence
 
-    takes_model = getattr(equivalence, "takes_model", lambda other: other.startswith(("nli", "embedding", "llm")))
-    return equivalence.measure(name, device=device) if takes_model(name) else equivalence.measure(name)
+    options = {"device": device, "precision": precision} if equivalence.takes_model(name) else {}
+    return equivalence.measure(name, **options)
 
 
 def read_challenge(file: str) -> list[ChallengePair]:

@@ -104,6 +104,14 @@ def test_the_size_of_the_model_in_the_package():
     assert 40 < tables.speed(softirr.measure("nli"), 64).rows[0][-1] < 50
 
 
+def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys):
+    assert tables.make("nli", "cpu", "float32").provenance().precision == "float32"
+    assert tables.make("indel", precision="float32").score([("gout", "gout")])[0] == 1
+    assert main(["--evaluate", "--tables", "speed", "--precision", "float32", "--json", str(tmp_path / "t.json")]) == 0
+    assert "| cpu | float32 |" in capsys.readouterr().out
+    assert json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["command"].endswith("--precision float32")
+
+
 def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     kept, card = tmp_path / "t.json", tmp_path / "model"
     card.mkdir()
