@@ -55,12 +55,9 @@ class DevelopmentSet:
         Raters write of both. By names it never learnt alone P of synonyms is lifted so far that learnt names and long sentences entail too much.
         Of each half a half is from the terminologies alone (:meth:`of_terminologies`).
         """
-        halves = [
-            (cls.of(sources, size, seed, learnt=learnt), cls.of_terminologies(sources, size, seed, learnt=learnt))
-            for learnt in (False, True)
-        ]
-        (plain, names), (plain_learnt, names_learnt) = halves
-        return plain + names + plain_learnt + names_learnt
+        kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
+        learnt = cls.of(sources, size, seed, learnt=True) + cls.of_terminologies(sources, size, seed, learnt=True)
+        return kept + learnt
 
     @classmethod
     def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learnt: bool = False) -> DevelopmentSet:
