@@ -6,13 +6,13 @@ that was interrupted goes on with the chunk it would have had.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
+from softirr.equivalence.lexical import tokens
 from softirr.training.graph import Graph
 from softirr.training.modifiers import JOINS, MODIFIERS
 from softirr.training.perturb import (
@@ -511,10 +511,6 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W\d_]+", text.casefold()))
-
-
 class World:
     """Which texts may mean the same, over all sources together."""
 
@@ -531,7 +527,7 @@ class World:
                 texts.append(folded)
         self._meanings = {text: tuple(concepts) for text, concepts in meanings.items()}
         self._texts = texts
-        self._words = frozenset(word for text in self._meanings for word in _words(text))
+        self._words = tokens(" ".join(self._meanings))
 
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, or two concepts that share a text have one each."""
@@ -548,7 +544,7 @@ class World:
 
     def has_another_word(self, text: str, than: str) -> bool:
         """Whether a word of the text is none of the other's, and stands in a text of some concept."""
-        return not self._words.isdisjoint(_words(text) - _words(than))
+        return not self._words.isdisjoint(tokens(text) - tokens(than))
 
     def reworded(self, rng: Random, text: str) -> str:
         """Another text of the only concept that has this one; the text itself where none or several have it."""
