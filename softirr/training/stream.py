@@ -33,11 +33,11 @@ from softirr.training.words import LISTS, SHORT_FORMS
 
 WEIGHTS: dict[str, float] = {
     "synonym": 46,
-    "hypernym": 26,
-    "sibling": 18,
-    "neighbour": 11,
+    "hypernym": 30,
+    "sibling": 26,
+    "neighbour": 14,
     "look-alike": 20,
-    "random": 18,
+    "random": 28,
     "everyday": 14,
     "modifier": 9,
     "opposite": 12,
