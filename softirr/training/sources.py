@@ -10,6 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from softirr.errors import InputError
 from softirr.terminology import Terminology, load
 from softirr.training.graph import Graph
 from softirr.training.labelled import LabelledPairs, read_pairs
+from softirr.training.meanings import Meanings
 from softirr.training.morphology import composed
 from softirr.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
 from softirr.training.words import LISTS, read_confused, read_list
@@ -64,6 +66,11 @@ class Sources:
     banned: frozenset[int] = frozenset()
     dropped: int = 0
     notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        """What the texts of all graphs mean; put together once, some seconds for a large terminology."""
+        return Meanings(self.graphs)
 
 
 def gather(

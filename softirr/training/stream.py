@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from softirr.equivalence.lexical import tokens
 from softirr.training.graph import Graph
 from softirr.training.modifiers import JOINS, MODIFIERS
 from softirr.training.perturb import (
@@ -32,7 +31,7 @@ from softirr.training.sources import Sources, fingerprint, folded_pair
 from softirr.training.words import LISTS, SHORT_FORMS
 
 WEIGHTS: dict[str, float] = {
-    "synonym": 46,
+    "synonym": 62,
     "hypernym": 30,
     "sibling": 26,
     "neighbour": 14,
@@ -101,7 +100,7 @@ class PairStream:
         fewest_names: int = 2,
     ) -> None:
         self.sources, self.seed, self.hard, self._development = sources, seed, hard, development
-        self.world = World(sources)
+        self._meanings = sources.meanings
         self._pools = [
             [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
         ]
@@ -244,7 +243,7 @@ class PairStream:
             up = rng.choice(above)
             if graph.parents[up] and rng.random() < 0.25:
                 up = rng.choice(graph.parents[up])
-            if not graph.forms[up] or self.world.same(graph.forms[k][0], graph.forms[up][0]):
+            if not graph.forms[up] or self._meanings.same(graph.forms[k][0], graph.forms[up][0]):
                 return None
             low, high = graph.text(k, rng), graph.text(up, rng)
         else:
@@ -281,10 +280,10 @@ class PairStream:
         """Texts (the first ones, if so asked) of two concepts of a graph that are neither the same nor one above the other."""
         if k == other or not graph.forms[other] or graph.held_out[other] != self._development:
             return None
-        if self.world.related(graph, k, other):
+        if self._meanings.related(graph, k, other):
             return None
         one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
-        if self.world.same(one, two):
+        if self._meanings.same(one, two):
             return None
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
@@ -295,7 +294,7 @@ class PairStream:
         if rng.random() < 0.7:
             return self._different(rng, graph, k, self._any.beside(rng, graph, k))
         one, two = graph.text(k, rng), self._text(rng)
-        return None if self.world.same(one, two) else (one, two, 0)
+        return None if self._meanings.same(one, two) else (one, two, 0)
 
     def _everyday_words(self, rng: Random) -> Drawn:
         """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
@@ -305,7 +304,7 @@ class PairStream:
             return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
         other_graph, other = self._everyday.draw(rng)
         one, two = graph.text(k, rng), other_graph.text(other, rng)
-        return None if self.world.same(one, two) else (one, two, 0)
+        return None if self._meanings.same(one, two) else (one, two, 0)
 
     def _text(self, rng: Random, among: _Choice | None = None) -> str:
         among = among or self._any
@@ -338,7 +337,7 @@ class PairStream:
         for _ in range(_TRIES):
             one, two = self._two_texts(rng)
             changed = change(rng, one)
-            if changed is not None and not self.world.same(two, changed):
+            if changed is not None and not self._meanings.same(two, changed):
                 return (two, changed, 0) if rng.random() < 0.5 else (changed, two, 0)
         return None
 
@@ -387,7 +386,7 @@ class PairStream:
             for text in drawn
             if text[:1].casefold() == short[:1].casefold()
             and likeness_to_initials(text, short)[0] < len(short)
-            and not self.world.same(short, text)
+            and not self._meanings.same(short, text)
         ]
         if not wrong:
             return None
@@ -399,7 +398,7 @@ class PairStream:
         # the roles are all that differs between short texts; long ones alone don't teach to look at them
         plain = self._everyday if rng.random() < 0.6 else None
         one, two = self._text(rng, plain), self._text(rng, plain)
-        if self.world.same(one, two):
+        if self._meanings.same(one, two):
             return None
         join = rng.choice(JOINS)
         wording = rng.choice(join.wordings)
@@ -437,7 +436,7 @@ class PairStream:
     def _slip(self, rng: Random, text: str) -> str | None:
         """The text mistyped, or None where the slip makes another word: prostate is not prostrate."""
         other = typo(rng, text)
-        return None if other is None or self.world.has_another_word(other, text) else other
+        return None if other is None or self._meanings.has_another_word(other, text) else other
 
     def _confused(self, rng: Random) -> Drawn:
         """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
@@ -447,10 +446,10 @@ class PairStream:
         one, two = rng.choice(self._mistaken)
         if rng.random() < 0.35:
             text = rng.choice((one, two))
-            name = self.world.another_name(rng, text)
+            name = self._meanings.another_name(rng, text)
             return None if name is None else (text, name, 1) if rng.random() < 0.5 else (name, text, 1)
-        one, two = (self.world.reworded(rng, text) if rng.random() < 0.3 else text for text in (one, two))
-        if self.world.same(one, two):
+        one, two = (self._meanings.reworded(rng, text) if rng.random() < 0.3 else text for text in (one, two))
+        if self._meanings.same(one, two):
             return None
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
@@ -466,10 +465,10 @@ class PairStream:
                 other == k
                 or not graph.forms[other]
                 or not graph.definitions[other]
-                or self.world.related(graph, k, other)
+                or self._meanings.related(graph, k, other)
             ):
                 return None
-            if graph.held_out[other] != self._development or self.world.same(text, graph.text(other, rng)):
+            if graph.held_out[other] != self._development or self._meanings.same(text, graph.text(other, rng)):
                 return None
             defined, entails = graph.definitions[other], 0
         return (text, defined, entails) if rng.random() < 0.5 else (defined, text, entails)
@@ -509,65 +508,6 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
             if close:
                 found[k] = close
     return found
-
-
-class World:
-    """Which texts may mean the same, over all sources together."""
-
-    def __init__(self, sources: Sources) -> None:
-        self._meanings: dict[str, tuple[int, ...]] = {}
-        self._ancestors: dict[tuple[int, int], frozenset[int]] = {}
-        meanings: dict[str, list[int]] = {}
-        texts: list[list[str]] = []
-        for graph in sources.graphs:
-            for k in range(len(graph)):
-                folded = [t.casefold() for t in graph.forms[k]]
-                for text in folded:
-                    meanings.setdefault(text, []).append(len(texts))
-                texts.append(folded)
-        self._meanings = {text: tuple(concepts) for text, concepts in meanings.items()}
-        self._texts = texts
-        self._words = tokens(" ".join(self._meanings))
-
-    def same(self, one: str, other: str) -> bool:
-        """Whether some concept has both texts, or two concepts that share a text have one each."""
-        a, b = one.casefold(), other.casefold()
-        if a == b:
-            return True
-        others = self._meanings.get(b)
-        if others is None:
-            return False
-        near = {
-            c for concept in self._meanings.get(a, ()) for text in self._texts[concept] for c in self._meanings[text]
-        }
-        return not near.isdisjoint(others)
-
-    def has_another_word(self, text: str, than: str) -> bool:
-        """Whether a word of the text is none of the other's, and stands in a text of some concept."""
-        return not self._words.isdisjoint(tokens(text) - tokens(than))
-
-    def reworded(self, rng: Random, text: str) -> str:
-        """Another text of the only concept that has this one; the text itself where none or several have it."""
-        concepts = self._meanings.get(text.casefold(), ())
-        return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
-
-    def another_name(self, rng: Random, text: str) -> str | None:
-        """Another text of some concept that has this one; None where there is none."""
-        mine = text.casefold()
-        concepts = self._meanings.get(mine)
-        others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
-        return rng.choice(others) if others else None
-
-    def related(self, graph: Graph, k: int, other: int) -> bool:
-        """Whether one concept is the other, or above it."""
-        return k == other or other in self._above(graph, k) or k in self._above(graph, other)
-
-    def _above(self, graph: Graph, k: int) -> frozenset[int]:
-        key = (id(graph), k)
-        found = self._ancestors.get(key)
-        if found is None:
-            found = self._ancestors[key] = graph.ancestors(k)
-        return found
 
 
 @dataclass(frozen=True)

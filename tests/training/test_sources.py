@@ -18,8 +18,9 @@ from softirr.training.develop import NEGATIVE_KINDS, DevelopmentSet
 from softirr.training.graph import Graph
 from softirr.training.labelled import read_pairs
 from softirr.training.lexicon import SPELLINGS
+from softirr.training.meanings import Meanings
 from softirr.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
-from softirr.training.stream import KINDS, PairStream, World, look_alikes
+from softirr.training.stream import KINDS, PairStream, look_alikes
 from softirr.training.wordnet import read_wordnet
 from softirr.training.words import LISTS, SHORT_FORMS, read_list
 
@@ -210,18 +211,18 @@ def test_another_spelling_is_the_same_text_and_no_other_term(sources):
 
 def test_a_slip_makes_no_other_word():
     graph = Graph.build("g", [["prostate cancer"], ["prostrate"], ["perineal pain"], ["peroneal nerve"]])
-    world = World(Sources((graph,)))
-    assert world.has_another_word("prostrate cancer", "prostate cancer")
-    assert world.has_another_word("Peroneal pain", "perineal pain")
-    assert not world.has_another_word("prosttate cancer", "prostate cancer")
-    assert not world.has_another_word("cancer of the prostate", "prostate cancer")
+    meanings = Meanings((graph,))
+    assert meanings.has_another_word("prostrate cancer", "prostate cancer")
+    assert meanings.has_another_word("Peroneal pain", "perineal pain")
+    assert not meanings.has_another_word("prosttate cancer", "prostate cancer")
+    assert not meanings.has_another_word("cancer of the prostate", "prostate cancer")
 
 
 def test_confused_texts_are_told_apart_in_any_wording(sources):
     stream = PairStream(sources, seed=0)
     drawn = {pair for seed in range(800) if (pair := stream._confused(Random(seed)))}
     pairs, names = ({pair for pair in drawn if pair[2] == entails} for entails in (0, 1))
-    assert len(names) > 50 and all(stream.world.same(one, other) for one, other, _ in names)
+    assert len(names) > 50 and all(stream.sources.meanings.same(one, other) for one, other, _ in names)
     trained, kept = (
         [g.forms[k] for g in sources.graphs for k in range(len(g)) if g.held_out[k] == held] for held in (False, True)
     )
@@ -232,7 +233,7 @@ def test_confused_texts_are_told_apart_in_any_wording(sources):
     assert all(one.casefold() not in unseen or other.casefold() not in unseen for one, other, _ in drawn)
     listed = {folded_pair(*pair) for pair in sources.confused}
     assert 0.6 < sum(folded_pair(one, other) in listed for one, other, _ in pairs) / len(pairs) < 1
-    assert not any(stream.world.same(one, other) for one, other, _ in pairs)
+    assert not any(stream.sources.meanings.same(one, other) for one, other, _ in pairs)
     assert not PairStream(sources, development=True).has("confused")
 
 
@@ -259,14 +260,14 @@ def test_directions_of_hypernyms(toy):
 
 
 def test_negatives_never_share_a_meaning(sources):
-    world = World(sources)
+    meanings = sources.meanings
     stream = PairStream(sources, seed=2)
     for draw in (stream._sibling, stream._neighbour, stream._random):
         for seed in range(300):
             pair = draw(Random(seed))
             if pair is not None:
                 assert pair[2] == 0
-                assert not world.same(pair[0], pair[1])
+                assert not meanings.same(pair[0], pair[1])
 
 
 def test_pairs_by_chance_are_mostly_of_one_source(sources):
@@ -296,7 +297,7 @@ def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
     drawn = [pair for seed in range(100) if (pair := stream._wrong_expansion(Random(seed)))]
     assert len(drawn) > 50
     for one, other, entails in drawn:
-        assert not entails and not stream.world.same(one, other)
+        assert not entails and not stream.sources.meanings.same(one, other)
         assert one[0].casefold() == other[0].casefold() and {one, other} & shorts
 
 
@@ -305,10 +306,10 @@ def test_meanings_are_shared_over_sources():
         Graph.build("a", [["MI", "heart attack"]]),
         Graph.build("b", [["heart attack", "coronary attack"], ["cough"]]),
     )
-    world = World(Sources(graphs))
-    assert world.same("mi", "Coronary Attack")
-    assert not world.same("MI", "cough")
-    assert world.same("cough", "COUGH")
+    meanings = Meanings(graphs)
+    assert meanings.same("mi", "Coronary Attack")
+    assert not meanings.same("MI", "cough")
+    assert meanings.same("cough", "COUGH")
 
 
 def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
