@@ -26,6 +26,10 @@ class Meanings:
         self._texts = texts
         self._words = tokens(" ".join(self._concepts))
 
+    def has(self, text: str) -> bool:
+        """Whether some concept has this text."""
+        return text.casefold() in self._concepts
+
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, or two concepts that share a text have one each."""
         a, b = one.casefold(), other.casefold()

@@ -42,7 +42,7 @@ WEIGHTS: dict[str, float] = {
     "opposite": 12,
     "other word": 4,
     "number": 4,
-    "initials": 8,
+    "initials": 12,
     "joined": 20,
     "same words": 5,
     "spelling": 6,
@@ -355,11 +355,12 @@ class PairStream:
     def _initials(self, rng: Random) -> Drawn:
         """A term and its initials, other initials, or those of another term."""
         if self._abbreviated is not None and rng.random() < 0.5:
-            return self._wrong_expansion(rng)
+            return self._expansion(rng)
         for _ in range(_TRIES):
             one, two = self._two_texts(rng)
             short = initials(one)
-            if short is None:
+            # an abbreviation that people use stands for what they use it for
+            if short is None or (self._meanings.has(short) and not self._meanings.same(short, one)):
                 continue
             draw = rng.random()
             if draw < 0.4:
@@ -373,25 +374,35 @@ class PairStream:
             return (short, two, entails) if rng.random() < 0.5 else (two, short, entails)
         return None
 
-    def _wrong_expansion(self, rng: Random) -> Drawn:
-        """An abbreviation that people use and a term that begins with the same letter: of some, the one with most of its letters in their order."""
+    def _expansion(self, rng: Random) -> Drawn:
+        """An abbreviation that people use, and what it stands for or a text that begins with the same letter: of some, the likeliest."""
         assert self._abbreviated is not None
         graph, k = self._abbreviated.draw(rng)
-        short = graph.forms[k][0]
+        short, *right = graph.forms[k]
         if " " in short:  # the abbreviation itself was left out
             return None
-        drawn = (self._text(rng) for _ in range(_TRIES))
-        wrong = [
+        if right and rng.random() < 0.35:
+            two, entails = rng.choice(right), 1
+        else:
+            wrong = self._wrong_expansion(rng, short)
+            if wrong is None:
+                return None
+            two, entails = wrong, 0
+        return (short, two, entails) if rng.random() < 0.5 else (two, short, entails)
+
+    def _wrong_expansion(self, rng: Random, short: str) -> str | None:
+        # one text in twenty begins with the letter
+        drawn = (self._text(rng) for _ in range(10 * _TRIES))
+        wrong = (
             text
             for text in drawn
             if text[:1].casefold() == short[:1].casefold()
             and likeness_to_initials(text, short)[0] < len(short)
             and not self._meanings.same(short, text)
-        ]
-        if not wrong:
-            return None
-        two = max(wrong, key=lambda text: likeness_to_initials(text, short)) if rng.random() < 0.6 else wrong[0]
-        return (short, two, 0) if rng.random() < 0.5 else (two, short, 0)
+        )
+        if rng.random() < 0.6:
+            return max(wrong, key=lambda text: likeness_to_initials(text, short), default=None)
+        return next(wrong, None)
 
     def _joined(self, rng: Random) -> Drawn:
         """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""

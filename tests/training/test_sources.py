@@ -294,11 +294,21 @@ def test_words_that_look_alike():
 def test_wrong_expansions_begin_with_the_letter_and_are_none(sources):
     stream = PairStream(sources, seed=7)
     shorts = {f[0] for g in sources.graphs if g.name in SHORT_FORMS for f in g.forms if f}
-    drawn = [pair for seed in range(100) if (pair := stream._wrong_expansion(Random(seed)))]
-    assert len(drawn) > 50
+    drawn = [pair for seed in range(200) if (pair := stream._expansion(Random(seed)))]
+    wrong = [(one, other) for one, other, entails in drawn if not entails]
+    assert len(wrong) > 80 and 0.2 < 1 - len(wrong) / len(drawn) < 0.5
+    for one, other in wrong:
+        assert one[0].casefold() == other[0].casefold()
     for one, other, entails in drawn:
-        assert not entails and not stream.sources.meanings.same(one, other)
-        assert one[0].casefold() == other[0].casefold() and {one, other} & shorts
+        assert sources.meanings.same(one, other) == bool(entails) and {one, other} & shorts
+
+
+def test_initials_that_people_use_are_those_of_what_they_use_them_for():
+    short = Graph.build("abbreviations", [["ABC", "acute brown cough"]])
+    stream = PairStream(Sources((short, Graph.build("g", [["airway breathing circulation"], ["deep vein clot"]]))))
+    drawn = [pair for seed in range(300) if (pair := stream._initials(Random(seed)))]
+    held = {frozenset((one, other)) for one, other, entails in drawn if entails and one != other}
+    assert held == {frozenset(("ABC", "acute brown cough")), frozenset(("DVC", "deep vein clot"))}
 
 
 def test_meanings_are_shared_over_sources():
