@@ -211,21 +211,19 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
 
 
 def _trainings(facts: Sequence[Mapping[str, Any]]) -> Table:
-    """What each of several trainings did, the first first."""
-    rows = []
-    for place, one in enumerate(facts, start=1):
+    """What each of several trainings did, the first first; of a mean of weights only what it is the mean of."""
+    rows: list[tuple[Any, ...]] = []
+    count = 0
+    for one in facts:
         recipe, done = one.get("recipe", {}), one.get("trained", {})
-        sources = one.get("data", {}).get("sources", {})
-        rows.append(
-            (
-                place,
-                ", ".join(map(str, (recipe.get("start"), *recipe.get("mean", ())))),
-                done.get("pairs"),
-                *(str(told) if isinstance(told := recipe.get(name), float) else told for name in _TOLD),
-                ", ".join(sources.get("terminology", ())),
-                done.get("seconds"),
-            )
-        )
+        begun = ", ".join(map(str, (recipe.get("start"), *recipe.get("mean", ()))))
+        if not done.get("pairs"):
+            rows.append(("mean", begun, *[None] * (len(_TOLD) + 3)))
+            continue
+        count += 1
+        options = (str(told) if isinstance(told := recipe.get(name), float) else told for name in _TOLD)
+        terminologies = ", ".join(one.get("data", {}).get("sources", {}).get("terminology", ()))
+        rows.append((count, begun, done["pairs"], *options, terminologies, done.get("seconds")))
     columns = ("training", "from", "pairs", *_TOLD, "terminologies", "seconds")
     return Table("Trainings before", columns, tuple(rows), f"All their options and sources are in `{FACTS}`.")
 

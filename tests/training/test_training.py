@@ -163,6 +163,26 @@ def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_
     assert "### Trainings before" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
+    from softirr.training.card import card
+
+    first = {"recipe": {"start": "tiny", "batch": 32}, "trained": {"pairs": 512, "seconds": 7}}
+    mean = {
+        "recipe": {"start": "one", "mean": ["two"], "batch": 99},
+        "trained": {"pairs": 0, "seconds": 5},
+        "before": first,
+    }
+    second = {"recipe": {"start": "both", "batch": 64}, "trained": {"pairs": 1024, "seconds": 8}, "before": mean}
+    told = card({"before": second}, {}, {}, 1.0)
+    rows = [line for line in told.splitlines() if line.startswith(("| 1", "| mean", "| 2", "| 3"))]
+    assert [row.split(" | ")[:3] for row in rows] == [
+        ["| 1", "tiny", "512"],
+        ["| mean", "one, two", "–"],
+        ["| 2", "both", "1,024"],
+    ]
+    assert "99" not in rows[1] and "trained before on 1,536 pairs" in told
+
+
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
     from softirr.errors import SoftirrError
     from softirr.training.batches import ChunkPlan, chunks
