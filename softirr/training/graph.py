@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
 
 
@@ -98,16 +99,27 @@ class Graph:
         """The same graph with other contrasts."""
         return replace(self, contrasts=tuple(tuple(c) for c in contrasts))
 
-    def ancestors(self, k: int, *, steps: int = 12) -> frozenset[int]:
-        """All more general concepts up to `steps` away."""
-        found: set[int] = set()
-        front = {k}
-        for _ in range(steps):
-            front = {p for c in front for p in self.parents[c]} - found
-            if not front:
-                break
-            found |= front
-        return frozenset(found)
+    def related(self, one: int, other: int) -> bool:
+        """Whether one concept is the other, or above it."""
+        return one == other or other in self.ancestors(one) or one in self.ancestors(other)
+
+    def ancestors(self, k: int) -> frozenset[int]:
+        """All more general concepts up to twelve steps away."""
+        kept = self._ancestors.get(k)
+        if kept is None:
+            found: set[int] = set()
+            front = {k}
+            for _ in range(12):
+                front = {p for c in front for p in self.parents[c]} - found
+                if not front:
+                    break
+                found |= front
+            kept = self._ancestors[k] = frozenset(found)
+        return kept
+
+    @cached_property
+    def _ancestors(self) -> dict[int, frozenset[int]]:
+        return {}
 
     def text(self, k: int, rng: Random) -> str:
         """One of the texts of a concept; its first is drawn more often, as people do."""

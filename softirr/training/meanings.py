@@ -10,10 +10,9 @@ from softirr.training.graph import Graph
 
 
 class Meanings:
-    """Which texts have a concept in common, and which concepts stand above one another, over all graphs together."""
+    """Which texts have a concept in common, over all graphs together."""
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._ancestors: dict[tuple[int, int], frozenset[int]] = {}
         meanings: dict[str, list[int]] = {}
         texts: list[list[str]] = []
         for graph in graphs:
@@ -58,14 +57,3 @@ class Meanings:
         concepts = self._concepts.get(mine)
         others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
         return rng.choice(others) if others else None
-
-    def related(self, graph: Graph, k: int, other: int) -> bool:
-        """Whether one concept is the other, or above it."""
-        return k == other or other in self._above(graph, k) or k in self._above(graph, other)
-
-    def _above(self, graph: Graph, k: int) -> frozenset[int]:
-        key = (id(graph), k)
-        found = self._ancestors.get(key)
-        if found is None:
-            found = self._ancestors[key] = graph.ancestors(k)
-        return found

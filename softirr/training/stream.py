@@ -280,7 +280,7 @@ class PairStream:
         """Texts (the first ones, if so asked) of two concepts of a graph that are neither the same nor one above the other."""
         if k == other or not graph.forms[other] or graph.held_out[other] != self._development:
             return None
-        if self._meanings.related(graph, k, other):
+        if graph.related(k, other):
             return None
         one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
         if self._meanings.same(one, two):
@@ -353,7 +353,7 @@ class PairStream:
         return self._changed(rng, opposite)
 
     def _initials(self, rng: Random) -> Drawn:
-        """A term and its initials, other initials, or those of another term."""
+        """A term and its initials, other initials, or those of another term; or an abbreviation that people use."""
         if self._abbreviated is not None and rng.random() < 0.5:
             return self._expansion(rng)
         for _ in range(_TRIES):
@@ -472,12 +472,7 @@ class PairStream:
         if rng.random() < 0.5:
             near = graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
             other = rng.choice(near) if near else k
-            if (
-                other == k
-                or not graph.forms[other]
-                or not graph.definitions[other]
-                or self._meanings.related(graph, k, other)
-            ):
+            if other == k or not graph.forms[other] or not graph.definitions[other] or graph.related(k, other):
                 return None
             if graph.held_out[other] != self._development or self._meanings.same(text, graph.text(other, rng)):
                 return None

@@ -86,6 +86,7 @@ def test_scopes_give_the_direction(toy):
     assert graph.broader[k] == ("problem with the kidney",)
     assert {graph.forms[p][0] for p in graph.parents[k]} == {"kidney disease", "pain"}
     assert graph.ancestors(k) == frozenset(graph.parents[k])
+    assert all(graph.related(k, up) and graph.related(up, k) for up in (k, *graph.parents[k]))
 
 
 def test_one_id_in_two_terminologies_is_one_concept(tmp_path):
