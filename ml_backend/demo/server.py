@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -289,6 +290,7 @@ class LabelStudio:
         self.data.mkdir(parents=True, exist_ok=True)
         (self.folder / "home").mkdir(exist_ok=True)
         self.environment = self._environment(environment or {})
+        self._begin_with_a_key()
         self._begin_with_empty_tables(waiting, timeout)
         command = [self.executable, "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
         command += ["--username", ADMIN_EMAIL, "--password", ADMIN_PASSWORD]
@@ -310,6 +312,13 @@ class LabelStudio:
         }
         own = {"HOME": str(self.folder / "home"), "LABEL_STUDIO_BASE_DATA_DIR": str(self.data), "PYTHONUNBUFFERED": "1"}
         return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
+
+    def _begin_with_a_key(self) -> None:
+        """A key of letters and digits. Label Studio's own begins with $ once in 50 times, is not read back then, and no token outlives a restart."""
+        file = self.data / ".env"
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_text(f"SECRET_KEY={secrets.token_hex(32)}\n", encoding="utf-8")
 
     def _begin_with_empty_tables(self, waiting: Callable[[float], None] | None, timeout: float) -> None:
         """Copy an empty database, kept beside the program: making one takes Label Studio over a minute each time."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -219,6 +220,8 @@ def test_label_studio_stopped_in_the_middle(start_label_studio: Callable[..., An
             eventually(lambda: store.totals(1)["tasks"] > 5, what="the first pages were read")
             port = server.port
             server.stop()
+            # a key that Label Studio reads back, so that tokens outlive the restart
+            assert re.fullmatch(r"SECRET_KEY=[0-9a-f]+\n", (tmp_path / "server/data/.env").read_text())
             store.want(1)
             eventually(lambda: any(job["state"] == "failed" for job in store.jobs(1)), what="a job says that it failed")
             (failed, *_) = [job for job in store.jobs(1) if job["state"] == "failed"]
