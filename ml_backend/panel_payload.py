@@ -6,6 +6,7 @@ from typing import Any
 
 from ml_backend.settings import ProjectSettings
 from ml_backend.store import Row
+from softirr.annotations import SKIPPED
 
 HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
@@ -67,7 +68,7 @@ def not_ready(
             return base | {"status": "pending", "message": "This task is not read yet.", "job": job_view(job)}
         return base | {"status": "none", "message": "Nobody has answered this task yet."}
     base["task"] = {"id": task["number"]}
-    n, required = task["n_annotations"], project["required"]
+    n, required = task["n_annotations"] + _skipped(task), project["required"]
     if settings.panel == "complete" and n < required:
         some = "no annotator has" if n == 0 else "1 annotator has" if n == 1 else f"{n} annotators have"
         return base | {
@@ -229,6 +230,13 @@ def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
         "who": row["reviewer"],
         "when": moment(row["decided_at"]),
     }
+
+
+def _skipped(task: Row) -> int:
+    """Annotators who skipped the task and did not answer it: they have had their turn, too."""
+    entries = task["answers"].values()
+    skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
+    return len(skipped - {rater for entry in entries for rater in entry["answers"]})
 
 
 def _excluded(task: Row, names: Iterable[str]) -> list[dict[str, Any]]:

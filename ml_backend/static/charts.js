@@ -162,6 +162,7 @@
     for (const node of document.querySelectorAll(".chart")) {
       const name = node.dataset.chart;
       const make = data[name] && charts[name]?.(data[name]);
+      node.hidden = !make;
       if (!make) continue;
       const { links, height, axis: _axis, text: _text, ...options } = make(c, base(c));
       node.style.blockSize = `${height ?? node.dataset.height}px`;
@@ -179,7 +180,8 @@
 
   draw();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  addEventListener("resize", () => drawn.forEach((chart) => chart.resize()));
+  const observer = new ResizeObserver(() => drawn.forEach((chart) => chart.resize()));
+  document.querySelectorAll(".chart").forEach((node) => observer.observe(node));
   addEventListener("beforeprint", () => drawn.forEach((chart) => chart.resize()));
 
   // tables that are long, and tables that sort: of use in the file too

@@ -128,6 +128,18 @@ class TestBlind:
         assert body["status"] == "blind"
         assert body["message"] == "Agreement is shown once all 3 annotators have answered; 2 annotators have so far."
 
+    def test_who_skipped_a_task_has_had_a_turn(self, seeded: Seeded) -> None:
+        """Nobody else is to answer it: a panel that waited for the third answer would wait for ever."""
+        task = {105: {"2": ["asthma"], "3": ["bronchial asthma"]}}
+        seeded.put(task, excluded={105: [("4", "skipped")]})
+        seeded.score()
+        body = ask(seeded, 105).json
+        assert body["status"] == "ready" and body["excluded"][0]["reason"] == "skipped"
+        # an annotator who skipped first and answered then counts once
+        seeded.put(task, excluded={105: [("3", "skipped")]})
+        seeded.score()
+        assert ask(seeded, 105).json["status"] == "blind"
+
     def test_project_can_show_it_from_the_second_answer_on(self, seeded: Seeded) -> None:
         seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
         assert ask(seeded, 105).json["status"] == "ready"
