@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from ml_backend.routes.api import api
-from ml_backend.routes.protocol import protocol
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.web.api import api
+from ml_backend.web.protocol import protocol
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     services : Services, optional
         What the app shares; made from the settings by default.
     """
-    app = Flask("ml_backend")
+    app = Flask("ml_backend", template_folder="web/templates", static_folder="web/static")
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.extensions["softirr"] = services or Services(settings or Settings.from_environment())
@@ -41,8 +41,8 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
 
 def _register_pages(app: Flask, name: str) -> None:
     """Pages for people are rooms of their own; each module holds a blueprint of the same name."""
-    if find_spec(f"ml_backend.routes.{name}") is not None:
-        module = __import__(f"ml_backend.routes.{name}", fromlist=[name])
+    if find_spec(f"ml_backend.web.{name}") is not None:
+        module = __import__(f"ml_backend.web.{name}", fromlist=[name])
         app.register_blueprint(getattr(module, name))
 
 

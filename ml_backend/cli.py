@@ -176,7 +176,7 @@ def _serve(parsed: argparse.Namespace) -> int:
 
 
 def _connect(parsed: argparse.Namespace) -> None:
-    from ml_backend.connect import Connector
+    from ml_backend.labelstudio.connect import Connector
 
     if bool(parsed.url) == parsed.pull_only:
         raise InputError("Name the address of this backend with --url, or choose --pull-only.")
@@ -197,7 +197,7 @@ def _connect(parsed: argparse.Namespace) -> None:
 
 
 def _disconnect(parsed: argparse.Namespace) -> None:
-    from ml_backend.connect import Connector
+    from ml_backend.labelstudio.connect import Connector
 
     services = _services()
     with services.client() as client:
@@ -217,8 +217,8 @@ def _print_changes(changes: Any, as_json: bool, nothing: str) -> None:
 
 
 def _sync(parsed: argparse.Namespace) -> None:
-    from ml_backend.jobs import Runner
     from ml_backend.logs import set_up_logging
+    from ml_backend.sync.jobs import Runner
 
     services = _services()
     set_up_logging("WARNING" if services.settings.log_level == "INFO" else services.settings.log_level)
@@ -263,7 +263,7 @@ def _settings(parsed: argparse.Namespace) -> None:
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
-    from ml_backend.doctor import examine
+    from ml_backend.labelstudio.doctor import examine
 
     services = _services()
     findings = []

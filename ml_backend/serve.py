@@ -12,7 +12,7 @@ from types import FrameType
 
 from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
-from ml_backend.store import Store
+from ml_backend.store.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from softirr.equivalence import DEFAULT_MEASURE
 from softirr.errors import InputError
+from softirr.measures import DEFAULT_MEASURE
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"
@@ -33,7 +33,7 @@ class Settings:
     database_url : str
         SQLAlchemy URL of the store.
     cache_url : str
-        Where pairs that a model has scored are kept, for `softirr.cache.open_cache`.
+        Where pairs that a model has scored are kept, for `softirr.measures.cache.open_cache`.
     redis_url : str or None
         Queue in Redis rather than in a SQLite file.
     """

@@ -7,10 +7,10 @@ import time
 
 from huey.consumer import Consumer
 
-from ml_backend.jobs import Runner, Wakeups, make_queue
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.sync.jobs import Runner, Wakeups, make_queue
 
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 

@@ -9,10 +9,10 @@
 0.66
 """
 
-from softirr.agreement import AgreementReport, agreement, item_agreement
-from softirr.annotations import AnnotationTable, Answer, Excluded, read
-from softirr.equivalence import measure
 from softirr.errors import InputError, SoftirrError
+from softirr.measures import measure
+from softirr.report.agreement import AgreementReport, agreement, item_agreement
+from softirr.tables.annotations import AnnotationTable, Answer, Excluded, read
 
 __all__ = [
     "AgreementReport",

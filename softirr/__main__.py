@@ -2,6 +2,6 @@
 
 import sys
 
-from softirr.cli import main
+from softirr.cli.main import main
 
 sys.exit(main())

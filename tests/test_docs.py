@@ -17,9 +17,9 @@ import pytest
 
 import ml_backend.cli
 import ml_backend.demo
-import softirr.cli
-import softirr.experiments.command
-import softirr.training.command
+import softirr.cli.experiment
+import softirr.cli.main
+import softirr.cli.train
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,14 @@ def _commands(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str,
 
 
 def _programs() -> dict[str, argparse.ArgumentParser]:
-    found = dict(_commands(softirr.cli.parser(), "softirr")) | dict(_commands(ml_backend.cli._parser(), "softirr-ls"))
+    found = dict(_commands(softirr.cli.main.parser(), "softirr")) | dict(
+        _commands(ml_backend.cli._parser(), "softirr-ls")
+    )
     found["softirr-ls demo"] = ml_backend.demo.parser()
     # These two hand everything on to a parser of their own.
-    found["softirr train"] = softirr.training.command.parser()
+    found["softirr train"] = softirr.cli.train.parser()
     del found["softirr experiment"]
-    found |= dict(_commands(softirr.experiments.command.parser(), "softirr experiment"))
+    found |= dict(_commands(softirr.cli.experiment.parser(), "softirr experiment"))
     return found
 
 
@@ -62,7 +64,7 @@ def test_every_option_of_every_command_is_in_the_readme(name: str, readme: str) 
 
 
 def test_every_bench_is_in_the_readme(readme: str) -> None:
-    assert set(re.findall(r"^\| `softirr bench (\w+)`", readme, flags=re.MULTILINE)) == set(softirr.cli._BENCHES)
+    assert set(re.findall(r"^\| `softirr bench (\w+)`", readme, flags=re.MULTILINE)) == set(softirr.cli.main._BENCHES)
 
 
 def test_every_option_in_the_readme_exists(readme: str) -> None:
@@ -140,7 +142,7 @@ def test_the_example_prints_what_the_readme_shows(
     (tmp_path / "answers.csv").write_text(table)
     monkeypatch.chdir(tmp_path)
     # one number format, so that the digits are the same on every processor
-    assert softirr.cli.main([*shlex.split(command)[1:], "--precision", "float32"]) == 0
+    assert softirr.cli.main.main([*shlex.split(command)[1:], "--precision", "float32"]) == 0
     number = re.compile(r"-?\d+\.\d+")
     printed, written = capsys.readouterr().out, shown.group(1)
     assert number.sub("#", printed).split() == number.sub("#", written).split()

@@ -79,15 +79,15 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
     names = set(zipfile.ZipFile(wheel).namelist())
     needed = {
         "softirr/py.typed",
-        "softirr/training/words/findings.txt",
+        "softirr/lab/training/words/findings.txt",
         "ml_backend/demo/key.tsv",
         "ml_backend/demo/narratives.tsv",
-        "ml_backend/migrations/script.py.mako",
+        "ml_backend/store/migrations/script.py.mako",
         "ml_backend/plugin/agreement-panel/plugin.js",
         "ml_backend/plugin/panel/render.js",
         "ml_backend/plugin/snippet.xml",
-        "ml_backend/static/report.js",
-        "ml_backend/templates/report.html",
+        "ml_backend/web/static/report.js",
+        "ml_backend/web/templates/report.html",
     }
     assert needed - names == set()
     tracked = subprocess.run(
@@ -112,7 +112,7 @@ def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
 
 
 def test_it_is_the_installed_package_that_runs(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    code = "import softirr, ml_backend.assets as a; print(softirr.__file__); print(a.plugin_dir())"
+    code = "import softirr, ml_backend.web.assets as a; print(softirr.__file__); print(a.plugin_dir())"
     done = subprocess.run(
         [installed / "python", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )

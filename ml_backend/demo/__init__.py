@@ -274,7 +274,7 @@ class Demo:
     def coefficient(self) -> dict[str, Any]:
         """The project's Cohen's kappa as the backend has it."""
         from ml_backend.settings import Settings
-        from ml_backend.store import Store
+        from ml_backend.store.store import Store
 
         environment = self._environment()
         store = Store(Settings.from_environment(environment).database_url)

@@ -11,8 +11,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend import calibration_of_project
-from ml_backend.panel_payload import headline, moment, name_of
 from ml_backend.report.compare import KEPT, state
 from ml_backend.report.groups import batches, histogram, over_time
 from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_of
@@ -20,9 +18,11 @@ from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
 from ml_backend.report.rows import TaskRow, TaskRows
-from ml_backend.review_store import ReviewStore
-from ml_backend.schema import tasks
-from ml_backend.store import Row, Store
+from ml_backend.review import calibration as calibration_of_project
+from ml_backend.review.panel_payload import headline, moment, name_of
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.schema import tasks
+from ml_backend.store.store import Row, Store
 
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue that the report carries; the API has all

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ml_backend.panel_payload import moment
 from ml_backend.report.links import Links
-from ml_backend.review_store import ReviewStore
-from ml_backend.store import Row
+from ml_backend.review.panel_payload import moment
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row
 
 NAMES = {
     "observed_agreement": "Observed agreement",

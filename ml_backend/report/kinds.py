@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.assignment import optimal
-from softirr.consensus import KINDS, disagreement
-from softirr.pairs import PairScorer
+from softirr.matching.assignment import optimal
+from softirr.matching.consensus import KINDS, disagreement
+from softirr.measures.pairs import PairScorer
 
 if TYPE_CHECKING:
-    from softirr.agreement import ItemAgreement
-    from softirr.equivalence import Measure
+    from softirr.measures import Measure
+    from softirr.report.agreement import ItemAgreement
 
 MOST_PAIRS = 20  # text pairs shown of each kind
 MOST_TASKS = 40  # tasks named for each

@@ -11,7 +11,7 @@ from typing import Any
 from flask import render_template
 from markupsafe import Markup
 
-from ml_backend.assets import static_dir, version_of
+from ml_backend.web.assets import static_dir, version_of
 
 STYLES = ("pages.css", "report.css")
 SCRIPTS = ("vendor/echarts.min.js", "charts.js")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ml_backend.panel_payload import moment, word
 from ml_backend.report.links import Links
 from ml_backend.report.rows import TaskRow
-from ml_backend.store import Row
-from ml_backend.triage_queue import LOW, Candidate, ordered
+from ml_backend.review.panel_payload import moment, word
+from ml_backend.review.triage_queue import LOW, Candidate, ordered
+from ml_backend.store.store import Row
 
 _Entry = tuple[Candidate, Row | None]  # the mark, where the task is done and its answers have not changed since
 

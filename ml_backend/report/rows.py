@@ -9,9 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.schema import tasks
-from ml_backend.store import Store
-from ml_backend.triage_queue import candidate
+from ml_backend.review.triage_queue import candidate
+from ml_backend.store.schema import tasks
+from ml_backend.store.store import Store
 
 AT_ONCE = 500  # tasks of one query
 

@@ -9,11 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from softirr.equivalence.base import Provenance
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import _out_of_memory, pick_device
 from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
+from softirr.measures.base import Provenance
 
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
 _LONGEST_ANSWER = 48

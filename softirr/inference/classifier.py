@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from softirr.equivalence.base import Progress
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
 from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
+from softirr.measures.base import Progress
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor what keeps activations in the cache, on a GPU what keeps it busy."""

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from softirr.equivalence.base import Progress
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
+from softirr.measures.base import Progress
 
 _SHARE = 16_384
 """Directed pairs of one task: enough to sort by length, few enough to spread evenly."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softirr.bench import inference
-from softirr.bench.inference_contenders import LABELS, short_texts
-from softirr.bench.inference_project import PROJECTS, make_answers, paper_pairs
 from softirr.errors import InputError
+from softirr.lab.bench import inference
+from softirr.lab.bench.inference_contenders import LABELS, short_texts
+from softirr.lab.bench.inference_project import PROJECTS, make_answers, paper_pairs
 from tests.inference.tiny import make_model
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softirr.equivalence import measure
 from softirr.errors import InputError, SoftirrError
 from softirr.inference import engines
 from softirr.inference.classifier import ClassifierOptions, PairClassifier
 from softirr.inference.engines import ProcessEngine, open_engine
+from softirr.measures import measure
 from tests.inference.tiny import some_texts
 
 TEXTS = some_texts(30, seed=8)

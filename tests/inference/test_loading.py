@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from softirr.equivalence import measure
 from softirr.errors import InputError
 from softirr.inference.loading import CLASSIFIER, ENCODER, WRITER, Kind, load
-from tests.equivalence.tiny_chat import make_chat_model
+from softirr.measures import measure
+from tests.measures.tiny_chat import make_chat_model
 
 Spoil = Callable[[Path], None]
 

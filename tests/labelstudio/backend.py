@@ -19,8 +19,8 @@ import requests
 from ml_backend.cli import main as ls_main
 from ml_backend.demo.server import Process, free_port
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.store import Store
-from softirr.cli import main as softirr_main
+from ml_backend.store.store import Store
+from softirr.cli.main import main as softirr_main
 
 WITHIN = 90.0  # seconds after which a condition that was waited for counts as never coming true
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from ml_backend.store import Store
+from ml_backend.store.store import Store
 from tests.servers import postgres, redis_server
 
 _numbers = itertools.count()

@@ -9,10 +9,10 @@ from flask.testing import FlaskClient
 
 from ml_backend.access import Keys
 from ml_backend.app import create_app
-from ml_backend.labelstudio.extraction import answers_hash, count_answers
+from ml_backend.labelstudio.answers import answers_hash, count_answers
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
-from ml_backend.store import Row
+from ml_backend.store.store import Row
 
 LABEL_STUDIO = "http://labels.example:8080"
 NUMBER = 12

@@ -17,7 +17,7 @@ from fake_label_studio import NUMBER, Bench
 
 from ml_backend.access import Keys
 from ml_backend.app import create_app
-from ml_backend.jobs import Runner
+from ml_backend.sync.jobs import Runner
 
 AUTH = ("us", "pass word")
 

@@ -100,7 +100,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
         ]
         writer.writerows(reversed(rows))  # their order must not matter
     import softirr
-    from softirr.audit import apply
+    from softirr.audit.audited import apply
 
     direct = apply(softirr.read(table), "indel", [sheet]).to_dict()
     for coefficient in done["result"]["coefficients"]:
@@ -158,7 +158,7 @@ def test_several_judges(seeded: Seeded) -> None:
 
 def test_a_judgement_during_the_working_out_is_not_lost(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the scorer works out while somebody changes a word is not taken for the result."""
-    from ml_backend.report import audits
+    from ml_backend.review import audits
 
     browser = Browser(seeded)
     audit = browser.draw()

@@ -12,9 +12,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import NUMBER, Seeded
 
-from ml_backend import calibration_of_project
 from ml_backend.demo import data
-from ml_backend.judged import judged, verdicts
+from ml_backend.review import calibration as calibration_of_project
+from ml_backend.review.judged_measure import judged, verdicts
 from ml_backend.settings import ProjectSettings
 from softirr import measure
 
@@ -62,7 +62,7 @@ def test_begins_with_the_fiftieth_decision(seeded: Seeded) -> None:
 
 
 def test_is_the_sciences_own(seeded: Seeded) -> None:
-    from softirr.calibration import JudgedPairs, calibrate
+    from softirr.measures.calibration import JudgedPairs, calibrate
 
     decide(seeded, 80)
     refit(seeded)

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ml_backend import cli, connect, settings
+from ml_backend import cli, settings
 from ml_backend.demo.server import VERSION as LABEL_STUDIO_VERSION
+from ml_backend.labelstudio import connect
 from ml_backend.settings import Settings
-from ml_backend.store import Store
+from ml_backend.store.store import Store
 
 DEFAULT = re.compile(r"\$\{(\w+):-([^}]*)\}")
 

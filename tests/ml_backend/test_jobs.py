@@ -17,13 +17,13 @@ import sqlalchemy as sa
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, URL, Bench
 
-from ml_backend import jobs as jobs_module
-from ml_backend import sync as sync_module
 from ml_backend import worker
-from ml_backend.background import Background
-from ml_backend.jobs import Runner, Wakeups, make_queue
-from ml_backend.routes.api import job_view
 from ml_backend.settings import Settings
+from ml_backend.sync import jobs as jobs_module
+from ml_backend.sync import project_sync as sync_module
+from ml_backend.sync.background import Background
+from ml_backend.sync.jobs import Runner, Wakeups, make_queue
+from ml_backend.web.api import job_view
 from softirr.errors import SoftirrError
 from tests.servers import free_port
 
@@ -408,7 +408,7 @@ class TestBackground:
     def test_too_many_are_dropped_and_said(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr("ml_backend.background.MOST_WAITING", 3)
+        monkeypatch.setattr("ml_backend.sync.background.MOST_WAITING", 3)
         background = Background()
         for _ in range(5):
             background.do(lambda: None, after=60)

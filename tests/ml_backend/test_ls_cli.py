@@ -129,7 +129,7 @@ def test_the_doctor_speaks(capsys: pytest.CaptureFixture[str]) -> None:
 def test_settings_are_noted_and_forgotten(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ml_backend.store import Store
+    from ml_backend.store.store import Store
 
     store = Store(f"sqlite:///{tmp_path / 'data' / 'softirr.sqlite3'}")
     store.migrate()

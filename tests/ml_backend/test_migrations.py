@@ -14,11 +14,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import ml_backend
-from ml_backend.review_store import ReviewStore
-from ml_backend.schema import metadata
-from ml_backend.store import Store
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.schema import metadata
+from ml_backend.store.store import Store
 
-FOLDER = Path(ml_backend.__file__).parent / "migrations"
+FOLDER = Path(ml_backend.__file__).parent / "store" / "migrations"
 REVISIONS = [script.revision for script in ScriptDirectory(str(FOLDER)).walk_revisions()][::-1]
 
 

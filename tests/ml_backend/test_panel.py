@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
 
-from ml_backend.panel_payload import payload
+from ml_backend.review.panel_payload import payload
 
 FRAME = {"Referer": f"{LABEL_STUDIO}/projects/{NUMBER}/data?tab=3&task=101"}
 
@@ -148,8 +148,8 @@ class TestBlind:
 
 class TestStates:
     def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
-        from softirr.agreement import item_agreement
-        from softirr.annotations import AnnotationTable, Answer
+        from softirr.report.agreement import item_agreement
+        from softirr.tables.annotations import AnnotationTable, Answer
 
         answers = [Answer("101", rater, tuple(texts)) for rater, texts in TASKS[101].items()]
         (item,) = item_agreement(AnnotationTable.from_answers(answers), "indel")

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, region
 
 from ml_backend.app import create_app
-from ml_backend.routes import protocol as protocol_module
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
+from ml_backend.web import protocol as protocol_module
 
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"us:pass word").decode()}
 SETUP = {
@@ -205,7 +205,7 @@ class TestPredict:
         known(bench, chosen={"measure": "nli:/nowhere"})
         reply = client.post("/predict", json=predict_body([predict_task(5, {1: ["fever"], 2: ["rash"]})]))
         assert reply.json["results"][0]["score"] is None
-        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.scoring, ml_backend.jobs")
+        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.sync.scoring, ml_backend.sync.jobs")
 
     def test_a_label_config_without_a_text_area(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)

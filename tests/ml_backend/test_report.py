@@ -15,11 +15,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
 
-from ml_backend.assets import static_dir
 from ml_backend.report.compare import run_wanted
 from ml_backend.report.tables import TABLES
-from ml_backend.review_store import ReviewStore
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.web.assets import static_dir
 
 HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)>"
 

@@ -8,9 +8,9 @@ import pytest
 
 from ml_backend.report.kinds import disagreements
 from ml_backend.report.people import tendency_words
-from softirr.agreement import item_agreement
-from softirr.annotations import AnnotationTable, Answer
-from softirr.equivalence.base import Provenance
+from softirr.measures.base import Provenance
+from softirr.report.agreement import item_agreement
+from softirr.tables.annotations import AnnotationTable, Answer
 
 ENTAILS = {
     ("pneumonia", "chest infection"): 0.9,

@@ -16,9 +16,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, URL, Bench
 
-from ml_backend import store as store_module
-from ml_backend.review_store import ReviewStore
-from ml_backend.store import Store, process_name
+from ml_backend.store import store as store_module
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Store, process_name
 from softirr.errors import InputError, SoftirrError
 
 HANDS = 8

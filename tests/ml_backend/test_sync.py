@@ -16,12 +16,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
 
-from ml_backend import reader as reader_module
-from ml_backend import sync as sync_module
-from ml_backend import writer as writer_module
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION
-from ml_backend.sync import Stopped
+from ml_backend.sync import project_sync as sync_module
+from ml_backend.sync import reader as reader_module
+from ml_backend.sync import writer as writer_module
+from ml_backend.sync.project_sync import Stopped
 from softirr.errors import InputError, SoftirrError
 
 SECRET_TEXT = "unmistakable finding"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ml_backend.triage_queue import candidate, ordered
+from ml_backend.review.triage_queue import candidate, ordered
 
 NAMES = {"a": "Ann", "b": "Ben", "c": "Cleo"}
 

@@ -1,0 +1,116 @@
+"""From tasks as Label Studio gives them to what the store keeps: answers per control, by the same rules as ``softirr score``."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.predictions import prediction_hash
+from ml_backend.labelstudio.regions import overlapping
+from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from softirr.tables.annotations import label_studio_answers
+from softirr.text import normalise
+
+UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
+MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
+MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
+MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
+
+
+def pulled_row(
+    task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings, *, generation: int
+) -> dict[str, Any]:
+    """The task's row for `Store.put_pulled`."""
+    if task.get("unreadable"):
+        answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
+    else:
+        answers = task_answers(task, controls, settings)
+    return {
+        "number": int(task["id"]),
+        "updated_at": task.get("updated_at"),
+        "generation": generation,
+        "n_annotations": _count_annotations(task),
+        "n_answers": count_answers(answers),
+        "answers": answers,
+        "answers_hash": answers_hash(answers),
+        "actual": [
+            [prediction["id"], prediction_hash(prediction)]
+            for prediction in sorted(
+                (p for p in task.get("predictions") or [] if isinstance(p, Mapping)), key=lambda p: p["id"]
+            )
+            if prediction.get("model_version") == MODEL_VERSION
+        ],
+    }
+
+
+def _count_annotations(task: Mapping[str, Any]) -> int:
+    """As Label Studio counts them: without skipped ones."""
+    if task.get("unreadable"):
+        return int(task.get("total_annotations") or 0)
+    return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
+
+
+def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
+    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
+
+    Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
+    many texts that it would hold up the whole project is left out and listed with the reason.
+    """
+    found: dict[str, Any] = {}
+    for control in controls:
+        answers, excluded = label_studio_answers(
+            task, control=control.name, predictions_as_raters=settings.predictions_as_raters
+        )
+        by_rater = {answer.rater: answer.texts for answer in answers}
+        listed = [[entry.rater, entry.reason] for entry in excluded]
+        if reason := _too_much(list(by_rater.values())):
+            listed += [[rater, reason] for rater in by_rater]
+            by_rater = {}
+        found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
+        if control.per_region and settings.regions == "overlap" and by_rater:
+            people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
+            found[control.name]["groups"] = [_clean(group) for group in overlapping(task, control.name, people)]
+    return found
+
+
+def _too_much(answers: Sequence[Sequence[str]]) -> str:
+    """Why the task would hold up its project; empty if it would not."""
+    if (n := comparisons(answers)) > MOST_COMPARISONS:
+        return f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
+    if _across(sum(map(len, texts)) for texts in answers) > MOST_CHARACTERS**2:
+        return f"texts too long to compare in one task (more than {MOST_CHARACTERS} characters against as many)"
+    return ""
+
+
+def comparisons(answers: Iterable[Sequence[str]]) -> int:
+    """How many pairs of texts of different raters there are."""
+    return _across(map(len, answers))
+
+
+def _across(sizes: Iterable[int]) -> int:
+    """Sum of the products of each two."""
+    listed = list(sizes)
+    return (sum(listed) ** 2 - sum(size * size for size in listed)) // 2
+
+
+def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {
+        normalise(rater): [text for text in map(normalise, by_rater[rater]) if text]
+        for rater in sorted(by_rater, key=rater_order)
+    }
+
+
+def rater_order(rater: str) -> tuple[int, int, str]:
+    """Sort key: user ids by number, then everything else (models) by name."""
+    return (0, int(rater), "") if rater.isdigit() else (1, 0, rater)
+
+
+def count_answers(answers: Mapping[str, Any]) -> int:
+    """The most answers that any control has."""
+    return max((len(entry["answers"]) for entry in answers.values()), default=0)
+
+
+def answers_hash(answers: Mapping[str, Any]) -> str:
+    """Name of exactly these answers and exclusions."""
+    return hashlib.sha256(json.dumps(answers, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,375 @@
+"""Connect a project to this backend, say what was changed, and undo exactly that."""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ml_backend.access import Keys
+from ml_backend.labelstudio import snippet, triage
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import text_controls
+from ml_backend.labelstudio.errors import LabelStudioError, NotFound
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url
+from ml_backend.store.store import LEASE_EVERY, Row, Store, process_name
+from softirr.errors import InputError
+
+FIELDS = ("model_version", "show_collab_predictions", "evaluate_predictions_automatically")
+ACTIONS = [
+    "ANNOTATION_CREATED",
+    "ANNOTATIONS_CREATED",
+    "ANNOTATION_UPDATED",
+    "ANNOTATIONS_DELETED",
+    "TASKS_CREATED",
+    "TASKS_DELETED",
+    "PROJECT_UPDATED",
+]
+WAIT_FOR_JOB = 15.0  # seconds that disconnect leaves to a running job
+RESERVED = (
+    "Label Studio refuses the address {url} because it is private or local: start Label Studio with "
+    "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false, or connect with --pull-only."
+)
+
+
+@dataclass
+class Changes:
+    """What was changed, one sentence each, and where to look."""
+
+    project: int
+    done: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {"project": self.project, "changed": self.done, "links": self.links}
+
+
+class Connector:
+    """Connects and disconnects projects.
+
+    Parameters
+    ----------
+    browser_url : str, optional
+        Address of Label Studio in the links that are printed; the one we use by default.
+    """
+
+    def __init__(self, store: Store, client: Client, settings: Settings, *, browser_url: str | None = None):
+        self.store, self.client, self.settings = store, client, settings
+        self.browser_url = (browser_url or settings.label_studio_url).rstrip("/")
+
+    # --- connect ------------------------------------------------------------------------------------------------------
+
+    def connect(
+        self,
+        number: int,
+        url: str | None,
+        *,
+        panel_url: str | None = None,
+        panel: bool = True,
+        options: Mapping[str, Any] | None = None,
+        rotate_keys: bool = False,
+    ) -> Changes:
+        """Connect project `number`; doing it twice is the same as doing it once.
+
+        Parameters
+        ----------
+        url : str or None
+            Address of this backend as Label Studio reaches it; None for pull-only mode: nothing calls the backend, a timer
+            pulls.
+        panel_url : str, optional
+            Address of this backend as browsers reach it; `url` by default.
+        panel : bool
+            Put the panel into the label config.
+        options : mapping, optional
+            Settings of the project (as ``softirr-ls`` options).
+        rotate_keys : bool
+            Make the addresses of panel and report that were given out so far worthless.
+        """
+        url = clean_url(url, "--url") if url else None
+        panel_base = clean_url(panel_url, "--panel-url") if panel_url else url
+        remote = self.client.project(number)
+        if not text_controls(remote.get("label_config") or ""):
+            raise InputError(
+                f"The label config of project {number} has no TextArea, so there is no free text to compare."
+            )
+        row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
+        changes = Changes(number)
+        made: dict[str, Any] = dict(row["connection"])
+        made.pop("registered_in_label_studio", None)
+        made.setdefault("before", {name: remote.get(name) for name in FIELDS})
+        if options:
+            chosen = {**row["chosen"], **options}
+            if chosen != row["chosen"]:
+                self.store.update_project(row["id"], chosen=chosen)
+                changes.done.append("Noted the settings " + ", ".join(sorted(options)) + ".")
+        if rotate_keys:
+            self.store.update_project(row["id"], key_round=row["key_round"] + 1)
+            changes.done.append("Made new keys for panel and report.")
+        row = self._row(row["id"])
+
+        def save() -> None:
+            # After each step, so that disconnect can undo a connect that broke off.
+            self.store.update_project(row["id"], connection=made)
+
+        if url:
+            if not row["webhook_secret"]:
+                self.store.update_project(row["id"], webhook_secret=secrets.token_urlsafe(24))
+                row = self._row(row["id"])
+            self._register(number, url, row, made, changes, save)
+            self._webhook(number, url, row, made, changes, save)
+        made["mode"] = "connected" if url else "pull-only"
+        made["panel_base"] = panel_base
+        save()
+        self._fields(number, url is not None, made, changes)
+        view, is_new = triage.ensure(self.client, number)
+        if is_new:
+            made["view"] = view
+            save()
+            changes.done.append(f"Made the Data Manager tab “{triage.TITLE}”.")
+        if panel and panel_base:
+            self._panel(number, panel_base, row, made, changes, save)
+        changes.links = self.links(row, view, panel_base)
+        return changes
+
+    def links(self, row: Row, view: int | None, panel_base: str | None) -> dict[str, str]:
+        """Addresses for people."""
+        base = f"{self.browser_url}/projects/{row['number']}/data"
+        found = {"project": base}
+        if view is not None:
+            found["triage"] = f"{base}?tab={view}"
+        if panel_base:
+            keys = Keys(self.store.secret())
+            key = keys.key(row["number"], "report", generation=row["key_round"])
+            found["report"] = f"{panel_base}/report/{row['number']}?k={key}"
+        return found
+
+    def panel_address(self, row: Row, panel_base: str) -> str:
+        """The panel's address with its key."""
+        key = Keys(self.store.secret()).key(row["number"], "panel", generation=row["key_round"])
+        return f"{panel_base}/panel?k={key}"
+
+    def _row(self, project: int) -> Row:
+        row = self.store.project_by_id(project)
+        assert row is not None
+        return row
+
+    def _register(self, number: int, url: str, row: Row, made: dict[str, Any], changes: Changes, save: Any) -> None:
+        body: dict[str, Any] = {"url": url, "project": number, "title": MODEL_VERSION}
+        if self.settings.basic_auth_user:
+            body |= {
+                "auth_method": "BASIC_AUTH",
+                "basic_auth_user": self.settings.basic_auth_user,
+                "basic_auth_pass": self.settings.basic_auth_pass,
+            }
+        present = self.client.connections(number)
+        ours = [c for c in present if c.get("url", "").rstrip("/") == url or c["id"] == made.get("connection_id")]
+        for extra in ours[1:]:
+            self.client.request("DELETE", f"/api/ml/{extra['id']}")
+            changes.done.append(f"Removed a second connection to {extra['url']}.")
+        if ours:
+            found = ours[0]
+            made["connection_id"] = found["id"]
+            same = found.get("title") == MODEL_VERSION and found.get("url", "").rstrip("/") == url
+            if not same or found.get("state") != "CO":
+                reply = self.client.request("PATCH", f"/api/ml/{found['id']}", body=body)
+                self._check_state(reply, url)
+                changes.done.append(f"Updated the connection “{MODEL_VERSION}” to {url}.")
+            save()
+        else:
+            try:
+                reply = self.client.request("POST", "/api/ml/", body=body)
+            except LabelStudioError as error:
+                # The row can exist although the reply is 403 (only its webhook was refused): leave nothing behind.
+                with contextlib.suppress(LabelStudioError):
+                    for left in self.client.connections(number):
+                        if left.get("url", "").rstrip("/") == url and left not in present:
+                            self.client.request("DELETE", f"/api/ml/{left['id']}")
+                raise self._explained(error, url) from None
+            made["connection_id"] = reply["id"]
+            save()
+            self._check_state(reply, url)
+            changes.done.append(f"Registered this backend as “{MODEL_VERSION}” at {url}.")
+        others = [c["title"] for c in self.client.connections(number) if c["id"] != made["connection_id"]]
+        if others:
+            changes.done.append(
+                "Note: the project has other ML backends; Label Studio asks only the first one for predictions, which does "
+                "not matter here, since agreement is written by us."
+            )
+
+    @staticmethod
+    def _check_state(reply: Mapping[str, Any], url: str) -> None:
+        if reply.get("state") not in ("CO", "TR", "PR"):
+            raise LabelStudioError(
+                f"Label Studio can't reach this backend at {url}: is softirr-ls serve running there?"
+            )
+
+    @staticmethod
+    def _explained(error: LabelStudioError, url: str) -> LabelStudioError:
+        if error.status == 403:
+            return LabelStudioError(RESERVED.format(url=url), 403)
+        if error.status == 400:
+            return LabelStudioError(
+                f"Label Studio can't use a backend at {url}: is softirr-ls serve running there, and is that address right as "
+                f"seen from Label Studio (inside a container, localhost is the container itself)? {error}",
+                400,
+            )
+        return error
+
+    def _webhook(self, number: int, url: str, row: Row, made: dict[str, Any], changes: Changes, save: Any) -> None:
+        target = f"{url}/webhook"
+        body = {
+            "url": target,
+            "send_payload": True,
+            "send_for_all_actions": False,
+            "actions": ACTIONS,
+            "headers": {SECRET_HEADER: row["webhook_secret"]},
+            "is_active": True,
+        }
+        # The connection made one of its own, without a secret: it becomes ours.
+        ours = [h for h in self.client.webhooks(number) if h.get("url") == target or h["id"] == made.get("webhook_id")]
+        for extra in ours[1:]:
+            self.client.request("DELETE", f"/api/webhooks/{extra['id']}/")
+        if not ours:
+            try:
+                reply = self.client.request("POST", "/api/webhooks/", body={**body, "project": number})
+            except LabelStudioError as error:
+                raise self._explained(error, url) from None
+            made["webhook_id"] = reply["id"]
+            changes.done.append("Made a webhook with a secret header.")
+        else:
+            found = ours[0]
+            made["webhook_id"] = found["id"]
+            wanted = {name: found.get(name) for name in body}
+            wanted["actions"] = sorted(wanted["actions"] or [])
+            if wanted != {**body, "actions": sorted(ACTIONS)}:
+                self.client.request("PATCH", f"/api/webhooks/{found['id']}/", body=body)
+                changes.done.append("Gave the webhook a secret header and the actions that matter.")
+        save()
+
+    def _fields(self, number: int, registered: bool, made: dict[str, Any], changes: Changes) -> None:
+        """All fields in one request: setting show_collab_predictions alone resets model_version."""
+        remote = self.client.project(number)
+        wanted = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
+        has_ours = registered or self.client.model_versions(number).get(MODEL_VERSION)
+        wanted["model_version"] = MODEL_VERSION if has_ours else remote.get("model_version") or ""
+        if all(remote.get(name) == value for name, value in wanted.items()):
+            return
+        self.client.update_project(number, **wanted)
+        made["fields"] = wanted
+        text = ", ".join(
+            f"{name} {before!r} → {wanted[name]!r}"
+            for name, before in ((n, remote.get(n)) for n in wanted)
+            if before != wanted[name]
+        )
+        changes.done.append(
+            f"Set the project's {text}: annotators see no agreement and no suggestions before they answer."
+        )
+
+    def _panel(self, number: int, panel_base: str, row: Row, made: dict[str, Any], changes: Changes, save: Any) -> None:
+        label_config = self.client.project(number).get("label_config") or ""
+        address = self.panel_address(row, panel_base)
+        if snippet.present(label_config, address):
+            return
+        changed = snippet.insert(label_config, address)
+        self.client.check_label_config(number, changed)
+        self.client.update_project(number, label_config=changed)
+        made["panel"] = True
+        save()
+        changes.done.append("Put the agreement panel at the end of the label config.")
+
+    # --- disconnect ---------------------------------------------------------------------------------------------------
+
+    def disconnect(self, number: int, *, predictions: bool = True) -> Changes:
+        """Undo what `connect` did; twice is the same as once.
+
+        Parameters
+        ----------
+        predictions : bool
+            Remove our predictions too.
+        """
+        row = self.store.project(self.settings.label_studio_url, number)
+        if row is None:
+            return self._disconnect(number, None, predictions=predictions)
+        with self._alone(row["id"]):
+            # First of all: a job that starts from now on has nothing to do.
+            self.store.update_project(row["id"], wanted_at=None, wanted_full=False)
+            self.store.close_stale_jobs(row["id"], but=0)
+            changes = self._disconnect(number, row, predictions=predictions)
+            self.store.update_project(row["id"], wanted_at=None, wanted_full=False)
+            self.store.close_stale_jobs(row["id"], but=0)
+            return changes
+
+    @contextlib.contextmanager
+    def _alone(self, project: int) -> Iterator[None]:
+        """No job writes predictions while they are removed: wait for the one that runs, then make it stop."""
+        owner = f"{process_name()}:disconnect"
+        end = time.monotonic() + WAIT_FOR_JOB
+        while not self.store.take_lease(project, owner):
+            if time.monotonic() > end:
+                self.store.take_lease(project, owner, force=True)
+                time.sleep(LEASE_EVERY + 2.0)  # until its owner must have noticed
+            else:
+                time.sleep(0.2)
+        try:
+            yield
+        finally:
+            self.store.drop_lease(project, owner)
+
+    def _disconnect(self, number: int, row: Row | None, *, predictions: bool) -> Changes:
+        remote = self.client.project(number)
+        made = dict(row["connection"]) if row is not None else {}
+        changes = Changes(number)
+        label_config = remote.get("label_config") or ""
+        if snippet.present(label_config):
+            self.client.update_project(number, label_config=snippet.remove(label_config))
+            changes.done.append("Took the agreement panel out of the label config.")
+        urls = set()
+        for connection in self.client.connections(number):
+            if connection["id"] == made.get("connection_id") or connection.get("title") == MODEL_VERSION:
+                urls.add(connection.get("url", "").rstrip("/"))
+                self.client.request("DELETE", f"/api/ml/{connection['id']}")
+                changes.done.append(f"Removed the connection to {connection.get('url')}.")
+        for webhook in self.client.webhooks(number):  # the connection leaves its webhook behind
+            is_ours = webhook["id"] == made.get("webhook_id") or SECRET_HEADER in (webhook.get("headers") or {})
+            if is_ours or webhook.get("url", "").removesuffix("/webhook") in urls:
+                self.client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
+                changes.done.append("Removed the webhook.")
+        view = triage.find(self.client, number)
+        if view is not None:
+            with contextlib.suppress(NotFound):
+                triage.delete(self.client, view)
+            changes.done.append(f"Removed the Data Manager tab “{triage.TITLE}”.")
+        if predictions and self.client.model_versions(number).get(MODEL_VERSION):
+            n = self.client.delete_version(number, MODEL_VERSION)
+            changes.done.append(f"Removed {n} predictions of version “{MODEL_VERSION}”.")
+        self._restore_fields(number, made, changes)
+        if row is not None:
+            self.store.update_project(
+                row["id"],
+                connection={},
+                webhook_secret=None,
+                watermark=None,
+                pulled_at=None,
+            )
+        return changes
+
+    def _restore_fields(self, number: int, made: Mapping[str, Any], changes: Changes) -> None:
+        remote = self.client.project(number)
+        before = made.get("before")
+        if before is None:
+            if remote.get("model_version") == MODEL_VERSION:
+                self.client.update_project(
+                    number, model_version="", show_collab_predictions=remote.get("show_collab_predictions")
+                )
+                changes.done.append("Set the project's model_version back to ''.")
+            return
+        wanted = {name: value for name, value in before.items() if value is not None}
+        possible = {"", *self.client.model_versions(number), *(c.get("title") for c in self.client.connections(number))}
+        if before.get("model_version") not in possible or before.get("model_version") == MODEL_VERSION:
+            wanted["model_version"] = ""
+        if all(remote.get(name) == value for name, value in wanted.items()):
+            return
+        self.client.update_project(number, **wanted)
+        changes.done.append("Set the project's " + ", ".join(sorted(wanted)) + " back to what they were.")

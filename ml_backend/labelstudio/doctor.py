@@ -1,0 +1,286 @@
+"""``softirr-ls doctor``: look at both directions and say in one sentence each what is wrong and how to put it right."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ml_backend.labelstudio import snippet, triage
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import chosen_controls, text_controls
+from ml_backend.labelstudio.connect import RESERVED
+from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective
+from ml_backend.store.store import Row, Store
+from softirr.errors import InputError, SoftirrError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at; `fix` is empty where nothing needs to be done."""
+
+    ok: bool
+    what: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {"ok": self.ok, "what": self.what, "fix": self.fix}
+
+
+def examine(
+    settings: Settings, store: Store, number: int | None = None, *, url: str | None = None
+) -> Iterator[Finding]:
+    """Look at the token, the server and, if named, a project.
+
+    Parameters
+    ----------
+    number : int, optional
+        The project.
+    url : str, optional
+        Address of this backend as Label Studio reaches it; by default the one that the project is connected under.
+    """
+    if not settings.api_key:
+        yield Finding(
+            False, "LABEL_STUDIO_API_KEY is not set.", "Make a personal access token under Account & Settings."
+        )
+        return
+    try:
+        with Client(settings.label_studio_url, settings.api_key) as client:
+            yield from _server(settings, client)
+            yield from _service(settings, store, url)
+            if number is not None:
+                yield from _project(settings, store, client, number, url)
+    except Unauthorized as error:
+        yield Finding(
+            False, str(error), "Make a personal access token under Account & Settings and set LABEL_STUDIO_API_KEY."
+        )
+    except Unreachable as error:
+        yield Finding(False, str(error), _unreachable_fix(settings.label_studio_url))
+    except SoftirrError as error:
+        yield Finding(False, str(error))
+
+
+def _unreachable_fix(url: str) -> str:
+    host = urlsplit(url).hostname
+    if host in ("localhost", "127.0.0.1", "::1"):
+        return (
+            "Is Label Studio running, and is LABEL_STUDIO_URL right? Inside a container localhost is the container itself: use "
+            "the service's name (http://label-studio:8080) or http://host.docker.internal:8080."
+        )
+    return "Is Label Studio running, and is LABEL_STUDIO_URL right as seen from here?"
+
+
+def _server(settings: Settings, client: Client) -> Iterator[Finding]:
+    user = client.whoami()
+    version = client.version()
+    yield Finding(True, f"Label Studio {version or '(unknown version)'} at {settings.label_studio_url} can be reached.")
+    yield Finding(True, f"The {client.token_kind} is accepted (user {user.get('id')}).")
+    parts = version.split(".")
+    if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() and (int(parts[0]), int(parts[1])) < (1, 20):
+        yield Finding(
+            False, f"Label Studio {version} is older than what this was tested with.", "Upgrade to 1.20 or later."
+        )
+
+
+def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Finding]:
+    try:
+        n = len(store.projects())
+    except Exception as error:  # noqa: BLE001 - whatever the database's trouble is, it is one finding
+        yield Finding(
+            False, f"The store can't be read ({type(error).__name__}).", "Check SOFTIRR_DATABASE_URL and SOFTIRR_DATA."
+        )
+        return
+    yield Finding(True, f"The store is readable and knows {n} project{'s' * (n != 1)}.")
+    base = url or f"http://{settings.host}:{settings.port}"
+    auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
+    try:
+        reply = httpx.get(f"{base}/health", auth=auth, timeout=5.0)
+        fine = reply.status_code == 200 and reply.json().get("status") == "UP"
+    except (httpx.HTTPError, ValueError, AttributeError):
+        fine = False
+    if fine:
+        yield Finding(True, f"This backend answers at {base}.")
+    else:
+        yield Finding(
+            False,
+            f"This backend does not answer at {base}.",
+            "Start it with softirr-ls serve, or name its address with --url.",
+        )
+
+
+def _project(settings: Settings, store: Store, client: Client, number: int, url: str | None) -> Iterator[Finding]:
+    try:
+        remote = client.project(number)
+    except NotFound as error:
+        yield Finding(False, str(error), "Check the number in the project's address, and whose token it is.")
+        return
+    row = store.project(settings.label_studio_url, number)
+    yield from _label_config(settings, remote, row)
+    made: Mapping[str, Any] = row["connection"] if row is not None else {}
+    if row is not None and row["born"] and row["born"] != remote.get("created_at"):
+        yield Finding(False, f"Project {number} in the store is another, older one.", "Run softirr-ls connect again.")
+    if not made:
+        yield Finding(
+            False,
+            f"Project {number} is not connected.",
+            f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
+        )
+    elif "mode" not in made:
+        yield Finding(
+            False,
+            f"Project {number} was connected in Label Studio's settings only: without the secret of the webhook, the panel and the triage tab.",
+            f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
+        )
+    yield from _connection(client, number, made, url)
+    yield from _webhook(client, number, made, row)
+    yield from _fields(client, remote, number, bool(made))
+    yield from _predictions(store, client, number, row)
+    if made and triage.find(client, number) is None:
+        yield Finding(False, "The triage tab is missing.", f"softirr-ls connect --project {number} makes it again.")
+    if made.get("panel") and not snippet.present(remote.get("label_config") or ""):
+        yield Finding(False, "The agreement panel is no longer in the label config.", "Run softirr-ls connect again.")
+    if row is not None:
+        yield from _last_job(store, row)
+
+
+def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
+    try:
+        wanted = effective(
+            settings, connection=row["extra_params"] if row else None, chosen=row["chosen"] if row else None
+        ).values.controls
+        controls = chosen_controls(text_controls(remote.get("label_config") or ""), wanted)
+    except InputError as error:
+        yield Finding(False, str(error), "Add a <TextArea> to the label config, or choose another control.")
+        return
+    yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
+
+
+def _connection(client: Client, number: int, made: Mapping[str, Any], url: str | None) -> Iterator[Finding]:
+    present = client.connections(number)
+    if made.get("mode") == "pull-only":
+        yield Finding(True, "Pull-only: Label Studio does not call this backend; a timer reads what changed.")
+    for connection in present:
+        ours = connection["id"] == made.get("connection_id")
+        address = connection.get("url", "")
+        same = connection.get("title") == MODEL_VERSION or (url and address.rstrip("/") == url.rstrip("/"))
+        if same and not ours and "mode" in made:
+            yield Finding(
+                False,
+                f"A leftover connection to {address} stands beside ours; Label Studio keeps one even where it refused the address.",
+                f"Delete it under Settings > Model (id {connection['id']}).",
+            )
+        if ours and connection.get("title") != MODEL_VERSION:
+            yield Finding(
+                False,
+                f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the score column stays empty.",
+                "Run softirr-ls connect again.",
+            )
+        if ours and connection.get("state") not in ("CO", "TR", "PR"):
+            yield Finding(False, f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
+        elif ours:
+            yield Finding(True, f"Label Studio reaches this backend at {address}.")
+    if made.get("mode") == "connected" and made.get("connection_id") not in {c["id"] for c in present}:
+        yield Finding(False, "The connection is gone from Label Studio.", "Run softirr-ls connect again.")
+    if url:
+        yield from _probe(client, number, url)
+
+
+def _backend_fix(address: str) -> str:
+    if urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1"):
+        return (
+            "Is softirr-ls serve running? If Label Studio runs in a container, localhost is that container: connect with "
+            "--url http://host.docker.internal:9090, or with the service's name."
+        )
+    return "Is softirr-ls serve running, and can Label Studio reach that address?"
+
+
+def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
+    """Would Label Studio take this address? A webhook is made and removed again."""
+    try:
+        made = client.request(
+            "POST",
+            "/api/webhooks/",
+            body={"url": f"{url.rstrip('/')}/webhook", "project": number, "is_active": False, "send_payload": False},
+        )
+    except LabelStudioError as error:
+        if error.status == 403:
+            yield Finding(
+                False,
+                RESERVED.format(url=url),
+                "Set ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false where Label Studio runs, or connect with --pull-only.",
+            )
+        else:
+            yield Finding(False, str(error))
+        return
+    client.request("DELETE", f"/api/webhooks/{made['id']}/")
+    yield Finding(True, f"Label Studio accepts the address {url}.")
+
+
+def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
+    if made.get("mode") != "connected":
+        return
+    found = next((hook for hook in client.webhooks(number) if hook["id"] == made.get("webhook_id")), None)
+    if found is None:
+        yield Finding(
+            False,
+            "The webhook is missing: changes show only at the next regular look.",
+            "Run softirr-ls connect again.",
+        )
+    elif not found.get("is_active"):
+        yield Finding(False, "The webhook is switched off.", "Switch it on under Settings > Webhooks.")
+    elif (found.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
+        yield Finding(
+            False,
+            "The webhook does not carry this backend's secret, so its calls are refused.",
+            "Run softirr-ls connect again.",
+        )
+    else:
+        yield Finding(True, "The webhook is there and carries the secret.")
+
+
+def _fields(client: Client, remote: Mapping[str, Any], number: int, connected: bool) -> Iterator[Finding]:
+    version = remote.get("model_version")
+    if version != MODEL_VERSION:
+        yield Finding(
+            False,
+            f"The project's model version is {version!r}, not “{MODEL_VERSION}”: the score column does not show agreement.",
+            f"softirr-ls connect --project {number} sets it.",
+        )
+    for name, text in {
+        "show_collab_predictions": "suggestions from other annotators' answers are shown before an annotator has answered",
+        "evaluate_predictions_automatically": "Label Studio asks for predictions whenever the Data Manager is opened",
+    }.items():
+        if connected and remote.get(name):
+            yield Finding(False, f"{name} is on: {text}.", f"softirr-ls connect --project {number} switches it off.")
+
+
+def _predictions(store: Store, client: Client, number: int, row: Row | None) -> Iterator[Finding]:
+    there = client.model_versions(number)
+    expected = store.totals(row["id"])["predictions"] if row is not None else 0
+    if there.get(MODEL_VERSION, 0) != expected:
+        yield Finding(
+            False,
+            f"Label Studio holds {there.get(MODEL_VERSION, 0)} predictions of version “{MODEL_VERSION}”, the store expects {expected}.",
+            f"softirr-ls sync --project {number}",
+        )
+    elif expected:
+        yield Finding(True, f"{expected} tasks carry their agreement.")
+    others = {name: n for name, n in there.items() if name != MODEL_VERSION}
+    if others:
+        listed = ", ".join(f"{n} of “{name}”" for name, n in others.items())
+        yield Finding(True, f"There are predictions of other versions too ({listed}); they are left alone.")
+
+
+def _last_job(store: Store, row: Row) -> Iterator[Finding]:
+    jobs = store.jobs(row["id"], limit=1)
+    if jobs and jobs[0]["state"] == "failed":
+        yield Finding(
+            False,
+            f"The last job failed: {jobs[0]['message']}",
+            "It is tried again by itself; softirr-ls sync does it now.",
+        )
+    elif jobs:
+        yield Finding(True, f"The last job is {jobs[0]['state']}.")

@@ -1,0 +1,1 @@
+"""What people decide: decisions, audits, the triage queue."""

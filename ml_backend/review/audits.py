@@ -1,0 +1,166 @@
+"""Audits of a project: drawing the sample, keeping judgements, working out the audited coefficients.
+
+Drawing and working out need the measure, so the scorer process does both when asked; the pages only read and write rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row, Store
+from ml_backend.sync.scoring import Scorer, places
+from softirr.errors import InputError
+from softirr.tables.annotations import AnnotationTable, Answer
+
+DEFAULT = 60
+FEWEST, MOST = 10, 2000
+FINISH_FROM = 20  # judgements with which one may end early
+VERDICTS = {
+    "same": "same",
+    "different": "different",
+    "first": "first is more general",
+    "second": "second is more general",
+    "unsure": "can't tell",
+}
+
+
+def ask(reviews: ReviewStore, project: int, *, control: str, measure: str, wanted: int, who: str) -> int:
+    """Have a sample drawn; the audit's number."""
+    seed = secrets.randbits(31)
+    return reviews.ask_for_audit(
+        project, control=control, measure=measure, seed=seed, wanted=wanted, created_by=who[:256]
+    )
+
+
+def complete(sheet: Sequence[Any], judges: Mapping[str, int]) -> list[str]:
+    """Judges who have judged every pair."""
+    return [judge for judge, n in judges.items() if sheet and n >= len(sheet)]
+
+
+def run_asked(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    settings: ProjectSettings,
+    *,
+    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Draw and work out what is asked for; how many audits that were. What can't be done is noted as the audit's problem."""
+    reviews = ReviewStore(store)
+    asked = reviews.asked_audits(project["id"])
+    for number in asked:
+        check()
+        report("audit", 0, None, 0)
+        audit = reviews.audit(number)
+        if audit is None:
+            continue
+
+        def progress(done: int, total: int) -> None:
+            check()
+            report("audit", done, total, done)
+
+        try:
+            values = (
+                _worked_out(reviews, audit, scorer, settings, progress)
+                if audit["sheet"]
+                else _drawn(store, project, audit, scorer, settings, progress)
+            )
+        except InputError as error:
+            values = {"problem": str(error), "result": None, "result_at": None}
+        now = reviews.audit(number)
+        if now is not None and now["asked_at"] == audit["asked_at"]:  # else it was judged again meanwhile
+            reviews.update_audit(number, **values, asked_at=None)
+    return len(asked)
+
+
+def _drawn(
+    store: Store,
+    project: Row,
+    audit: Row,
+    scorer: Scorer,
+    settings: ProjectSettings,
+    progress: Callable[[int, int], None],
+) -> dict[str, Any]:
+    from softirr.audit.audited import sample
+
+    answers: list[list[Any]] = []
+    items: list[str] = []
+    hashes: dict[str, str] = {}
+    for row in _rows(store, project["id"]):
+        hashes[str(row["number"])] = row["answers_hash"][:16]
+        entry = row["answers"].get(audit["control"])
+        found = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
+        items += [item for item, _ in found]
+        answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
+    kept = {"items": items, "answers": answers, "casefold": settings.casefold}
+    with scorer.alone_with(audit["measure"], progress) as told:
+        sheet = sample(
+            table_of(kept),
+            scorer.measure(audit["measure"]),
+            judgements=audit["wanted"],
+            seed=audit["seed"],
+            cache=scorer.cache(),
+            progress=told,
+        )
+    rows = [[unit.id, pair.number, pair.text_a, pair.text_b] for unit in sheet.units for pair in unit.pairs]
+    digest = hashlib.sha256(json.dumps(answers).encode()).hexdigest()
+    return {"sheet": rows, "answers": kept, "answers_hash": digest, "drawn_from": hashes, "problem": None}
+
+
+def _worked_out(
+    reviews: ReviewStore, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
+) -> dict[str, Any]:
+    from softirr.audit.audited import apply
+
+    table = table_of(audit["answers"])
+    with scorer.alone_with(audit["measure"], progress) as told:
+        measure = scorer.measure(audit["measure"])
+        found = apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
+    result = found.to_dict()
+    result.pop("items", None)
+    result.pop("excluded", None)
+    return {"result": result, "result_at": time.time(), "problem": None}
+
+
+def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
+    """The judges' sheets: of those who judged every pair, or of all as far as they came while nobody did."""
+    from softirr.audit.audited import Judgements
+
+    by_judge: dict[str, dict[tuple[str, int], str]] = {}
+    for row in reviews.judgements(audit["id"]):
+        if row["place"] < len(audit["sheet"]):
+            unit, pair = audit["sheet"][row["place"]][:2]
+            by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
+    done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
+    return [Judgements(judge, by_judge[judge]) for judge in sorted(done or by_judge)]
+
+
+def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
+    """The answers that a sample was drawn from."""
+    rows = [Answer(item, rater, tuple(texts)) for item, rater, texts in kept["answers"]]
+    return AnnotationTable.from_answers(rows, items=kept["items"], casefold=kept["casefold"])
+
+
+def sheet_rows(audit: Row, judgements: Sequence[Row]) -> list[list[Any]]:
+    """The sheet as ``softirr audit sample`` writes it, with one judge's judgements."""
+    said = {row["place"]: VERDICTS[row["verdict"]] for row in judgements}
+    rows = [[*row, said.get(place, "")] for place, row in enumerate(audit["sheet"])]
+    return [["unit", "pair", "text_a", "text_b", "judgement"], *rows]
+
+
+def _rows(store: Store, project: int) -> list[Row]:
+    import sqlalchemy as sa
+
+    from ml_backend.store.schema import tasks
+
+    query = sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash).where(tasks.c.project == project)
+    with store.engine.connect() as connection:
+        return list(connection.execute(query.order_by(tasks.c.number)).mappings())

@@ -1,0 +1,98 @@
+"""Calibration of a project's measure by what its reviewers decided, from 50 decisions on.
+
+Decisions are taken where someone looked, so they say nothing about the project as a whole (the audit does); what they teach is how far the
+measure's probability can be trusted on texts like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ml_backend.review.judged_measure import verdicts
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row, Store
+from ml_backend.sync.scoring import Scorer
+from softirr.errors import InputError
+
+if TYPE_CHECKING:
+    from softirr.measures.calibration import Calibration
+
+FROM = 50
+"""Decisions from which on there is a calibration."""
+AGAIN = 0.1
+"""It is fitted anew when the number of decisions has changed by this share: every new one would score the whole project again."""
+
+
+def refit(store: Store, scorer: Scorer, project: Row, settings: ProjectSettings) -> bool:
+    """Bring the project's calibration up to date; True if it changed, and then every task is noted to be scored again.
+
+    Call it before scoring. The measure's own scores are in the cache, so that scoring again runs no model.
+    """
+    reviews = ReviewStore(store)
+    before = reviews.calibration(project["id"])
+    decided = verdicts(store.decisions(project["id"]), casefold=settings.casefold)
+    if len(decided) < FROM:
+        if before is None:
+            return False
+        reviews.drop_calibration(project["id"])
+        return _changed(store, project, before["report"] is not None)
+    same_measure = before is not None and before["measure"] == settings.measure
+    if before is not None and same_measure and abs(len(decided) - before["n"]) < AGAIN * before["n"]:
+        return False
+    report, problem = None, None
+    try:
+        report = _fitted(scorer, settings.measure, decided)
+    except InputError as error:  # all decided alike: there is nothing to learn yet
+        problem = str(error)
+    reviews.put_calibration(project["id"], measure=settings.measure, n=len(decided), report=report, problem=problem)
+    return _changed(store, project, report is not None or (before is not None and before["report"] is not None))
+
+
+def current(store: Store, project: int, measure: str) -> Calibration | None:
+    """The calibration to score under, if there is one for this measure."""
+    from softirr.measures.calibration import Calibration
+
+    kept = ReviewStore(store).calibration(project)
+    if kept is None or kept["report"] is None or kept["measure"] != measure:
+        return None
+    return Calibration.from_dict(kept["report"]["calibration"])
+
+
+def view(kept: Row | None) -> dict[str, Any] | None:
+    """What the report shows: the error before and after, and both reliability curves."""
+    if kept is None or kept["report"] is None:
+        return None
+    found = kept["report"]
+    return {
+        "n": found["pairs"],
+        "measure": kept["measure"],
+        "method": found["calibration"]["method"],
+        **{
+            when: {
+                "ece": found[f"ece_{when}"],
+                "bins": [
+                    {"mean": one["mean_p"], "share": one["share_same"], "n": one["n"]}
+                    for one in found[f"reliability_{when}"]
+                    if one["n"]
+                ],
+            }
+            for when in ("before", "after")
+        },
+    }
+
+
+def _fitted(scorer: Scorer, measure: str, decided: Mapping[tuple[str, str], bool]) -> dict[str, Any]:
+    from softirr.measures.calibration import JudgedPairs, calibrate
+
+    pairs = JudgedPairs(tuple(decided), tuple(float(same) for same in decided.values()))
+    with scorer.alone_with(measure):
+        return calibrate(pairs, scorer.measure(measure), cache=scorer.cache()).to_dict()
+
+
+def _changed(store: Store, project: Row, matters: bool) -> bool:
+    if matters:
+        store.forget_scores(project["id"])
+        store.update_project(project["id"], summary_stale=True)
+    return matters

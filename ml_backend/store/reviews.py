@@ -1,0 +1,227 @@
+"""What people do on our pages: tasks looked at, audits and the judgements in them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ml_backend.store.schema import metadata
+from ml_backend.store.store import Store
+
+Row = Mapping[str, Any]
+
+reviewed = sa.Table(
+    "reviewed",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("answers_hash", sa.String(64), nullable=False, default=""),  # the mark lapses when the answers change
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),
+    sa.Column("at", sa.Float, nullable=False),
+)
+
+audits = sa.Table(
+    "audits",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("control", sa.String(256), nullable=False),
+    sa.Column("measure", sa.Text, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
+    sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
+    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
+    sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
+    sa.Column("answers_hash", sa.String(64), nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("created_by", sa.String(256), nullable=False, default=""),
+    sa.Column("asked_at", sa.Float),  # to be drawn, or to be worked out, and not done yet
+    sa.Column("problem", sa.Text),  # why it can't be
+    sa.Column("result", sa.JSON),  # the audited report, without items
+    sa.Column("result_at", sa.Float),
+    sa.Index("ix_audits_project_id", "project", "id"),
+)
+
+audit_judgements = sa.Table(
+    "audit_judgements",
+    metadata,
+    sa.Column("audit", sa.Integer, sa.ForeignKey("audits.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),  # row of the sheet
+    sa.Column("judge", sa.String(256), primary_key=True),
+    sa.Column("verdict", sa.String(16), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+
+comparisons = sa.Table(
+    "comparisons",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("measures", sa.JSON, nullable=False),  # names that are asked for
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
+    sa.Column("result_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
+)
+
+calibrations = sa.Table(
+    "calibrations",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("measure", sa.Text, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),  # decisions that it was fitted to
+    sa.Column("report", sa.JSON),  # softirr.measures.calibration.CalibrationReport.to_dict()
+    sa.Column("problem", sa.Text),  # why there is none
+    sa.Column("at", sa.Float, nullable=False),
+)
+
+
+class ReviewStore:
+    """Reads and writes these tables in the store's database."""
+
+    def __init__(self, store: Store):
+        self.engine = store.engine
+
+    def _insert(self, table: sa.Table) -> Any:
+        return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
+
+    def _run(self, statement: Any) -> Any:
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            return connection.execute(statement)
+
+    def _rows(self, query: Any) -> list[Row]:
+        with self.engine.connect() as connection:
+            return list(connection.execute(query).mappings())
+
+    # --- triage -----------------------------------------------------------------------------------------------------
+
+    def mark_done(self, project: int, task: int, *, answers_hash: str, reviewer: str) -> None:
+        """Note that a person looked at the task as it is now."""
+        values = {"answers_hash": answers_hash, "reviewer": reviewer[:256], "at": time.time()}
+        insert = self._insert(reviewed).values(project=project, task=task, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project", "task"], set_=values))
+
+    def unmark(self, project: int, task: int) -> bool:
+        """Take the mark back; False if there was none."""
+        gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
+        return self._run(gone).rowcount > 0
+
+    def done(self, project: int) -> dict[int, Row]:
+        """Marks of a project by task number."""
+        return {row["task"]: row for row in self._rows(sa.select(reviewed).where(reviewed.c.project == project))}
+
+    # --- audits -----------------------------------------------------------------------------------------------------
+
+    def ask_for_audit(self, project: int, **values: Any) -> int:
+        """Note that a sample is wanted (control, measure, seed, wanted, created_by); its number."""
+        now = time.time()
+        empty = {"sheet": [], "answers": [], "answers_hash": "", "created_at": now, "asked_at": now}
+        insert = sa.insert(audits).values(project=project, **empty, **values)
+        return int(self._run(insert).inserted_primary_key[0])
+
+    def update_audit(self, number: int, **values: Any) -> None:
+        """Set columns of an audit."""
+        self._run(sa.update(audits).where(audits.c.id == number).values(**values))
+
+    def audit(self, number: int) -> Row | None:
+        """One audit."""
+        return next(iter(self._rows(sa.select(audits).where(audits.c.id == number))), None)
+
+    def audits(self, project: int) -> list[Row]:
+        """All audits of a project, newest first, without the sheets and what they were drawn from."""
+        kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
+        return self._rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
+
+    def audited(self, project: int, control: str) -> Row | None:
+        """The newest audit of a field that came to a result."""
+        return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
+
+    def asked_audits(self, project: int) -> list[int]:
+        """Audits that wait to be drawn or worked out."""
+        query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))
+        return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
+
+    def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
+        """Note a judgement on pairs; a judge's later word replaces the earlier one."""
+        values = {"verdict": verdict, "at": time.time()}
+        insert = self._insert(audit_judgements)
+        insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            rows = [{"audit": audit, "place": place, "judge": judge[:256], **values} for place in places]
+            connection.execute(insert, rows)
+
+    def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
+        """Take judgements back; False if there were none."""
+        table = audit_judgements
+        gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
+        return self._run(gone).rowcount > 0
+
+    def judgements(self, audit: int, judge: str | None = None) -> list[Row]:
+        """Judgements of an audit, of one judge or of all, in the order in which they were given."""
+        query = sa.select(audit_judgements).where(audit_judgements.c.audit == audit)
+        if judge is not None:
+            query = query.where(audit_judgements.c.judge == judge)
+        return self._rows(query.order_by(audit_judgements.c.at))
+
+    def judges(self, audit: int) -> dict[str, int]:
+        """How many pairs each judge has judged."""
+        table = audit_judgements
+        query = (
+            sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
+        )
+        return {row["judge"]: int(row["n"]) for row in self._rows(query.order_by(table.c.judge))}
+
+    # --- comparisons of measures ------------------------------------------------------------------------------------
+
+    def want_comparison(self, project: int, control: str, measures: Sequence[str]) -> None:
+        """Ask for the project's answers under these measures; a later wish replaces an earlier one."""
+        values = {"measures": list(measures), "wanted_at": time.time()}
+        insert = self._insert(comparisons).values(project=project, control=control, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
+
+    def wanted_comparisons(self, project: int) -> list[Row]:
+        """Comparisons that are asked for."""
+        table = comparisons
+        return self._rows(sa.select(table).where(table.c.project == project, table.c.wanted_at.is_not(None)))
+
+    def comparison(self, project: int, control: str) -> Row | None:
+        """The comparison of a control, asked for or done."""
+        table = comparisons
+        query = sa.select(table).where(table.c.project == project, table.c.control == control)
+        return next(iter(self._rows(query)), None)
+
+    def comparisons(self, project: int) -> list[tuple[str, float | None, float | None]]:
+        """(control, asked for at, computed at) of each."""
+        table = comparisons
+        query = sa.select(table.c.control, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
+        return [
+            (row["control"], row["wanted_at"], row["result_at"]) for row in self._rows(query.order_by(table.c.control))
+        ]
+
+    def put_comparison(self, wish: Row, result: Sequence[Mapping[str, Any]], based_on: str) -> None:
+        """Keep what was computed; a wish that came meanwhile stays."""
+        table = comparisons
+        here = (table.c.project == wish["project"]) & (table.c.control == wish["control"])
+        values = {"result": [dict(row) for row in result], "result_at": time.time(), "based_on": based_on}
+        self._run(sa.update(table).where(here).values(**values))
+        served = sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"])
+        self._run(served.values(wanted_at=None))
+
+    # --- calibration ------------------------------------------------------------------------------------------------
+
+    def put_calibration(self, project: int, **values: Any) -> None:
+        """Keep what was fitted (measure, n, report, problem)."""
+        values = {**values, "at": time.time()}
+        insert = self._insert(calibrations).values(project=project, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project"], set_=values))
+
+    def calibration(self, project: int) -> Row | None:
+        """What was fitted last."""
+        query = sa.select(calibrations).where(calibrations.c.project == project)
+        return next(iter(self._rows(query)), None)
+
+    def drop_calibration(self, project: int) -> None:
+        """Go back to the measure as it is."""
+        self._run(sa.delete(calibrations).where(calibrations.c.project == project))

@@ -1,0 +1,313 @@
+"""The one database: what was pulled, scored, wanted and decided."""
+
+import hashlib
+import json
+import os
+import secrets
+import socket
+import time
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
+from ml_backend.store.tasks import Row, TaskStore
+from softirr.errors import InputError
+from softirr.text import normalise
+
+LEASE_SECONDS = 60.0
+LEASE_EVERY = 10.0  # seconds after which its owner prolongs it, and notices that it is lost
+KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
+
+__all__ = ["LEASE_EVERY", "Row", "Store", "pair_hash", "process_name"]
+
+
+class Store(TaskStore):
+    """Everything that outlives a process. Methods are short transactions; several processes may use one database."""
+
+    # --- service ----------------------------------------------------------------------------------------------------
+
+    def secret(self) -> bytes:
+        """Key from which panel keys are derived; made once per database."""
+        query = sa.select(service.c.value).where(service.c.name == "secret")
+        with self._read() as connection:
+            value = connection.scalar(query)
+        if value is None:
+            made = self._upsert(service).values(name="secret", value=secrets.token_hex(32)).on_conflict_do_nothing()
+            with self._write() as connection:
+                connection.execute(made)
+                value = connection.scalar(query)
+        return bytes.fromhex(value)
+
+    def count(self, **amounts: float) -> None:
+        """Add to the counters that /metrics shows, over all processes."""
+        amounts = {name: amount for name, amount in amounts.items() if amount}
+        if not amounts:
+            return
+        insert = self._upsert(counters)
+        insert = insert.on_conflict_do_update(
+            index_elements=["name"], set_={"value": counters.c.value + insert.excluded.value}
+        )
+        with self._write() as connection:
+            connection.execute(insert, [{"name": name, "value": value} for name, value in sorted(amounts.items())])
+
+    def counts(self) -> dict[str, float]:
+        """The counters."""
+        with self._read() as connection:
+            return {row.name: row.value for row in connection.execute(sa.select(counters))}
+
+    # --- projects ---------------------------------------------------------------------------------------------------
+
+    def project(self, server: str, number: int) -> Row | None:
+        """The project's row, or None if it is not known here."""
+        with self._read() as connection:
+            found = connection.execute(
+                sa.select(projects).where(projects.c.server == server, projects.c.number == number)
+            ).mappings()
+            return found.first()
+
+    def project_by_id(self, project: int) -> Row | None:
+        """The project with this key in the store."""
+        with self._read() as connection:
+            return connection.execute(sa.select(projects).where(projects.c.id == project)).mappings().first()
+
+    def is_connected(self, project: int) -> bool:
+        """Whether jobs may run for the project by themselves."""
+        with self._read() as connection:
+            return bool(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
+
+    def projects(self) -> list[Row]:
+        """All projects."""
+        with self._read() as connection:
+            return list(connection.execute(sa.select(projects).order_by(projects.c.id)).mappings())
+
+    def ensure_project(self, server: str, number: int, *, born: str | None = None) -> Row:
+        """The project's row, made if it is new.
+
+        If `born` differs from what was noted, the number belongs to another project now (the server was set up anew):
+        what was known of the old one is removed.
+        """
+        row = self.project(server, number)
+        if row is not None and born and row["born"] and row["born"] != born:
+            self.forget_project(row["id"])
+            row = None
+        if row is None:
+            insert = self._upsert(projects).values(server=server, number=number, born=born).on_conflict_do_nothing()
+            with self._write() as connection:
+                connection.execute(insert)
+            row = self.project(server, number)
+        elif born and not row["born"]:
+            self.update_project(row["id"], born=born)
+        assert row is not None
+        return row
+
+    def update_project(self, project: int, **values: Any) -> None:
+        """Set columns of a project."""
+        with self._write() as connection:
+            connection.execute(sa.update(projects).where(projects.c.id == project).values(**values))
+
+    def forget_project(self, project: int) -> None:
+        """Remove a project and all that belongs to it."""
+        with self._write() as connection:
+            for table in (tasks, jobs, decisions):
+                connection.execute(sa.delete(table).where(table.c.project == project))
+            connection.execute(sa.delete(projects).where(projects.c.id == project))
+
+    # --- wake-ups and the lease -------------------------------------------------------------------------------------
+
+    def want(self, project: int, *, full: bool = False) -> bool:
+        """Note that the project is to be brought up to date; False if that was already noted.
+
+        The note is the truth, the queue only carries it: what is lost there is found here.
+        """
+        now = time.time()
+        fresh = (
+            sa.update(projects).where(projects.c.id == project, projects.c.wanted_at.is_(None)).values(wanted_at=now)
+        )
+        with self._read() as connection:
+            noted = connection.execute(
+                sa.select(projects.c.wanted_at, projects.c.wanted_full).where(projects.c.id == project)
+            ).first()
+        if noted is not None and noted.wanted_at is not None and (noted.wanted_full or not full):
+            return False
+        with self._write() as connection:
+            first = connection.execute(fresh).rowcount == 1
+            if full:
+                connection.execute(sa.update(projects).where(projects.c.id == project).values(wanted_full=True))
+        return first
+
+    def take_wanted(self, project: int) -> tuple[bool, bool]:
+        """Clear the note; (was there one, was a complete pull asked for)."""
+        with self._write() as connection:
+            row = connection.execute(
+                sa.select(projects.c.wanted_at, projects.c.wanted_full)
+                .where(projects.c.id == project)
+                .with_for_update()
+            ).first()
+            if row is None or row.wanted_at is None:
+                return False, False
+            connection.execute(
+                sa.update(projects).where(projects.c.id == project).values(wanted_at=None, wanted_full=False)
+            )
+            return True, bool(row.wanted_full)
+
+    def wanted(self) -> list[int]:
+        """Keys of the projects with an unserved wake-up or with unfinished work, whoever asked for it."""
+        unfinished = sa.select(jobs.c.project).where(jobs.c.state.in_(("queued", "running")))
+        with self._read() as connection:
+            query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
+            return list(connection.scalars(query.order_by(projects.c.id)))
+
+    def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
+        """Become the only process that works on the project; a dead owner on this machine is replaced at once.
+
+        With `force` a living one is replaced too: it stops when it next looks at its lease.
+        """
+        now = time.time()
+        with self._write() as connection:
+            row = connection.execute(
+                sa.select(projects.c.lease_owner, projects.c.lease_until)
+                .where(projects.c.id == project)
+                .with_for_update()
+            ).first()
+            if row is None:
+                return False
+            free = (
+                force or row.lease_owner in (None, owner) or (row.lease_until or 0) < now or _is_dead(row.lease_owner)
+            )
+            if free:
+                connection.execute(
+                    sa.update(projects)
+                    .where(projects.c.id == project)
+                    .values(lease_owner=owner, lease_until=now + LEASE_SECONDS)
+                )
+            return free
+
+    def keep_lease(self, project: int, owner: str) -> bool:
+        """Prolong the lease; False if it was lost."""
+        with self._write() as connection:
+            kept = connection.execute(
+                sa.update(projects)
+                .where(projects.c.id == project, projects.c.lease_owner == owner)
+                .values(lease_until=time.time() + LEASE_SECONDS)
+            )
+            return kept.rowcount == 1
+
+    @staticmethod
+    def lease_is_dead(owner: str | None) -> bool:
+        """Whether the lease's owner was a process of this machine that is no more."""
+        return owner is not None and _is_dead(owner)
+
+    def drop_lease(self, project: int, owner: str) -> None:
+        """Let others work on the project."""
+        with self._write() as connection:
+            connection.execute(
+                sa.update(projects)
+                .where(projects.c.id == project, projects.c.lease_owner == owner)
+                .values(lease_owner=None, lease_until=None)
+            )
+
+    # --- jobs -------------------------------------------------------------------------------------------------------
+
+    def open_job(self, project: int, reason: str, *, state: str = "queued") -> int:
+        """Number of the project's unfinished job, made if there is none."""
+        with self._write() as connection:
+            waiting = (
+                sa.select(jobs.c.id).where(jobs.c.project == project, jobs.c.state == "queued").order_by(jobs.c.id)
+            )
+            # Held until the end, so that two hands don't both find no job.
+            connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
+            found = connection.scalar(waiting)
+            if found is None:
+                made = sa.insert(jobs).values(project=project, state=state, reason=reason, requested_at=time.time())
+                found = connection.execute(made).inserted_primary_key[0]
+            return int(found)
+
+    def update_job(self, job: int, **values: Any) -> None:
+        """Set columns of a job."""
+        with self._write() as connection:
+            connection.execute(sa.update(jobs).where(jobs.c.id == job).values(seen_at=time.time(), **values))
+
+    def close_stale_jobs(self, project: int, but: int) -> None:
+        """Jobs that a killed process left behind are over: the present one does their work."""
+        with self._write() as connection:
+            connection.execute(
+                sa.update(jobs)
+                .where(jobs.c.project == project, jobs.c.state.in_(("running", "queued")), jobs.c.id != but)
+                .values(state="failed", finished_at=time.time(), message="Broken off; a later job took over.")
+            )
+            keep = sa.select(jobs.c.id).where(jobs.c.project == project).order_by(jobs.c.id.desc()).limit(KEPT_JOBS)
+            kept = list(connection.scalars(keep))
+            if len(kept) == KEPT_JOBS:
+                connection.execute(sa.delete(jobs).where(jobs.c.project == project, jobs.c.id < kept[-1]))
+
+    def jobs(self, project: int | None = None, *, limit: int = 20) -> list[Row]:
+        """Newest jobs first."""
+        query = sa.select(jobs).order_by(jobs.c.id.desc()).limit(limit)
+        with self._read() as connection:
+            return list(
+                connection.execute(query if project is None else query.where(jobs.c.project == project)).mappings()
+            )
+
+    def job_states(self) -> dict[str, int]:
+        """Number of jobs in each state."""
+        with self._read() as connection:
+            query = sa.select(jobs.c.state, sa.func.count().label("n")).group_by(jobs.c.state)
+            return {row.state: row.n for row in connection.execute(query)}
+
+    # --- what reviewers decided -------------------------------------------------------------------------------------
+
+    def decide(
+        self, project: int, text_a: str, text_b: str, *, same: bool, reviewer: str = "", task: int | None = None
+    ) -> None:
+        """Note that a person judged two texts to mean the same, or not; a later judgement replaces an earlier one."""
+        first, second = sorted((normalise(text_a), normalise(text_b)))
+        if not first or not second:
+            raise InputError("A judgement needs two texts.")
+        values = {"text_a": first, "text_b": second, "same": same, "task": task, "reviewer": reviewer[:256]}
+        insert = self._upsert(decisions).values(
+            project=project, pair=pair_hash(first, second), decided_at=time.time(), **values
+        )
+        changed = {**values, "decided_at": insert.excluded.decided_at}
+        with self._write() as connection:
+            connection.execute(insert.on_conflict_do_update(index_elements=["project", "pair"], set_=changed))
+
+    def undecide(self, project: int, text_a: str, text_b: str) -> bool:
+        """Take a judgement back; False if there was none."""
+        first, second = sorted((normalise(text_a), normalise(text_b)))
+        with self._write() as connection:
+            gone = connection.execute(
+                sa.delete(decisions).where(decisions.c.project == project, decisions.c.pair == pair_hash(first, second))
+            )
+            return gone.rowcount > 0
+
+    def decisions(self, project: int) -> list[Row]:
+        """All judgements of a project, oldest first."""
+        with self._read() as connection:
+            query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
+            return list(connection.execute(query).mappings())
+
+
+def pair_hash(text_a: str, text_b: str) -> str:
+    """Name of an unordered pair of normalised texts."""
+    return hashlib.sha256(json.dumps(sorted((text_a, text_b))).encode()).hexdigest()
+
+
+def process_name() -> str:
+    """host:pid of this process, for leases."""
+    return f"{socket.gethostname()[:80]}:{os.getpid()}"
+
+
+def _is_dead(owner: str) -> bool:
+    """Whether the owner was a process of this machine that is no more."""
+    host, _, rest = owner.partition(":")
+    number = rest.partition(":")[0]
+    if host != socket.gethostname()[:80] or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,273 @@
+"""The tasks of the projects: what was pulled, scored and written."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store.database import Database
+from ml_backend.store.schema import tasks
+
+Row = Mapping[str, Any]
+
+
+class TaskStore(Database):
+    """What is known of each task."""
+
+    def put_pulled(self, project: int, pulled: Sequence[Mapping[str, Any]]) -> int:
+        """Note tasks as they stand in Label Studio; returns how many have other answers than before.
+
+        Parameters
+        ----------
+        pulled : sequence of mappings
+            With number, updated_at, generation, n_annotations, n_answers, answers, answers_hash and actual.
+        """
+        if not pulled:
+            return 0
+        insert = self._upsert(tasks)
+        names = ("updated_at", "generation", "n_annotations", "n_answers", "answers", "answers_hash", "actual", "write")
+        insert = insert.on_conflict_do_update(
+            index_elements=["project", "number"],
+            set_={name: insert.excluded[name] for name in names} | {"in_flight": sa.false(), "suspect": sa.false()},
+        )
+        with self._write() as connection:
+            query = sa.select(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_hash, tasks.c.desired).where(
+                tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled])
+            )
+            before = {row.number: row for row in connection.execute(query)}
+            rows = []
+            for row in pulled:
+                known = before.get(row["number"])
+                scored = known is not None and known.scored_hash == row["answers_hash"]
+                found = [entry[1] for entry in row["actual"]]
+                right = scored and found == ([] if known.desired is None else [known.desired])
+                rows.append({"project": project, "write": not right, **row})
+            connection.execute(insert, rows)
+        return sum(
+            row["number"] not in before or before[row["number"]].answers_hash != row["answers_hash"] for row in pulled
+        )
+
+    def unscored(self, project: int, limit: int) -> list[Row]:
+        """Tasks whose answers were not scored yet as they are now."""
+        with self._read() as connection:
+            query = (
+                sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers)
+                .where(
+                    tasks.c.project == project,
+                    tasks.c.scored_hash.is_(None) | (tasks.c.scored_hash != tasks.c.answers_hash),
+                )
+                .order_by(tasks.c.number)
+                .limit(limit)
+            )
+            return list(connection.execute(query).mappings())
+
+    def count_unscored(self, project: int) -> int:
+        """How many tasks wait to be scored."""
+        with self._read() as connection:
+            query = sa.select(sa.func.count()).where(
+                tasks.c.project == project,
+                tasks.c.scored_hash.is_(None) | (tasks.c.scored_hash != tasks.c.answers_hash),
+            )
+            return connection.scalar(query) or 0
+
+    def put_scored(self, project: int, scored: Sequence[Mapping[str, Any]]) -> None:
+        """Note results: number, answers_hash, agreement, details, desired (hash of the prediction or None)."""
+        if not scored:
+            return
+        update = (
+            sa.update(tasks)
+            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
+            .values(
+                scored_hash=sa.bindparam("b_hash"),
+                agreement=sa.bindparam("b_agreement"),
+                details=sa.bindparam("b_details", type_=sa.JSON),
+                desired=sa.bindparam("b_desired"),
+                scored_at=sa.bindparam("b_now"),
+                write=sa.true(),
+            )
+        )
+        now = time.time()
+        with self._write() as connection:
+            connection.execute(
+                update,
+                [
+                    {
+                        "b_number": row["number"],
+                        "b_hash": row["answers_hash"],
+                        "b_agreement": row["agreement"],
+                        "b_details": row["details"],
+                        "b_desired": row["desired"],
+                        "b_now": now,
+                    }
+                    for row in scored
+                ],
+            )
+
+    def forget_scores_of(self, project: int, numbers: Sequence[int]) -> None:
+        """These tasks are to be scored again."""
+        self._for_numbers(project, numbers, scored_hash=None)
+
+    def forget_scores(self, project: int) -> None:
+        """Every task is to be scored again."""
+        with self._write() as connection:
+            connection.execute(sa.update(tasks).where(tasks.c.project == project).values(scored_hash=None))
+
+    def to_write(self, project: int) -> list[Row]:
+        """Number, desired and actual of the scored tasks for which the two differ."""
+        with self._read() as connection:
+            query = (
+                sa.select(tasks.c.number, tasks.c.desired, tasks.c.actual)
+                .where(tasks.c.project == project, tasks.c.write, tasks.c.scored_hash == tasks.c.answers_hash)
+                .order_by(tasks.c.number)
+            )
+            return list(connection.execute(query).mappings())
+
+    def suspect(self, project: int, numbers: Sequence[int]) -> None:
+        """Note that these tasks are to be looked at again."""
+        self._for_numbers(project, numbers, suspect=True)
+
+    def suspects(self, project: int) -> list[int]:
+        """Numbers of the tasks that are to be looked at again."""
+        with self._read() as connection:
+            return list(
+                connection.scalars(sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.suspect))
+            )
+
+    def set_in_flight(self, project: int, numbers: Sequence[int]) -> None:
+        """From now until `put_written`, what Label Studio holds for these tasks is unknown."""
+        self._for_numbers(project, numbers, in_flight=True)
+
+    def all_in_flight(self, project: int) -> None:
+        """From now until they are written anew, what Label Studio holds is unknown for every task."""
+        with self._write() as connection:
+            connection.execute(sa.update(tasks).where(tasks.c.project == project).values(in_flight=True))
+
+    def settle(self, project: int, numbers: Sequence[int]) -> None:
+        """For these tasks, what should be there is there."""
+        self._for_numbers(project, numbers, write=False)
+
+    def put_written(self, project: int, actual: Mapping[int, list[list[Any]]]) -> None:
+        """Note what Label Studio holds now: task number -> [[prediction id or None, hash]]."""
+        if not actual:
+            return
+        update = (
+            sa.update(tasks)
+            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
+            .values(actual=sa.bindparam("b_actual", type_=sa.JSON), in_flight=sa.false(), write=sa.false())
+        )
+        with self._write() as connection:
+            connection.execute(update, [{"b_number": number, "b_actual": seen} for number, seen in actual.items()])
+
+    def _for_numbers(self, project: int, numbers: Sequence[int], **values: Any) -> None:
+        with self._write() as connection:
+            for start in range(0, len(numbers), 500):
+                part = numbers[start : start + 500]
+                connection.execute(
+                    sa.update(tasks).where(tasks.c.project == project, tasks.c.number.in_(part)).values(**values)
+                )
+
+    def forget_actual(self, project: int) -> None:
+        """All predictions of our version were just removed from Label Studio."""
+        with self._write() as connection:
+            connection.execute(
+                sa.update(tasks)
+                .where(tasks.c.project == project)
+                .values(actual=[], write=tasks.c.desired.is_not(None), in_flight=tasks.c.desired.is_not(None))
+            )
+
+    def in_flight(self, project: int) -> int:
+        """How many tasks a broken-off write left in doubt."""
+        with self._read() as connection:
+            return (
+                connection.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, tasks.c.in_flight)) or 0
+            )
+
+    def drop_older(self, project: int, generation: int) -> int:
+        """Remove tasks that the complete pull number `generation` did not meet: they are gone from Label Studio."""
+        with self._write() as connection:
+            gone = sa.delete(tasks).where(tasks.c.project == project, tasks.c.generation < generation)
+            return connection.execute(gone).rowcount
+
+    def drop_tasks(self, project: int, numbers: Sequence[int]) -> None:
+        """Remove these tasks."""
+        with self._write() as connection:
+            for start in range(0, len(numbers), 500):
+                part = numbers[start : start + 500]
+                connection.execute(sa.delete(tasks).where(tasks.c.project == project, tasks.c.number.in_(part)))
+
+    def totals(self, project: int) -> dict[str, int]:
+        """Numbers of tasks, of annotations that are not skipped, of predictions wanted and of tasks left to write."""
+        with self._read() as connection:
+            row = connection.execute(
+                sa.select(
+                    sa.func.count().label("tasks"),
+                    sa.func.coalesce(sa.func.sum(tasks.c.n_annotations), 0).label("annotations"),
+                    sa.func.count(tasks.c.desired).label("predictions"),
+                    sa.func.coalesce(sa.func.sum(sa.cast(tasks.c.write, sa.Integer)), 0).label("to_write"),
+                ).where(tasks.c.project == project)
+            ).one()
+            return {name: int(value) for name, value in row._mapping.items()}
+
+    def get_tasks(self, project: int, numbers: Sequence[int]) -> dict[int, Row]:
+        """Rows of these tasks, as far as they are known."""
+        found: dict[int, Row] = {}
+        with self._read() as connection:
+            for start in range(0, len(numbers), 500):
+                part = numbers[start : start + 500]
+                query = sa.select(tasks).where(tasks.c.project == project, tasks.c.number.in_(part))
+                found |= {row["number"]: row for row in connection.execute(query).mappings()}
+        return found
+
+    def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
+        """``updated_at`` of these tasks when they were read, as far as they are known."""
+        found: dict[int, str | None] = {}
+        with self._read() as connection:
+            for start in range(0, len(numbers), 500):
+                part = numbers[start : start + 500]
+                query = sa.select(tasks.c.number, tasks.c.updated_at).where(
+                    tasks.c.project == project, tasks.c.number.in_(part)
+                )
+                found.update({row.number: row.updated_at for row in connection.execute(query)})
+        return found
+
+    def annotation_counts(self, project: int) -> dict[int, int]:
+        """Task number -> number of its annotations that are not skipped."""
+        with self._read() as connection:
+            query = sa.select(tasks.c.number, tasks.c.n_annotations).where(tasks.c.project == project)
+            return {row.number: row.n_annotations for row in connection.execute(query)}
+
+    def rank(self, project: int, agreement: float) -> tuple[int, int]:
+        """(place of this agreement counted from the lowest, number of tasks that have one)."""
+        with self._read() as connection:
+            scored = (tasks.c.project == project) & tasks.c.agreement.is_not(None)
+            below = connection.scalar(sa.select(sa.func.count()).where(scored, tasks.c.agreement < agreement)) or 0
+            return below + 1, connection.scalar(sa.select(sa.func.count()).where(scored)) or 0
+
+    def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(task number, its stored answers) of all tasks in order of number, in parts."""
+        after = -1
+        while True:
+            with self._read() as connection:
+                part = connection.execute(
+                    sa.select(tasks.c.number, tasks.c.answers)
+                    .where(tasks.c.project == project, tasks.c.number > after)
+                    .order_by(tasks.c.number)
+                    .limit(1000)
+                ).all()
+            if not part:
+                return
+            yield from ((row.number, row.answers) for row in part)
+            after = part[-1].number
+
+    def lowest(self, project: int, limit: int, *, offset: int = 0) -> list[Row]:
+        """Tasks with an agreement, lowest first."""
+        with self._read() as connection:
+            query = (
+                sa.select(tasks.c.number, tasks.c.agreement, tasks.c.n_answers, tasks.c.details)
+                .where(tasks.c.project == project, tasks.c.agreement.is_not(None))
+                .order_by(tasks.c.agreement, tasks.c.number)
+                .limit(limit)
+                .offset(offset)
+            )
+            return list(connection.execute(query).mappings())

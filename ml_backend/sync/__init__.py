@@ -1,0 +1,1 @@
+"""Keeps a project up to date: read, score, write."""

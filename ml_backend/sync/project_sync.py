@@ -1,0 +1,379 @@
+"""Bring one project up to date: read what changed, score it, write what differs. Can be broken off anywhere and run again."""
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.report import on_demand
+from ml_backend.review import calibration as calibration_of_project
+from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
+from ml_backend.store.store import Row, Store
+from ml_backend.sync.reader import TaskReader
+from ml_backend.sync.scoring import Scorer
+from ml_backend.sync.writer import PredictionWriter
+
+log = logging.getLogger(__name__)
+Found = TypeVar("Found")
+
+SCORE_BATCH = 500
+WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
+LOOK_EVERY = 0.5  # seconds between looks at what came up meanwhile
+ROUNDS = 3
+SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
+
+
+class Stopped(Exception):
+    """The process is to end; what is done is noted, the rest stands in the store."""
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """What one run did; `unchanged` counts predictions that were right already."""
+
+    project: int
+    items: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+
+    def to_dict(self) -> dict[str, int]:
+        """As ``softirr-ls sync --json`` prints it."""
+        return asdict(self)
+
+
+class ProjectSync:
+    """One run for one project.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Called as ``report(phase, done, total, pairs)``.
+    check : callable, optional
+        Called often; raises `Stopped` to break off.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        client: Client,
+        settings: Settings,
+        scorer: Scorer,
+        *,
+        report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+        check: Callable[[], None] = lambda: None,
+    ):
+        self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
+        self._report, self._check = report, check
+        self._pairs = 0
+        self._looked_at = time.monotonic()
+        self._stale_noted = False
+        self._served = 0  # times that something was done for annotators in between
+
+    def run(self, number: int, *, full: bool = False) -> SyncResult:
+        """Bring project `number` up to date.
+
+        Annotators go on while a big project is read and scored: what they do meanwhile is served before the rest.
+
+        Parameters
+        ----------
+        full : bool
+            Read every task, not only those that changed.
+
+        Raises
+        ------
+        softirr.errors.SoftirrError
+            With one sentence that says why it can't be done.
+        """
+        started = time.monotonic()
+        self._begin(number)
+        for round_number in range(1, ROUNDS + 1):
+            if full or round_number > 1 or self._must_pull_all():
+                self._reader.pull_all()
+            else:
+                self._catch_up()
+                self._reader.compare_counts()
+            calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
+            self._score_and_write()
+            if self._reader.settle():
+                self._score_and_write()
+            if self._writer.all_there():
+                break
+            log.warning("project %d: predictions differ from what was written, reading it again", number)
+        else:
+            raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
+        self._keep_fields()
+        self._summarise(now=full)
+        self._beside(
+            lambda check: on_demand.run_wanted(
+                self.store,
+                self.scorer,
+                self._reader.row(),
+                self._effective.values,
+                report=self._report,
+                check=check,
+            )
+        )
+        self.store.update_project(self.project, checked_at=time.time())
+        totals = self.store.totals(self.project)
+        counts = self._writer.counts
+        unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
+        result = SyncResult(number, totals["tasks"], **counts, unchanged=max(0, unchanged))
+        log.info(
+            "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
+            *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
+            time.monotonic() - started,
+        )
+        return result
+
+    # --- what the project looks like ----------------------------------------------------------------------------------
+
+    def _begin(self, number: int) -> None:
+        self._report("reading", 0, None, 0)
+        self.number = number
+        self._remote = self.client.project(number)
+        label_config = self._remote.get("label_config") or ""
+        row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
+        self.project: int = row["id"]
+        controls = text_controls(label_config)
+        seen = {
+            "label_config": label_config,
+            "title": self._remote.get("title") or "",
+            "required": self._remote.get("maximum_annotations") or 1,
+            "controls": [control.to_dict() for control in controls],
+        }
+        if any(row[name] != value for name, value in seen.items()):
+            self.store.update_project(self.project, **seen)
+        self._effective: EffectiveSettings = effective(
+            self.settings, connection=row["extra_params"], chosen=row["chosen"]
+        )
+        self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
+        self._writer = PredictionWriter(
+            self.store,
+            self.client,
+            project=self.project,
+            number=number,
+            label_config=label_config,
+            build=self._prediction,
+            bulk_size=self.settings.bulk_size,
+            report=lambda done, total: self._report("writing", done, total, self._pairs),
+            check=self._check,
+        )
+        self._fingerprint = self._current_fingerprint()
+        self._reader = TaskReader(
+            self.store,
+            self.client,
+            project=self.project,
+            number=number,
+            controls=self._controls,
+            settings=self._effective.values,
+            fingerprint=self._fingerprint,
+            page_size=self.settings.page_size,
+            report=lambda done, total: self._report("reading", done, total, self._pairs),
+            check=self._check,
+            between_pages=self._serve_waiting,
+        )
+
+    def _current_fingerprint(self) -> str:
+        provenance = self.scorer.provenance(self._effective.values.measure)
+        parts = [self._effective.values.fingerprint(), provenance, [control.to_dict() for control in self._controls]]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _must_pull_all(self) -> bool:
+        row = self._reader.row()
+        if row["fingerprint"] != self._fingerprint or row["pulled_at"] is None or row["watermark"] is None:
+            return True
+        if time.time() - row["pulled_at"] > self.settings.full_pull_seconds:
+            return True
+        return self.store.in_flight(self.project) > 0 or len(self.store.suspects(self.project)) > 50
+
+    # --- scoring ------------------------------------------------------------------------------------------------------
+
+    def _serve_waiting(self) -> None:
+        """Between two pages of a long reading: what annotators did meanwhile, unless there is much else to score."""
+        if self._someone_waits() and self.store.count_unscored(self.project) <= SCORE_BATCH:
+            self._catch_up()
+            self._score_and_write()
+            self._served += 1
+
+    def _catch_up(self) -> None:
+        """Read what changed; what changed last is scored and written before the rest is read."""
+        if self._reader.pull_newest():
+            self._score_and_write()
+        self._reader.pull_changes()
+
+    def _someone_waits(self) -> bool:
+        """Whether a change was announced since the last look, a moment ago at least; taken as served then."""
+        if time.monotonic() - self._looked_at < LOOK_EVERY:
+            return False
+        self._looked_at = time.monotonic()
+        wanted, full = self.store.take_wanted(self.project)
+        if full:
+            self.store.want(self.project, full=True)  # has its turn after this run
+        return wanted
+
+    def _score_and_write(self) -> None:
+        if (
+            self._reader.changed and not self._stale_noted
+        ):  # in the store, so that a run that is broken off forgets nothing
+            self.store.update_project(self.project, summary_stale=True)
+            self._stale_noted = True
+        total = self.store.count_unscored(self.project)
+        done = 0
+        last_write = time.monotonic()
+        while True:
+            self._check()
+            if done and self._someone_waits():
+                self._reader.pull_changes()
+            rows = self.store.unscored(self.project, SCORE_BATCH)
+            if not rows:
+                break
+            self._report("scoring", done, max(total, done + len(rows)), self._pairs)
+            self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
+            done += len(rows)
+            if time.monotonic() - last_write > WRITE_EVERY:
+                self._writer.write()
+                last_write = time.monotonic()
+        self._writer.write()
+
+    def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
+        settings = self._effective.values
+        decisions = self.store.decisions(self.project)
+        details = self.scorer.task_details(
+            {row["number"]: row["answers"] for row in rows},
+            settings,
+            decisions=decisions,
+            calibration=self._calibration(),
+            progress=progress,
+        )
+        scored = []
+        for row in rows:
+            found = details[row["number"]]
+            desired = None
+            if found["agreement"] is not None:
+                desired = shapes.prediction_hash(self._prediction(found))
+                self._pairs += sum(len(entry["pairs"]) for entry in found["controls"].values())
+            scored.append(
+                {
+                    "number": row["number"],
+                    "answers_hash": row["answers_hash"],
+                    "agreement": found["agreement"],
+                    "details": found,
+                    "desired": desired,
+                }
+            )
+        self.store.put_scored(self.project, scored)
+        if self.store.decisions(self.project) != decisions:  # decided meanwhile: these scores may be older than that
+            self.store.forget_scores_of(self.project, [row["number"] for row in rows])
+        self.store.count(tasks_scored=len(rows), **self.scorer.take_cache_counts())
+
+    def _calibration(self) -> Any:
+        return calibration_of_project.current(self.store, self.project, self._effective.values.measure)
+
+    def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions)
+
+    # --- afterwards ---------------------------------------------------------------------------------------------------
+
+    def _keep_fields(self) -> None:
+        """The score column fills only while ``model_version`` is ours; both fields go in one request, or one resets the other."""
+        current = None if self._writer.version_was_removed else self._remote.get("model_version")
+        if current == MODEL_VERSION and not self._remote.get("show_collab_predictions"):
+            return
+        connected = bool(self._reader.row()["connection"])
+        if current not in (None, "", MODEL_VERSION) and not connected:
+            log.warning(
+                "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION
+            )
+            return
+        if current not in (None, "", MODEL_VERSION) or not self.store.totals(self.project)["predictions"]:
+            return
+        self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
+
+    def _summarise(self, *, now: bool) -> None:
+        row = self._reader.row()
+        if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
+            return
+        due = row["summary_due"] or 0.0
+        if row["summary"] is not None and not now and time.time() < due:
+            self.store.update_project(self.project, summary_stale=True)  # the timer wakes us when it is due
+            return
+        self._report("coefficients", 0, None, self._pairs)
+        self.store.update_project(self.project, summary_stale=True)
+        changed = self._reader.changed
+        reports, seconds, own = self._beside(self._coefficients)
+        at = time.time()
+        self.store.update_project(
+            self.project,
+            summary={
+                "controls": reports,
+                "seconds": seconds,
+                "settings": self._effective.to_dict(),
+                "provenance": self.scorer.provenance(self._effective.values.measure),
+            },
+            summary_at=at,
+            summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when it is due
+            summary_due=at + SUMMARY_SHARE * own,
+        )
+
+    def _coefficients(self, check: Callable[[], None]) -> tuple[dict[str, Any], float, float]:
+        """The report on each control, how long that took, and how much of it was work of this thread."""
+        started, own = time.monotonic(), time.thread_time()
+
+        def progress(done: int, total: int) -> None:
+            check()
+            self._report("coefficients", done, total, self._pairs + done)
+
+        reports = {
+            control.name: self.scorer.summary(
+                self.store.answers(self.project),
+                control.name,
+                self._effective.values,
+                decisions=self.store.decisions(self.project),
+                calibration=self._calibration(),
+                progress=progress,
+            )
+            for control in self._controls
+        }
+        # the thread's own time is without what other programs took: on a busy machine little work takes long
+        return reports, time.monotonic() - started, time.thread_time() - own
+
+    def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
+        """Carry out long work in a thread of its own, and serve meanwhile what annotators do.
+
+        Parameters
+        ----------
+        work
+            Gets a function to call often, which raises when the work is to be broken off.
+        """
+        broken_off = threading.Event()
+
+        def check() -> None:
+            if broken_off.is_set():
+                raise Stopped
+            self._check()
+
+        served = self._served
+        with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+            working = pool.submit(work, check)
+            try:
+                while not wait([working], timeout=LOOK_EVERY / 2).done:
+                    self._check()
+                    self._serve_waiting()
+            except BaseException:
+                broken_off.set()
+                raise
+            found = working.result()
+        if self._served > served:
+            self.store.want(self.project)  # the whole look at the project, with its counts, comes after this run
+        return found

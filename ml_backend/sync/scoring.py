@@ -1,0 +1,290 @@
+"""From stored answers to agreement: holds the loaded measures of one process and the cache of scored pairs."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ml_backend.settings import ProjectSettings
+from ml_backend.sync.model_turns import Turns
+from softirr.tables.annotations import AnnotationTable, Answer, Excluded
+
+Progress = Callable[[int, int], Any]
+PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap
+
+
+def needs_model(measure: str) -> bool:
+    """Whether the measure would load a model: such measures run in the scorer process only."""
+    from softirr.measures import takes_model
+
+    return takes_model(measure.partition(":")[0])
+
+
+def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
+    """The items that a task's control is scored as: one, or one for each place at which regions overlap."""
+    groups = entry.get("groups")
+    if not groups:
+        return [(str(number), entry["answers"])]
+    return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
+
+
+def _control_details(items: Sequence[Any]) -> dict[str, Any]:
+    """Of one control of one task; several places are put together, their agreement is the mean."""
+    known = [item.agreement for item in items if item.agreement is not None]
+    pairs: dict[tuple[str, str], list[float]] = {}
+    unmatched: dict[str, list[str]] = {}
+    for item in items:
+        for a, b, value in item.pairs:
+            pairs.setdefault((a, b), []).append(value)
+        for rater, texts in item.unmatched.items():
+            unmatched.setdefault(rater, []).extend(texts)
+    return {
+        "agreement": sum(known) / len(known) if known else None,
+        "n_raters": max((item.n_raters for item in items), default=0),
+        "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
+        "matches": [
+            match if isinstance(match, Mapping) else match.to_dict() for item in items for match in item.matches
+        ],
+        "unmatched": unmatched,
+        "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
+    }
+
+
+class Scorer:
+    """Scores tasks and projects. Threads may share one; models run one call at a time, and long work with a model lets short work go first.
+
+    Parameters
+    ----------
+    cache_url : str, optional
+        Where scored pairs are kept; None keeps none.
+    """
+
+    def __init__(self, cache_url: str | None = None):
+        self._cache_url = cache_url
+        self._cache: _CountedCache | None = None
+        self._measures: dict[str, Any] = {}
+        self._lock = threading.RLock()
+        self._model = Turns()
+
+    def measure(self, name: str) -> Any:
+        """The measure, loaded once.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            If there is no such measure, or its model can't be loaded.
+        """
+        with self._lock:
+            if name not in self._measures:
+                import softirr
+
+                self._measures[name] = softirr.measure(name)
+            return self._measures[name]
+
+    def judged_measure(
+        self,
+        settings: ProjectSettings,
+        decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
+    ) -> Any:
+        """The project's measure with what its reviewers decided over it, and what that taught about the rest."""
+        from ml_backend.review.judged_measure import judged, verdicts
+
+        made = self.measure(settings.measure)
+        decided = verdicts(decisions, casefold=settings.casefold)
+        calibrate = calibration.apply if calibration is not None else None
+        return judged(made, decided, calibrate=calibrate, cache=self.cache(settings.measure))
+
+    def provenance(self, name: str) -> dict[str, Any]:
+        """Name and model behind a measure."""
+        found = self.measure(name).provenance()
+        return {
+            "measure": name,
+            "model": getattr(found, "model", None),
+            "model_sha256": getattr(found, "model_sha256", None),
+        }
+
+    def task_details(
+        self,
+        answers: Mapping[int, Mapping[str, Any]],
+        settings: ProjectSettings,
+        *,
+        decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
+        progress: Progress | None = None,
+    ) -> dict[int, dict[str, Any]]:
+        """Agreement, matches and suggestion of tasks, per control.
+
+        Parameters
+        ----------
+        answers : mapping
+            Task number -> the store's answers (`extraction.task_answers`).
+        decisions : sequence
+            What reviewers decided (`Store.decisions`).
+        calibration : softirr.measures.calibration.Calibration, optional
+            What these decisions taught about the measure (`calibration_of_project.current`).
+
+        Returns
+        -------
+        dict
+            Task number -> ``{"agreement", "controls": {name: {"agreement", "n_raters", "pairs", "matches", "unmatched",
+            "suggestion"}}}``; the task's agreement is the mean over its controls that have one.
+        """
+        details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
+        names = dict.fromkeys(name for entry in answers.values() for name in entry)
+        for name in names:
+            given = {
+                place: group
+                for number, entry in answers.items()
+                if name in entry
+                for place, group in places(number, entry[name])
+            }
+            items: dict[int, list[Any]] = {}
+            with self.alone_with(settings.measure, progress) as told:
+                measure = self.judged_measure(settings, decisions, calibration)
+                for item in self._items(given, settings, measure, told):
+                    items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
+            for number, found in items.items():
+                details[number]["controls"][name] = _control_details(found)
+        for entry in details.values():
+            known = [found["agreement"] for found in entry["controls"].values() if found["agreement"] is not None]
+            entry["agreement"] = sum(known) / len(known) if known else None
+        return details
+
+    def _items(
+        self,
+        given: Mapping[str, Mapping[str, Sequence[str]]],
+        settings: ProjectSettings,
+        measure: Any,
+        progress: Any,
+    ) -> Iterable[Any]:
+        from softirr.report.agreement import item_agreement
+
+        rows = [
+            Answer(place, rater, tuple(texts)) for place, by_rater in given.items() for rater, texts in by_rater.items()
+        ]
+        # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
+        rows.sort(key=lambda row: _rater_key(row.rater))
+        table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
+        return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
+
+    @contextlib.contextmanager
+    def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
+        """A model serves one job at a time; measures without one need no turn.
+
+        Gives the `progress` to hand to long work, which then gives way to short work between two batches.
+        """
+        if not needs_model(measure):
+            yield progress
+            return
+        with self._model.mine():
+            yield self._model.between(progress)
+
+    def summary(
+        self,
+        answers: Iterable[tuple[int, Mapping[str, Any]]],
+        control: str,
+        settings: ProjectSettings,
+        *,
+        decisions: Sequence[Mapping[str, Any]] = (),
+        calibration: Any = None,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """The report on one control over the whole project, without its items."""
+        import softirr
+        from ml_backend.report.kinds import disagreements
+
+        items: list[str] = []
+        rows: list[Answer] = []
+        excluded: list[Excluded] = []
+        for number, entry in answers:
+            found = entry.get(control)
+            if found is None:
+                items.append(str(number))
+                continue
+            for place, by_rater in places(number, found):
+                items.append(place)
+                rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
+            excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
+        table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
+        cache = self.cache(settings.measure)
+        with self.alone_with(settings.measure, progress) as told:
+            measure = self.judged_measure(settings, decisions, calibration)
+            report = softirr.agreement(
+                table,
+                measure,
+                chance=settings.chance,
+                permutations=settings.permutations,
+                interval=settings.interval,
+                cache=cache,
+                progress=told,
+            )
+            result = report.to_dict()
+            result.pop("items", None)
+            result["disagreements"] = disagreements(
+                (replace(item, id=item.id.partition(PLACE)[0]) for item in report.items),
+                measure,
+                threshold=settings.threshold,
+                cache=cache,
+            )
+        result["distributions"] = report.distributions.to_dict() if report.distributions else None
+        result["n_excluded"] = len(result.get("excluded", ()))
+        result["excluded"] = result.get("excluded", [])[:1000]
+        return result
+
+    def cache(self, measure: str | None = None) -> Any:
+        """The store of scored pairs, opened when first needed; None for measures that are quicker than looking up."""
+        if self._cache_url is None or (measure is not None and not needs_model(measure)):
+            return None
+        with self._lock:
+            if self._cache is None:
+                from softirr.measures.cache import open_cache
+
+                self._cache = _CountedCache(open_cache(self._cache_url))
+            return self._cache
+
+    def take_cache_counts(self) -> dict[str, int]:
+        """Pairs found and not found in the cache since the last call, for the counters."""
+        return self._cache.take() if self._cache is not None else {}
+
+    def close(self) -> None:
+        """Let go of models and cache."""
+        self._measures.clear()
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+
+class _CountedCache:
+    """A cache of scored pairs that counts what it was asked for."""
+
+    def __init__(self, inner: Any):
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._hits = self._misses = 0
+
+    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> Any:
+        values, known = self._inner.get(model, pairs)
+        with self._lock:
+            self._hits += int(known.sum())
+            self._misses += len(pairs) - int(known.sum())
+        return values, known
+
+    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Any) -> None:
+        self._inner.put(model, pairs, values)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def take(self) -> dict[str, int]:
+        with self._lock:
+            counts = {"cache_hits": self._hits, "cache_misses": self._misses}
+            self._hits = self._misses = 0
+            return counts
+
+
+def _rater_key(rater: str) -> tuple[int, int, str]:
+    from ml_backend.labelstudio.answers import rater_order
+
+    return rater_order(rater)

@@ -1,0 +1,206 @@
+"""Write the predictions of one project so that each task carries exactly the right one. Can be broken off anywhere."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import PredictionChecker
+from ml_backend.labelstudio.errors import LabelStudioError, NotFound, WriteUnknown
+from ml_backend.settings import MODEL_VERSION
+from ml_backend.store.store import Store
+
+log = logging.getLogger(__name__)
+
+FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose cost hardly depends on its size
+BULK_BYTES = 24_000_000
+REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
+REWRITE_SHARE = 0.2
+READ_AT_ONCE = 500
+
+
+class PredictionWriter:
+    """Writes the predictions of one project during one run.
+
+    Parameters
+    ----------
+    project, number : int
+        Its key in the store and its number in Label Studio.
+    build : callable
+        Details of a task -> its prediction (`predictions.build`).
+    report : callable
+        Called as ``report(done, total)``.
+    check : callable
+        Called often; raises to break off.
+
+    Attributes
+    ----------
+    counts : dict
+        Predictions created, updated and deleted so far.
+    rejected : set of int
+        Tasks whose prediction the label config does not allow.
+    version_was_removed : bool
+        Whether all predictions were deleted at once: Label Studio forgets then which version the project has chosen.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        client: Client,
+        *,
+        project: int,
+        number: int,
+        label_config: str,
+        build: Callable[[Mapping[str, Any]], dict[str, Any]],
+        bulk_size: int,
+        report: Callable[[int, int], None],
+        check: Callable[[], None],
+    ):
+        self.store, self.client = store, client
+        self.project, self.number = project, number
+        self._label_config, self._build, self._bulk_size = label_config, build, bulk_size
+        self._report, self._check = report, check
+        self._checker: PredictionChecker | None = None
+        self._done_writes = self._total_writes = 0
+        self.counts = {"created": 0, "updated": 0, "deleted": 0}
+        self.rejected: set[int] = set()
+        self.version_was_removed = False
+
+    def write(self) -> None:
+        """Write what differs, as far as it can be done without knowing more; what is in doubt is noted as such."""
+        plans = {row["number"]: shapes.plan(row["desired"], row["actual"]) for row in self.store.to_write(self.project)}
+        plans = {number: plan for number, plan in plans.items() if number not in self.rejected}
+        settled = [number for number, plan in plans.items() if plan.action in ("unchanged", "nothing")]
+        self.store.settle(self.project, settled)
+        unknown = [number for number, plan in plans.items() if not plan.known]
+        if unknown:
+            self.store.set_in_flight(self.project, unknown)  # read again in the next round
+        creates = [number for number, plan in plans.items() if plan.action == "create"]
+        changes = {n: p for n, p in plans.items() if p.known and p.action in ("update", "delete")}
+        self._total_writes = len(creates) + len(changes)
+        self._done_writes = 0
+        existing = self.store.totals(self.project)["predictions"]
+        if len(changes) >= REWRITE_FROM and len(changes) >= REWRITE_SHARE * existing:
+            self._rewrite(changes)
+            return
+        try:
+            self._change(changes)
+            self._create(creates, count="created")
+        except NotFound:
+            log.info("project %d: a task or prediction vanished while it was written", self.number)
+        except WriteUnknown as error:
+            log.warning("project %d: %s", self.number, error)
+            self._check()
+        except LabelStudioError as error:
+            if error.status != 400:  # 400: a task of the batch is gone; the next round reads which
+                raise
+            log.warning("project %d: Label Studio refused a batch of predictions", self.number)
+
+    def all_there(self) -> bool:
+        """Whether Label Studio holds as many of our predictions as it should, and none is in doubt."""
+        if self.store.in_flight(self.project):
+            return False
+        totals = self.store.totals(self.project)
+        there = self.client.model_versions(self.number).get(MODEL_VERSION, 0)
+        return there == totals["predictions"] - len(self.rejected)
+
+    def _wrote(self, n: int) -> None:
+        self._done_writes += n
+        self._report(self._done_writes, self._total_writes)
+
+    def _change(self, changes: dict[int, shapes.Plan]) -> None:
+        numbers = list(changes)
+        for start in range(0, len(numbers), 100):
+            part = numbers[start : start + 100]
+            rows = self.store.get_tasks(self.project, part)
+            for number in part:
+                self._check()
+                plan, row = changes[number], rows.get(number)
+                if row is None:
+                    continue
+                self.store.set_in_flight(self.project, [number])
+                for prediction in plan.remove:
+                    self.client.delete_prediction(prediction)
+                written: list[list[Any]] = []
+                if plan.action == "update" and plan.keep is not None:
+                    wanted = self._build(row["details"])
+                    if self._is_sound(number, wanted):
+                        self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
+                        written = [[plan.keep, row["desired"]]]
+                    else:  # better none than a stale one
+                        self.client.delete_prediction(plan.keep)
+                elif plan.keep is not None:
+                    written = [[plan.keep, row["desired"]]]
+                self.store.put_written(self.project, {number: written})
+                self.counts["updated" if plan.action == "update" else "deleted"] += 1
+                self._wrote(1)
+
+    def _create(self, numbers: Sequence[int], *, count: str | None) -> None:
+        batch: list[tuple[int, dict[str, Any], str]] = []
+        size = 0
+        for start in range(0, len(numbers), READ_AT_ONCE):
+            rows = self.store.get_tasks(self.project, numbers[start : start + READ_AT_ONCE])
+            for number, row in sorted(rows.items()):
+                wanted = self._build(row["details"])
+                if not self._is_sound(number, wanted):
+                    continue
+                batch.append((number, wanted, row["desired"]))
+                size += len(json.dumps(wanted["result"]))
+                if len(batch) >= self._bulk_size or size >= BULK_BYTES:
+                    self._send(batch, count)
+                    batch, size = [], 0
+        self._send(batch, count)
+
+    def _send(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
+        if not batch:
+            return
+        self._check()
+        numbers = [number for number, _, _ in batch]
+        self.store.set_in_flight(self.project, numbers)
+        if len(batch) <= FEW_CREATES:
+            for number, wanted, desired in batch:
+                made = self.client.create_prediction(shapes.with_task(wanted, number))
+                self.store.put_written(self.project, {number: [[made, desired]]})
+                self._note_created(1, count)
+            return
+        created = self.client.create_predictions(
+            self.number, [shapes.with_task(wanted, number) for number, wanted, _ in batch]
+        )
+        self._note_created(created, count)
+        if created == len(batch):
+            self.store.put_written(self.project, {number: [[None, desired]] for number, _, desired in batch})
+        else:
+            log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
+
+    def _note_created(self, n: int, count: str | None) -> None:
+        if count is not None:
+            self.counts[count] += n
+        self._wrote(n)
+
+    def _rewrite(self, changes: dict[int, shapes.Plan]) -> None:
+        """Many changes: remove the version and import it anew."""
+        for plan in changes.values():
+            self.counts["updated" if plan.action == "update" else "deleted"] += 1
+        creates = {row["number"] for row in self.store.to_write(self.project)} - set(changes) - self.rejected
+        self.store.all_in_flight(self.project)
+        self.version_was_removed = True
+        self.client.delete_version(self.number, MODEL_VERSION)
+        self.store.forget_actual(self.project)
+        numbers = [row["number"] for row in self.store.to_write(self.project) if row["number"] not in self.rejected]
+        self._total_writes = len(numbers)
+        try:
+            self._create([number for number in numbers if number not in creates], count=None)
+            self._create([number for number in numbers if number in creates], count="created")
+        except WriteUnknown as error:
+            log.warning("project %d: %s", self.number, error)
+
+    def _is_sound(self, number: int, wanted: dict[str, Any]) -> bool:
+        if self._checker is None:
+            self._checker = PredictionChecker(self._label_config)
+        problem = self._checker.problem(wanted)
+        if problem is not None:
+            log.warning("project %d, task %d: prediction not written: %s", self.number, number, problem)
+            self.rejected.add(number)
+        return problem is None

@@ -1,0 +1,141 @@
+"""JSON about jobs and settings, and /metrics."""
+
+import hmac
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+
+from ml_backend.access import Keys
+from ml_backend.settings import effective
+from ml_backend.store.store import Row
+from ml_backend.web.protocol import Refused, project_number, refused, require_basic_auth, services
+
+api = Blueprint("api", __name__)
+api.register_error_handler(Refused, refused)
+
+
+def project_with_key() -> Row:
+    """The project that the request names, if it carries the key of its report.
+
+    Raises
+    ------
+    Refused
+        404 for an unknown project and for a wrong key alike: who has no key learns nothing.
+    """
+    number = project_number(request.args.get("project"))
+    row = services().store.project(services().settings.label_studio_url, number)
+    generation = row["key_round"] if row is not None else 0
+    opens = Keys(services().store.secret()).opens(request.args.get("k"), number, "report", generation=generation)
+    if row is None or not opens:
+        raise Refused(404, "There is no such project, or the key is wrong.")
+    return row
+
+
+@api.get("/api/jobs")
+def jobs() -> Response:
+    """Newest jobs first: of one project with its key, of all with the service's user and password."""
+    if request.args.get("project") is not None and not _has_basic_auth():
+        row = project_with_key()
+        found = services().store.jobs(row["id"])
+    else:
+        if not services().settings.basic_auth_user:
+            raise Refused(404, "Name a project and its key.")
+        require_basic_auth()
+        found = services().store.jobs()
+    numbers = {row["id"]: row["number"] for row in services().store.projects()}
+    return jsonify({"jobs": [job_view(job, numbers.get(job["project"])) for job in found]})
+
+
+def _has_basic_auth() -> bool:
+    settings = services().settings
+    given = request.authorization
+    return (
+        bool(settings.basic_auth_user)
+        and given is not None
+        and hmac.compare_digest((given.password or "").encode(), settings.basic_auth_pass.encode())
+    )
+
+
+def job_view(job: Row, number: int | None) -> dict[str, Any]:
+    """A job as people want to see it: with speed and time left."""
+    view = {
+        name: job[name]
+        for name in (
+            "id",
+            "state",
+            "reason",
+            "phase",
+            "done",
+            "total",
+            "pairs",
+            "requested_at",
+            "started_at",
+            "finished_at",
+        )
+    } | {
+        "project": number,
+        "message": job["message"],
+        "result": job["result"],
+        "pairs_per_second": None,
+        "seconds_left": None,
+    }
+    if job["state"] == "running" and job["phase_at"]:
+        seconds = max(1e-3, time.time() - job["phase_at"])
+        if job["phase"] in ("scoring", "coefficients"):
+            view["pairs_per_second"] = round(job["pairs"] / seconds, 1)
+        if job["total"] and job["done"]:
+            view["seconds_left"] = round(seconds * max(0, job["total"] - job["done"]) / job["done"], 1)
+    return view
+
+
+@api.get("/api/settings")
+def settings_of_project() -> Response:
+    """The project's effective settings, each with the layer it comes from."""
+    row = project_with_key()
+    return jsonify(effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict())
+
+
+@api.get("/metrics")
+def metrics() -> Response:
+    """Counters of all processes in Prometheus' format; they stand in the store, so every web worker says the same."""
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+    require_basic_auth()
+    registry = CollectorRegistry()
+    registry.register(_StoreCollector())
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class _StoreCollector:
+    """Reads the counters when asked."""
+
+    def collect(self) -> Iterator[Any]:
+        """Metric families."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        store = services().store
+        counts = store.counts()
+        states = GaugeMetricFamily("softirr_jobs", "Jobs by state", labels=["state"])
+        present = store.job_states()
+        for state in ("queued", "running", "done", "failed"):
+            states.add_metric([state], present.get(state, 0))
+        yield states
+        errors = CounterMetricFamily("softirr_label_studio_errors", "Failed requests to Label Studio", labels=["kind"])
+        for name, value in sorted(counts.items()):
+            if name.startswith("label_studio_errors:"):
+                errors.add_metric([name.partition(":")[2]], value)
+        yield errors
+        for name, text in {
+            "jobs_done": "Jobs that ended well",
+            "jobs_failed": "Jobs that ended in an error",
+            "tasks_scored": "Tasks scored",
+            "pairs_scored": "Pairs of answers compared",
+            "cache_hits": "Pairs of texts found in the cache",
+            "cache_misses": "Pairs of texts that a model had to score",
+            "seconds_running": "Seconds in which jobs ran",
+        }.items():
+            yield CounterMetricFamily(f"softirr_{name}", text, value=counts.get(name, 0.0))
+        speed = counts.get("pairs_scored", 0.0) / counts["seconds_running"] if counts.get("seconds_running") else 0.0
+        yield GaugeMetricFamily("softirr_pairs_per_second", "Pairs per second of running jobs, on average", value=speed)

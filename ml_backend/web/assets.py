@@ -1,0 +1,26 @@
+"""Where the files for browsers are: inside the installed package, or beside it in a checkout."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+
+def plugin_dir() -> Path:
+    """Folder ``plugin``: the packaged one, else the checkout's."""
+    packaged = Path(__file__).parents[1] / "plugin"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
+
+
+def static_dir() -> Path:
+    """Scripts and styles of the report and audit pages."""
+    return Path(__file__).parent / "static"
+
+
+@cache
+def version_of(folder: Path) -> str:
+    """Short hash over the files of a folder: part of their addresses, so that browsers may keep them for good."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

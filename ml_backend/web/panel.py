@@ -1,0 +1,195 @@
+"""The agreement panel: its page, its data, and the decisions that reviewers take in it."""
+
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, request, send_from_directory
+
+from ml_backend.review import decisions
+from ml_backend.review.panel_payload import moment, not_ready, payload
+from ml_backend.settings import effective
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row
+from ml_backend.web import visitors as doors
+from ml_backend.web.assets import plugin_dir, version_of
+from ml_backend.web.protocol import Refused, json_body, project_number, services
+
+panel = Blueprint("panel", __name__)
+A_YEAR = 365 * 24 * 3600
+MODULES = ("panel", "render", "texts", "pieces")
+
+
+@panel.errorhandler(Refused)
+def refused(error: Refused) -> Response:
+    """The sentence, in the shape that the panel shows."""
+    body = {"status": "unavailable", "message": error.sentence, "error": error.sentence}
+    return allow_label_studio(doors.data(body, status=error.status))
+
+
+@panel.get("/panel")
+def page() -> Response:
+    """The page in the frame: no data, only the program that asks for it."""
+    number = project_of_address(request.headers.get("Referer")) or request.args.get("project", type=int)
+    row = doors.find_project(number) if number else None
+    doors.check_source(row)
+    files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
+    text = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Agreement</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/panel.css">
+{"".join(f'<link rel="modulepreload" href="{files}/{name}.js">' for name in MODULES)}
+<script type="module" src="{files}/page.js"></script></head>
+<body><main id="panel" data-backend="."><noscript>The agreement panel needs JavaScript.</noscript></main></body></html>"""
+    return doors.page(text, label_studio=doors.label_studio_places(row))
+
+
+@panel.get("/panel/static/<version>/<path:name>")
+def files(version: str, name: str) -> Response:
+    """The panel's files; they hold no data, and their address changes with their content."""
+    folder = plugin_dir() / "panel"
+    response = send_from_directory(folder, name, max_age=A_YEAR if version == version_of(folder) else 0)
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@panel.get("/api/panel")
+def panel_data() -> Response:
+    """What the panel shows for one task."""
+    number = project_number(request.args.get("project"))
+    project = doors.enter(number, "panel")
+    return allow_label_studio(doors.data(_payload(project), etag=True))
+
+
+def _payload(project: Row) -> dict[str, Any]:
+    store = services().store
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    labeling = request.args.get("labeling") == "1"
+    base = {"project": {"id": project["number"], "title": project["title"]}, "raters": []}
+    number = request.args.get("task", type=int)
+    if number is None:
+        if labeling:
+            return not_ready(project, None, chosen, labeling=True, job=None) or base
+        return base | {"status": "none", "message": "Open a task from the Data Manager to see its agreement."}
+    task = store.get_tasks(project["id"], [number]).get(number)
+    job = next(iter(store.jobs(project["id"], limit=1)), None)
+    again = task is not None and task["scored_hash"] is None and task["agreement"] is not None
+    reason = not_ready(
+        project,
+        {**task, "scored_hash": task["answers_hash"]} if again and task else task,
+        chosen,
+        labeling=labeling,
+        job=job,
+    )
+    if reason is not None:
+        return reason
+    assert task is not None
+    texts = [text for entry in task["answers"].values() for given in entry["answers"].values() for text in given]
+    viewer = doors.people().name(project["number"])
+    body = payload(
+        project,
+        task,
+        place=store.rank(project["id"], task["agreement"]),
+        decisions=decisions.of_texts(services(), project["id"], texts),
+        viewer={"can_decide": True, "name": viewer, "asks_name": viewer is None},
+        calibrated=_calibrated(project),
+        threshold=chosen.threshold,
+        audited=lambda control: ReviewStore(store).audited(project["id"], control),
+        links={"report": f"report/{project['number']}"},  # relative: only the browser knows what a proxy put before it
+    )
+    return body | {"message": "Being computed again …"} if again else body
+
+
+def _calibrated(project: Row) -> int | None:
+    kept = ReviewStore(services().store).calibration(project["id"])
+    return kept["report"]["pairs"] if kept is not None and kept["report"] is not None else None
+
+
+@panel.post("/api/decisions")
+def decide() -> Response:
+    """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict", "who"}``."""
+    body = json_body()
+    project = doors.enter(project_number(body.get("project")), "panel")
+    pairs = body.get("pairs")
+    if (
+        not isinstance(pairs, list)
+        or not 0 < len(pairs) <= decisions.MOST_PAIRS
+        or not all(
+            isinstance(p, list)
+            and len(p) == 2
+            and all(isinstance(t, str) and 0 < len(t) <= decisions.LONGEST for t in p)
+            for p in pairs
+        )
+    ):
+        raise Refused(400, "pairs is not a list of pairs of texts.")
+    if body.get("verdict") not in ("same", "different"):
+        raise Refused(400, "verdict is neither same nor different.")
+    task = doors.whole_number(body["task"], "task") if body.get("task") is not None else None
+    n = decisions.decide(
+        services(),
+        project,
+        [(a, b) for a, b in pairs],
+        same=body["verdict"] == "same",
+        who=doors.person(project, body),
+        task=task,
+    )
+    return allow_label_studio(doors.data({"decided": n}, status=201))
+
+
+@panel.get("/api/decisions")
+def list_decisions() -> Response:
+    """All decisions of a project, oldest first."""
+    project = doors.enter(project_number(request.args.get("project")), "report")
+    rows = services().store.decisions(project["id"])
+    found = [
+        {
+            "id": row["id"],
+            "task": row["task"],
+            "texts": [row["text_a"], row["text_b"]],
+            "verdict": "same" if row["same"] else "different",
+            "who": row["reviewer"],
+            "when": moment(row["decided_at"]),
+        }
+        for row in rows
+    ]
+    return doors.data({"decisions": found})
+
+
+@panel.delete("/api/decisions/<int:number>")
+def undo(number: int) -> Response:
+    """Take a decision back."""
+    project = doors.enter(project_number(request.args.get("project")), "panel")
+    if not decisions.undo(services(), project, number):
+        raise Refused(404, "This decision was taken back already.")
+    return allow_label_studio(doors.data({"undone": number}))
+
+
+@panel.route("/api/panel", methods=["OPTIONS"])
+@panel.route("/api/decisions", methods=["OPTIONS"])
+@panel.route("/api/decisions/<int:number>", methods=["OPTIONS"])
+def preflight(number: int | None = None) -> Response:
+    """Label Studio's own page (the Enterprise plugin) may ask; nobody else's."""
+    return allow_label_studio(Response(status=204))
+
+
+def allow_label_studio(response: Response) -> Response:
+    """Let scripts on Label Studio's pages read the answer."""
+    asked = request.headers.get("Origin")
+    number = request.args.get("project", type=int)
+    if asked and asked in doors.label_studio_places(doors.find_project(number) if number else None):
+        response.headers["Access-Control-Allow-Origin"] = asked
+        response.headers["Access-Control-Allow-Headers"] = f"{doors.KEY_HEADER}, Content-Type, If-None-Match"
+        response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"
+        response.headers["Access-Control-Expose-Headers"] = "ETag"
+        response.headers["Access-Control-Max-Age"] = "600"
+    response.vary.add("Origin")
+    return response
+
+
+def project_of_address(address: str | None) -> int | None:
+    """Project id in an address of Label Studio."""
+    for one, other in pairwise(urlsplit(address or "").path.split("/")):
+        if one == "projects" and other.isascii() and other.isdigit():
+            return int(other[:9])
+    return None

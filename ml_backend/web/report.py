@@ -1,0 +1,213 @@
+"""The project's report, its files, the triage queue, and comparisons of measures."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flask import Blueprint, Response, current_app, request, send_from_directory
+
+from ml_backend.report import page as pages
+from ml_backend.report.compare import MOST
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
+from ml_backend.report.tables import TABLES, facts, table
+from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.settings import effective
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row
+from ml_backend.sync.scoring import needs_model
+from ml_backend.web import visitors as doors
+from ml_backend.web.assets import static_dir, version_of
+from ml_backend.web.protocol import Refused, json_body, project_number, services
+
+report = Blueprint("report", __name__)
+A_YEAR = 365 * 24 * 3600
+MOST_QUEUE = 1000
+
+
+@report.errorhandler(Refused)
+def refused(error: Refused) -> Response:
+    """A page for people, JSON for programs."""
+    return doors.refusal(error)
+
+
+@report.get("/report/<int:number>")
+def show(number: int) -> Response:
+    """The report as a page."""
+    project = doors.enter(number, "report")
+    found = reports().get(project, request.args.get("control"), links_of(project))
+    if found is None:
+        return doors.page(pages.waiting(project, job_of(project)))
+    text = pages.served(
+        found,
+        version=reports().version(project),
+        query=f"control={found['control']}",
+        tables=TABLES,
+        facts=facts(found),
+        measures=_measures(project, found),
+    )
+    response = doors.page(text)
+    doors.remember_given_key(response, project, "report")
+    return response
+
+
+@report.get("/report/<int:number>/<name>")
+def download(number: int, name: str) -> Response:
+    """The report as one HTML file, as JSON, or a part of it as CSV."""
+    project = doors.enter(number, "report")
+    stem, _, kind = name.rpartition(".")
+    known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in TABLES)
+    if not known:
+        raise Refused(
+            404, f"There is no {name[:80]}; there are report.html, report.json and {', '.join(TABLES)} as .csv."
+        )
+    found = reports().get(project, request.args.get("control"), links_of(project))
+    if found is None:
+        raise Refused(409, "The project has not been scored yet.")
+    if kind == "json":
+        response = doors.data(found)
+    elif kind == "html":
+        response = doors.page(pages.one_file(found, facts=facts(found)))
+    else:
+        queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
+        response = csv_response(table(stem, found, queue=queue))
+    file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    return response
+
+
+@report.get("/report/static/<version>/<path:name>")
+def files(version: str, name: str) -> Response:
+    """Scripts and styles of the pages; they hold no data, and their address changes with their content."""
+    folder = static_dir()
+    response = send_from_directory(folder, name, max_age=A_YEAR if version == version_of(folder) else 0)
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@report.get("/api/report")
+def report_data() -> Response:
+    """The report as JSON; unchanged, it is 304 without a body."""
+    project = doors.enter(project_number(request.args.get("project")), "report")
+    found = reports().get(project, request.args.get("control"), links_of(project))
+    if found is None:
+        raise Refused(409, "The project has not been scored yet.")
+    return doors.data(found, etag=True)
+
+
+@report.get("/api/report/state")
+def state() -> Response:
+    """Whether there is news: the version of the results, and what is being worked on."""
+    project = doors.enter(project_number(request.args.get("project")), "report")
+    job = job_of(project)
+    working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
+    return doors.data({"version": reports().version(project), "working": working, "job": job_view(job)})
+
+
+@report.get("/api/queue")
+def queue() -> Response:
+    """Tasks in the order in which a review helps most: ``project``, ``limit``, ``offset``, ``done`` (0 or 1)."""
+    project = doors.enter(project_number(request.args.get("project")), "report")
+    found = reports().queue(project, links_of(project))
+    wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
+    total = {None: found.n_open + found.n_done, True: found.n_done, False: found.n_open}[wanted]
+    limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
+    start = max(0, request.args.get("offset", 0, type=int))
+    return doors.data({"total": total, "offset": start, "tasks": found.view(start, start + limit, done=wanted)})
+
+
+@report.post("/api/queue")
+def mark() -> Response:
+    """A person looked at a task: ``{"project", "task", "who"}``. The mark lapses when the answers change."""
+    body = json_body()
+    project = doors.enter(project_number(body.get("project")), "report")
+    number = doors.whole_number(body.get("task"), "task")
+    task = services().store.get_tasks(project["id"], [number]).get(number)
+    if task is None:
+        raise Refused(404, f"Task {number} is not in this project.")
+    who = doors.person(project, body)
+    reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
+    mark = reviews().done(project["id"])[number]
+    return doors.data({"task": number, "done": {"who": who, "when": moment(mark["at"])}}, status=201)
+
+
+@report.delete("/api/queue/<int:task>")
+def unmark(task: int) -> Response:
+    """Take the mark back."""
+    project = doors.enter(project_number(request.args.get("project")), "report")
+    if not reviews().unmark(project["id"], task):
+        raise Refused(404, f"Task {task} is not marked as done.")
+    return doors.data({"task": task, "done": None})
+
+
+@report.post("/api/comparisons")
+def compare() -> Response:
+    """Ask for the answers under other measures: ``{"project", "control", "measures"}``; the scorer process computes them."""
+    body = json_body()
+    project = doors.enter(project_number(body.get("project")), "report")
+    control, measures = body.get("control"), body.get("measures")
+    if control not in ((project["summary"] or {}).get("controls") or ()):
+        raise Refused(404, "This project has no such field.")
+    known = {entry["name"] for entry in _measures(project, None)}
+    if (
+        not isinstance(measures, list)
+        or not 0 < len(measures) <= MOST
+        or not all(isinstance(m, str) and m in known for m in measures)
+    ):
+        raise Refused(400, f"measures is not a list of up to {MOST} of {', '.join(sorted(known))}.")
+    reviews().want_comparison(project["id"], control, list(dict.fromkeys(measures)))
+    services().wakeups.want(project["id"], "comparison")
+    return doors.data({"wanted": measures}, status=202)
+
+
+# --- of the running app ---------------------------------------------------------------------------------------------
+
+
+def reports() -> Reports:
+    """Builds reports and keeps the last few."""
+    return current_app.extensions.setdefault("softirr-reports", Reports(services().store))
+
+
+def reviews() -> ReviewStore:
+    """Marks, audits and comparisons."""
+    return ReviewStore(services().store)
+
+
+def links_of(project: Row) -> Links:
+    """Addresses in Label Studio."""
+    return Links(doors.label_studio_home(), project["number"])
+
+
+def job_of(project: Row) -> Row | None:
+    """The project's newest job."""
+    return next(iter(services().store.jobs(project["id"], limit=1)), None)
+
+
+def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Measures that can be compared without further setting up, and the project's own."""
+    from softirr.measures import measure_names
+
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    entries = {name: needs_model(name) for name in measure_names() if not name.startswith("llm")}
+    entries.pop(chosen.measure, None)
+    before = {row["measure"] for row in ((found or {}).get("comparison") or {}).get("rows", ())}
+    return [{"name": name, "needs_model": needs, "checked": name in before} for name, needs in entries.items()]
+
+
+def csv_response(rows: Iterable[Iterable[Any]], *, for_people: bool = True) -> Response:
+    """Rows as a CSV file; for people's spreadsheets with a mark that says UTF-8, and with texts that can't become formulas."""
+    text = io.StringIO()
+    csv.writer(text).writerows([_cell(value) if for_people else value for value in row] for row in rows)
+    response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
+    response.headers["Content-Type"] = "text/csv; charset=utf-8"
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _cell(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula is kept a text."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return "" if value is None else value

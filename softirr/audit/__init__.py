@@ -1,0 +1,1 @@
+"""The audit: a person judges a random sample, and coefficients are corrected."""

@@ -1,0 +1,448 @@
+"""The audit: a person judges a small random sample of pairs, and the coefficients are right whatever the measure.
+
+``sample`` draws units and writes them as a sheet of texts only; ``apply`` reads judged sheets and gives the audited coefficients. A unit is a
+pair of answers: of two raters to one item, or of different items (agreement by chance). A unit of sets has a row for each pair of
+texts that could match: all but those that stand in both sets, which match each other. Identical answers are never asked.
+
+"First is more general" and "second is more general" say that the two texts are not equivalent: they count as different. "Can't tell" and an
+empty judgement count as not judged; the estimate takes units that were not judged as missing at random.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from softirr.audit.design import Design
+from softirr.audit.estimate import AUDITED, Audited, estimate
+from softirr.audit.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
+from softirr.audit.units import AuditUnit, Frames, TextPair, digest, seed_of
+from softirr.chance import estimates as chances
+from softirr.coefficients.chance_corrected import Ratings
+from softirr.coefficients.intervals import Coefficient
+from softirr.errors import InputError
+from softirr.matching.assignment import set_equivalence
+from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.measures.base import Progress
+from softirr.measures.cache import MemoryCache, PairCache
+from softirr.report.agreement import AgreementReport, agreement
+from softirr.report.objects import Expected
+from softirr.tables.annotations import AnnotationTable
+from softirr.text import normalise
+
+__all__ = [
+    "JUDGEMENTS",
+    "VALUES",
+    "WIDTHS",
+    "AuditReport",
+    "AuditSheet",
+    "AuditSummary",
+    "AuditUnit",
+    "Judgements",
+    "TextPair",
+    "apply",
+    "read_sheet",
+    "sample",
+]
+
+WIDTHS = (0.05, 0.1, 0.2)
+"""Widths of the interval for which the report says how many judgements they need."""
+JUDGEMENTS = 60
+
+_LEAST_JUDGED = 8
+_NOT_AUDITED = "the audit does not cover it"
+
+
+@dataclass(frozen=True)
+class AuditSheet:
+    """Units in the order in which they are to be judged, which is random: a sheet judged in part is a random sample too."""
+
+    units: tuple[AuditUnit, ...]
+
+    def to_csv(self) -> str:
+        """The sheet as CSV with the columns of ``HEADER``; the last one is empty."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(HEADER)
+        for unit in self.units:
+            writer.writerows((unit.id, pair.number, pair.text_a, pair.text_b, "") for pair in unit.pairs)
+        return out.getvalue()
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """What the audit rests on, the object ``audit`` of the report.
+
+    Attributes
+    ----------
+    judgements : int
+        Pairs of texts that were judged, each once however many judges it had.
+    units : int
+        Units judged.
+    asked : int
+        Units in the sheets.
+    plain : dict of str to float or None
+        The coefficients without the audit.
+    off : dict of str to float or None
+        Plain minus audited.
+    needed_for_width : dict of str to int or None
+        Units to judge in all (``judgements`` of :func:`sample`) that bring the interval of Cohen's kappa (or the first that is defined) to about a width; None where even judging
+        everything would not, because the items themselves are a sample.
+    judges : int
+    judges_agreement : dict or None
+        With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
+    """
+
+    judgements: int
+    units: int
+    asked: int
+    plain: dict[str, float | None]
+    off: dict[str, float | None]
+    needed_for_width: dict[str, int | None]
+    judges: int
+    judges_agreement: dict[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "judgements": self.judgements,
+            "units": self.units,
+            "asked": self.asked,
+            "plain": dict(self.plain),
+            "off": dict(self.off),
+            "needed_for_width": dict(self.needed_for_width),
+            "judges": self.judges,
+            "judges_agreement": self.judges_agreement,
+        }
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """An agreement report with audited coefficients; raters, rater pairs and items are still the measure's."""
+
+    report: AgreementReport
+    audit: AuditSummary
+
+    @property
+    def coefficients(self) -> dict[str, Coefficient]:
+        """The audited coefficients."""
+        return self.report.coefficients
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of design section 6, with ``audit``."""
+        return {**self.report.to_dict(), "audit": self.audit.to_dict()}
+
+    def lines(self) -> list[str]:
+        """What the audit found, for people."""
+        audit = self.audit
+        result = [f"{audit.judgements} judgements on {audit.units} of {audit.asked} units."]
+        for name in AUDITED:
+            found = self.coefficients[name]
+            if found.value is None or found.ci95 is None:
+                continue
+            low, high = found.ci95
+            line = f"{name.replace('_', ' ')}: {found.value:.3f} (95% interval {low:.3f} to {high:.3f})"
+            off = audit.off[name]
+            if off is not None:
+                line += f"; the measure alone said {audit.plain[name]:.3f}, {abs(off):.3f} too {'high' if off > 0 else 'low'}"
+            result.append(line + ".")
+        for width, total in audit.needed_for_width.items():
+            if total is not None and total > audit.units:
+                result.append(f"About {total - audit.units} more units bring the interval to a width of {width}.")
+        if audit.judges_agreement:
+            own = audit.judges_agreement
+            alpha = "not defined" if own["krippendorff_alpha"] is None else f"{own['krippendorff_alpha']:.2f}"
+            result.append(
+                f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs (alpha {alpha})."
+            )
+        return result
+
+
+def sample(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    judgements: int = JUDGEMENTS,
+    seed: int = 0,
+    assignment: str = "optimal",
+    without: Collection[str] = (),
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> AuditSheet:
+    """Draw units to be judged.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : str or Measure
+        Where it is unsure, more units are drawn.
+    judgements : int
+        How many units (pairs of answers). A larger number with the same seed draws the same units and more.
+    seed : int
+    assignment : {"optimal", "greedy"}
+        How the measure's sets are matched.
+    without : collection of str
+        Ids of units to leave out of the sheet, because they were judged already.
+    cache, progress
+        As for :func:`softirr.agreement`.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to judge.
+    """
+    if judgements < 1:
+        raise InputError(f"The number of judgements is {judgements}, but has to be at least 1.")
+    frames = Frames(table, measure, seed, assignment, cache, progress)
+    wanted: dict[tuple[int, int], None] = {}
+    for frame, member in frames.design.draws():
+        wanted.setdefault(frames.design.key(frame, member))
+        if len(wanted) == judgements:
+            break
+    if not wanted:
+        raise InputError("There is nothing to judge: no two answers to one item differ.")
+    units = sorted((frames.unit(*pair) for pair in wanted), key=lambda unit: digest(unit.id, "order"))
+    return AuditSheet(tuple(unit for unit in units if unit.id not in without))
+
+
+def apply(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
+    *,
+    assignment: str = "optimal",
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Audited coefficients.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        The one that the units were drawn from.
+    measure : str or Measure
+        The one that they were drawn with.
+    sheets : sequence of Judgements or paths
+        Sheets with the same seed: one grown out of the other, or of several judges. Where several judged a pair of texts, their mean counts.
+    assignment, cache, progress
+        As for :func:`sample`.
+
+    Raises
+    ------
+    InputError
+        If a sheet does not belong to this table and measure, contradicts itself, or too little was judged.
+    """
+    read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+    ids = {unit: judgements.place((unit, pair)) for judgements in read for unit, pair in judgements.values}
+    if not ids:
+        raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
+    seed = seed_of(ids)
+    store = cache if cache is not None else MemoryCache()
+    frames = Frames(table, measure, seed, assignment, store, progress)
+    units, draws = frames.found(ids)
+    _check_texts(read, units)
+    judged = _judged(read, frames, units)
+    _check_enough(frames.design, judged, draws)
+    plain = agreement(table, frames.measure, assignment=assignment, cache=store, progress=progress)
+    ratings = frames.design.ratings
+    chance = chances.permutation(
+        ratings, frames.answers, permutations=5 if frames.answers.scorer.cheap else 2, seed=seed
+    )
+    audited = estimate(frames.design, judged.units, draws, chance)
+    return _report(plain, audited, judged, len(ids))
+
+
+# --- judgements -------------------------------------------------------------------------------------------------------
+
+
+def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]) -> None:
+    """Refuse pairs that a unit does not have, and texts that are not the table's."""
+    for sheet in sheets:
+        for key, value in sheet.values.items():
+            checked(value, sheet.place(key))
+            pairs = units[key[0]][0].pairs
+            if not 1 <= key[1] <= len(pairs):
+                raise InputError(f"{sheet.place(key)}: unit {key[0]} has no pair {key[1]}.")
+            told = sheet.texts.get(key) if sheet.texts else None
+            pair = pairs[key[1] - 1]
+            if told is not None and tuple(map(normalise, told)) != (normalise(pair.text_a), normalise(pair.text_b)):
+                raise InputError(
+                    f"{sheet.place(key)}: the texts are not those that were drawn; leave them as they are."
+                )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Judgements of all judges put together.
+
+    Attributes
+    ----------
+    units : dict
+        True equivalence of pairs of answers.
+    pairs : int
+        Pairs of texts judged.
+    judges : int
+    agreement : dict or None
+    """
+
+    units: dict[tuple[int, int], float]
+    pairs: int
+    judges: int
+    agreement: dict[str, Any] | None
+
+
+def _judged(
+    sheets: Sequence[Judgements], frames: Frames, units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]
+) -> _Judged:
+    said: dict[tuple[str, int], dict[str, bool]] = {}
+    for sheet in sheets:
+        for key, value in sheet.values.items():
+            mark = checked(value, sheet.place(key))
+            if mark not in ("", CANT_TELL):
+                judges = said.setdefault(key, {})
+                if judges.setdefault(sheet.judge, mark == SAME) != (mark == SAME):
+                    raise InputError(f"{sheet.place(key)}: {sheet.judge} judged this pair twice, differently.")
+    found: dict[tuple[int, int], float] = {}
+    for id, (unit, answers) in units.items():
+        who = sorted({judge for pair in unit.pairs for judge in said.get((id, pair.number), ())})
+        values = [
+            _equivalence(frames, answers, unit, {p.number: said.get((id, p.number), {}).get(j) for p in unit.pairs})
+            for j in who
+        ]
+        whole = [value for value in values if value is not None]
+        if whole:
+            found[answers] = float(np.mean(whole))
+    names = {judge for judges in said.values() for judge in judges}
+    return _Judged(found, len(said), len(names), _judges_agreement(said))
+
+
+def _equivalence(
+    frames: Frames, answers: tuple[int, int], unit: AuditUnit, same: Mapping[int, bool | None]
+) -> float | None:
+    """Equivalence of two answers by one judge's word; None where a pair that was not judged could change it."""
+    k, l = answers  # noqa: E741
+    texts = frames.table.texts_of(k), frames.table.texts_of(l)
+    if len(unit.pairs) == 1 and len(texts[0]) == len(texts[1]) == 1:
+        value = same[1]
+        return None if value is None else float(value)
+    rows, cols = ({text: i for i, text in enumerate(side)} for side in texts)
+    weights = np.array([[a == b for b in texts[1]] for a in texts[0]], dtype=np.float64)
+    open_: list[tuple[int, int]] = []
+    for pair in unit.pairs:
+        value = same[pair.number]
+        turned = pair.text_a not in rows or pair.text_b not in cols
+        a, b = (pair.text_b, pair.text_a) if turned else (pair.text_a, pair.text_b)
+        if value is None:
+            open_.append((rows[a], cols[b]))
+        else:
+            weights[rows[a], cols[b]] = value
+    low = set_equivalence(weights)
+    # the texts of one answer differ in meaning: what is the same as one of them is different from the others
+    free = [(i, j) for i, j in open_ if not weights[i].any() and not weights[:, j].any()]
+    for i, j in free:
+        weights[i, j] = 1.0
+    return low if set_equivalence(weights) == low else None
+
+
+def _judges_agreement(said: Mapping[tuple[str, int], Mapping[str, bool]]) -> dict[str, Any] | None:
+    """How far the judges agree on the pairs of texts that two or more judged."""
+    names = sorted({judge for judges in said.values() for judge in judges})
+    shared = [judges for judges in said.values() if len(judges) > 1]
+    if len(names) < 2 or not shared:
+        return None
+    from softirr.coefficients import chance_corrected as co
+
+    matrix = np.array([[int(judges[name]) if name in judges else -1 for name in names] for judges in shared])
+    ratings = Ratings.from_matrix(matrix)
+    identity = chances.MatrixEquivalence(np.eye(2))
+    comparisons = ratings.comparisons
+    scores = (ratings.answer[comparisons.left] == ratings.answer[comparisons.right]).astype(np.float64)
+    known = chances.exact(ratings, identity, scores)
+    return {
+        "pairs": len(shared),
+        "observed_agreement": co.observed_agreement(ratings, scores).value,
+        "krippendorff_alpha": co.krippendorff(ratings, scores, known).value,
+    }
+
+
+def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
+    """Both frames need some judged units, as far as they have any to judge."""
+    count = [0, 0]
+    keys: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
+    for _, (frame, member) in zip(range(draws), design.draws(), strict=False):
+        keys[frame].add(design.key(frame, member))
+    for frame in (0, 1):
+        count[frame] = sum(pair in judged.units for pair in keys[frame])
+    there = [sum(map(len, frame.queues)) for frame in (design.same, design.different)]
+    if len(judged.units) < _LEAST_JUDGED and sum(there) > len(judged.units):
+        raise InputError(
+            f"Too few units are judged in full for an interval ({len(judged.units)}): judge at least {_LEAST_JUDGED}."
+        )
+    if any(count[i] < min(2, there[i]) for i in (0, 1)):
+        kind = "answers to one item" if count[0] < min(2, there[0]) else "answers to different items"
+        raise InputError(f"Too few pairs of {kind} are judged for an interval: judge more of the sheet.")
+
+
+# --- report -----------------------------------------------------------------------------------------------------------
+
+
+def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: int) -> AuditReport:
+    coefficients = {
+        name: audited.coefficients[name] if name in AUDITED else Coefficient(None, undefined=_NOT_AUDITED)
+        for name in plain.coefficients
+    }
+    before = {name: plain.coefficients[name].value for name in AUDITED}
+    off = {
+        name: None if value is None or coefficients[name].value is None else value - (coefficients[name].value or 0.0)
+        for name, value in before.items()
+    }
+    expected = Expected(
+        audited.expected["cohen"],
+        audited.expected["fleiss"],
+        audited.expected["krippendorff"],
+        "audit",
+        audited.expected_error,
+        plain.expected_agreement.pairs_scored,
+    )
+    summary = AuditSummary(
+        judged.pairs,
+        len(judged.units),
+        asked,
+        before,
+        off,
+        _needed(audited, len(judged.units)),
+        judged.judges,
+        judged.agreement,
+    )
+    return AuditReport(replace(plain, coefficients=coefficients, expected_agreement=expected), summary)
+
+
+def _needed(audited: Audited, units: int) -> dict[str, int | None]:
+    """Units in all for each of ``WIDTHS``, by the variances seen so far."""
+    order = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "observed_agreement")
+    name = next((name for name in order if audited.coefficients[name].value is not None), None)
+    if name is None:
+        return {str(width): None for width in WIDTHS}
+
+    def reaches(width: float, more: float) -> bool:
+        found = audited.widths(name, more)
+        return found is not None and found <= width
+
+    needed: dict[str, int | None] = {}
+    for width in WIDTHS:
+        low, high = 0.05, 1_000.0
+        if not reaches(width, high):
+            needed[str(width)] = None
+            continue
+        while high / low > 1.01:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if reaches(width, middle) else (middle, high)
+        needed[str(width)] = math.ceil(units * high)
+    return needed

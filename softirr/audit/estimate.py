@@ -1,0 +1,459 @@
+"""Coefficients from a random sample of judged pairs and a measure known for all pairs: the difference estimator of survey sampling.
+
+Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement 1 - T over same-item pairs of answers, B over all pairs
+(``B = 1 - Pe``), where T is what a person who judges would say. The measure's P stands in for T, and the judged pairs say by how much it is
+off: ``mean P over all + mean (T - P) over the judged``, within strata of P, with P weighted by how much it helps (Särndal, Swensson and
+Wretman 1992, ch. 6; prediction-powered inference with power tuning, Angelopoulos, Duchi and Zrnic 2023). It is unbiased with any measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from softirr.audit.design import Design, Frame
+from softirr.coefficients import chance_corrected as co
+from softirr.coefficients.chance_corrected import Chance, Floats, Ints, sums
+from softirr.coefficients.intervals import Coefficient, standard_error
+
+_UNSEEN = 1 / 3
+"""Judged pairs that never disagree with the measure count as if a third of one of them had (of sets: in one text)."""
+_POOLED = 1.0
+"""Judged pairs' worth of the mean variance of all strata of same-item pairs that each of them borrows: two judged pairs say little of their own."""
+_LENT = 0.5
+"""Judged pairs' worth of the same-item variance (less where chance agreement is rare) that each stratum of the different-item pairs borrows."""
+_LEAST_LENT = 0.1
+_FOLDS = 5
+_TUNED_FROM = 30
+"""Fewer judged pairs in a frame don't say how much P helps within strata: there only the strata use P."""
+
+AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """What the judged pairs of one frame say about all its pairs.
+
+    Attributes
+    ----------
+    frame : Frame
+    stratum : shape (M,)
+        As in the frame, with strata of fewer than two judged pairs joined to their neighbours.
+    members : shape (n,)
+        Judged pairs.
+    adjusted : shape (n,)
+        T - λ (P - mean P of the stratum), λ fitted without the pair's own fold, so that it adds no bias.
+    mean : shape (K,)
+        Of ``adjusted`` in each stratum.
+    variance : shape (K,)
+        Of ``adjusted`` around it.
+    freedom : shape (K,)
+        Degrees of freedom of the variance.
+    fitted : shape (M,)
+        T as far as it is known: the known ones, else calibrated P.
+    """
+
+    frame: Frame
+    stratum: Ints
+    members: Ints
+    adjusted: Floats
+    mean: Floats
+    variance: Floats
+    freedom: Floats
+    fitted: Floats
+
+    @classmethod
+    def of(cls, frame: Frame, members: Ints, values: Floats, lent: float | None) -> _Fit:
+        """From judged values, shape (n,); ``lent`` is the variance that strata borrow, None for a variance floor of their own."""
+        stratum = _joined(frame.stratum, members)
+        k = int(stratum.max()) + 1 if len(stratum) else 0
+        asked = np.flatnonzero(stratum >= 0)
+        size = np.bincount(stratum[asked], minlength=k)
+        if not len(members):
+            nothing = np.zeros(k)
+            return cls(frame, stratum, members, nothing[:0], nothing, nothing + 0.25, nothing + 1, frame.p)
+        s, p = stratum[members], frame.p[members]
+        n = np.bincount(s, minlength=k)
+        mean_p = sums(stratum[asked], frame.p[asked], k) / size
+        fold = np.arange(len(members)) % _FOLDS
+        slope = np.zeros(len(members))
+        for one in range(_FOLDS):
+            rest = fold != one
+            slope[fold == one] = _power(p[rest], values[rest], s[rest], size)
+        adjusted = values - slope * (p - mean_p[s])
+        mean = sums(s, adjusted, k) / n
+        square = sums(s, (adjusted - mean[s]) ** 2, k)
+        freedom = np.maximum(n - 1, 1).astype(np.float64)
+        if lent is None:
+            pooled = float(square.sum() / freedom.sum())
+            variance = (square + _POOLED * pooled) / (freedom + _POOLED)
+            freedom = freedom + _POOLED
+            # as much as a third of a disagreement among all judged pairs would show, where less was seen
+            weights = size**2 / n
+            least = _UNSEEN * frame.step / len(members)
+            seen = float(np.sum(weights * variance) / np.sum(weights))
+            variance = variance + max(least - seen, 0.0)
+        else:
+            variance = (square + _LENT * lent) / (freedom + _LENT)
+            freedom = freedom + _LENT
+        variance = np.where(n < size, variance, 0.0)
+        overall = _power(p, values, s, size)
+        fitted = frame.p.copy()
+        fitted[asked] = np.clip(mean[stratum[asked]] + overall * (frame.p[asked] - mean_p[stratum[asked]]), 0, 1)
+        fitted[members] = values
+        return cls(frame, stratum, members, adjusted, mean, variance, freedom, fitted)
+
+    @cached_property
+    def size(self) -> Ints:
+        """Pairs of each stratum, shape (K,)."""
+        return np.bincount(self.stratum[self.stratum >= 0], minlength=len(self.mean))
+
+    @cached_property
+    def drawn(self) -> Ints:
+        """Judged pairs of each stratum, shape (K,)."""
+        return np.bincount(self.stratum[self.members], minlength=len(self.mean))
+
+    @property
+    def residual(self) -> float:
+        """Mean variance of T around its calibrated value, over the pairs in strata."""
+        return float(np.sum(self.size * self.variance) / max(self.size.sum(), 1))
+
+    def total(self, weights: Floats) -> float:
+        """Estimate of the weighted sum of T over the frame, for weights of shape (M,), at least 0."""
+        known = self.stratum < 0
+        result = float(np.sum((weights * self.frame.p)[known]))
+        if not len(self.mean):
+            return result
+        k = len(self.mean)
+        s, w = self.stratum[self.members], weights[self.members]
+        found = sums(s, w, k)
+        # a stratum in which none of the judged pairs counts for this coefficient lends its plain mean
+        mean = np.where(found > 0, sums(s, w * self.adjusted, k) / np.where(found > 0, found, 1), self.mean)
+        return result + float(np.sum(sums(self.stratum[~known], weights[~known], k) * mean))
+
+    def variances(self, weights: Floats, more: float = 1.0) -> Floats:
+        """Variance of that estimate by stratum, were ``more`` times as many pairs judged; shape (K,)."""
+        if not len(self.mean):
+            return np.zeros(0)
+        asked = np.flatnonzero(self.stratum >= 0)
+        squares = sums(self.stratum[asked], weights[asked] ** 2, len(self.mean))
+        drawn = np.minimum(np.maximum(self.drawn * more, 1e-9), self.size)
+        return np.asarray((1 - drawn / self.size) * self.size * squares * self.variance / drawn)
+
+
+def _joined(stratum: Ints, members: Ints) -> Ints:
+    """Strata, each with fewer than two judged pairs joined to the next one (the last to the one before)."""
+    k = int(stratum.max()) + 1 if len(stratum) else 0
+    n = np.bincount(stratum[members], minlength=k)
+    size = np.bincount(stratum[stratum >= 0], minlength=k)
+    label, have, whole, new = np.zeros(k, dtype=np.int64), 0, 0, 0
+    for h in range(k):
+        label[h] = new
+        have, whole = have + int(n[h]), whole + int(size[h])
+        if have >= min(2, whole):
+            have, whole, new = 0, 0, new + 1
+    if whole and new:  # what is left over at the end
+        label[label == new] = new - 1
+    joined = stratum.copy()
+    joined[stratum >= 0] = label[stratum[stratum >= 0]]
+    return joined
+
+
+def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
+    """Slope λ of T on P within strata that makes the variance least (power tuning), drawn to 0 by its own uncertainty; 0 is no measure."""
+    if len(p) < _TUNED_FROM * (_FOLDS - 1) / _FOLDS:
+        return 0.0
+    k = len(size)
+    n = np.bincount(stratum, minlength=k)
+    many = np.maximum(n, 1)
+    dp = p - (sums(stratum, p, k) / many)[stratum]
+    dt = values - (sums(stratum, values, k) / many)[stratum]
+    weight = (size**2 / many / np.maximum(n - 1, 1))[stratum]
+    spread = float(np.sum(weight * dp * dp))
+    if spread <= 1e-12 * max(float(weight.sum()), 1e-300):
+        return 0.0
+    slope = float(np.sum(weight * dp * dt)) / spread
+    error = float(np.sum((weight * dp * (dt - slope * dp)) ** 2)) / spread**2
+    if slope <= 0 or slope**2 <= error:
+        return 0.0
+    return min(slope * (1 - error / slope**2), 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """Audited coefficients, and what more judging would bring.
+
+    Attributes
+    ----------
+    coefficients : dict of str to Coefficient
+        The names of ``AUDITED``.
+    expected : dict of str to float or None
+        Audited agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
+    expected_error : float
+        Largest standard error of these that comes from the audit.
+    widths : callable
+        ``widths(name, more)``: width of the interval were ``more`` times as many pairs judged, None where it is not defined.
+    """
+
+    coefficients: dict[str, Coefficient]
+    expected: dict[str, float | None]
+    expected_error: float
+    widths: Callable[[str, float], float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A coefficient ``1 - D / B``: its weights over the frames, and the same coefficient from calibrated scores."""
+
+    disagreement: Floats  # of each same-item pair in D
+    chance_same: Floats | None  # of each same-item pair in B
+    chance_different: Floats | None  # of each different-item pair in B
+    imputed: co.Estimate
+
+
+def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int, chance: Chance) -> Audited:
+    """Coefficients from the judgements.
+
+    Parameters
+    ----------
+    design : Design
+    judged : dict of (int, int) to float
+        True equivalence of judged pairs of answers, the lower answer first.
+    n_draws : int
+        The judged pairs are among the first so many of ``design.draws()``; those that were not judged are taken as missing at random.
+    chance : Chance
+        Agreement by chance under the measure: what each answer's own chance is, for the sampling of items.
+    """
+    members: tuple[list[int], list[int]] = ([], [])
+    values: tuple[list[float], list[float]] = ([], [])
+    for _, (frame, member) in zip(range(n_draws), design.draws(), strict=False):
+        value = judged.get(design.key(frame, member))
+        if value is not None:
+            members[frame].append(member)
+            values[frame].append(value)
+    same = _Fit.of(design.same, np.array(members[0], dtype=np.int64), np.array(values[0]), None)
+    lent = same.residual * max(_LEAST_LENT, 4 * design.chance * (1 - design.chance))
+    different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), lent)
+    return _Estimator(design, same, different, chance).audited()
+
+
+class _Estimator:
+    """Joins both frames and the sampling of items."""
+
+    def __init__(self, design: Design, same: _Fit, different: _Fit, chance: Chance) -> None:
+        self.design, self.same, self.different = design, same, different
+        ratings = self.ratings = design.ratings
+        comparisons = ratings.comparisons
+        self.pairs = np.bincount(comparisons.item, minlength=ratings.n_items)[comparisons.item].astype(np.float64)
+        n = len(ratings.comparable)
+        usable = comparisons.shared >= 2
+        self.cohen_same = np.where(usable, 1.0 / comparisons.shared**2, 0.0)[comparisons.rater_pair] / max(
+            int(usable.sum()), 1
+        )
+        self.pooled_same = np.full(len(self.pairs), 2 / n**2)
+        self.room_cohen = self._room(self.cohen_same, design.cohen_weight)
+        self.room_pooled = self._room(self.pooled_same, design.pooled_weight)
+        self.chance = self._calibrated(chance)
+
+    def _room(self, same: Floats, different: Floats) -> float:
+        """B: 1 - Pe."""
+        return float(same.sum() + different.sum()) - self.same.total(same) - self.different.total(different)
+
+    def _calibrated(self, chance: Chance) -> Chance:
+        """The measure's chance agreement on the scale of the judgements: ``α + β × P``, with the audited means."""
+        weights, p = self.design.pooled_weight, self.different.frame.p
+        total = max(float(weights.sum()), 1e-300)
+        centre_p = float(weights @ p) / total
+        centre = float(weights @ self.different.fitted) / total
+        spread = float(weights @ (p - centre_p) ** 2)
+        slope = float(weights @ ((p - centre_p) * (self.different.fitted - centre))) / spread if spread > 0 else 0.0
+
+        def rescaled(values: Floats, mean: float, target: float) -> Floats:
+            return np.asarray(np.clip(target + slope * (values - mean), 0, 1))
+
+        usable = self.ratings.comparisons.shared >= 2
+        mean = float(chance.cohen[usable].mean()) if usable.any() else 0.0
+        cohen, pooled = 1 - self.room_cohen, 1 - self.room_pooled
+        return replace(
+            chance,
+            cohen=rescaled(chance.cohen, mean, cohen),
+            cohen_error=np.zeros_like(chance.cohen_error),
+            cohen_left=cohen + slope * (chance.cohen_left - mean),
+            cohen_right=cohen + slope * (chance.cohen_right - mean),
+            cohen_noise=slope**2 * chance.cohen_noise,
+            pooled=float(np.clip(pooled, 0, 1)),
+            pooled_error=0.0,
+            pooled_at=pooled + slope * (chance.pooled_at - chance.pooled),
+            pooled_noise=slope**2 * chance.pooled_noise,
+            cohen_loadings=None,
+        )
+
+    def _targets(self) -> dict[str, _Target]:
+        ratings, chance = self.ratings, self.chance
+        comparisons = ratings.comparisons
+        scores = self.same.fitted
+        per_item = 1 / (self.pairs * len(ratings.comparable_items))
+        n = len(ratings.comparable)
+        by_answers = ratings.per_item[comparisons.item] / self.pairs / n
+        usable = comparisons.shared >= 2
+        # a rater pair's disagreement counts by its own room above chance
+        room = np.where(usable & (chance.cohen < 1 - 1e-9), 1 - chance.cohen, np.inf)
+        by_pair = self.room_cohen / (room * comparisons.shared * max(int(usable.sum()), 1))
+        cohen = _Target(
+            by_pair[comparisons.rater_pair],
+            self.cohen_same,
+            self.design.cohen_weight,
+            co.mean_cohen(ratings, scores, chance),
+        )
+        pooled = self.pooled_same, self.design.pooled_weight
+        scale = n / (n - 1)
+        return {
+            "observed_agreement": _Target(per_item, None, None, co.observed_agreement(ratings, scores)),
+            "cohen_kappa": cohen,
+            "scott_pi": _Target(per_item, *pooled, co.scott(ratings, scores, chance)),
+            "fleiss_kappa": _Target(per_item, *pooled, co.fleiss(ratings, scores, chance)),
+            "krippendorff_alpha": _Target(
+                by_answers, scale * pooled[0], scale * pooled[1], co.krippendorff(ratings, scores, chance)
+            ),
+        }
+
+    def audited(self) -> Audited:
+        targets = self._targets()
+        parts = {name: self._parts(target) for name, target in targets.items()}
+        expected: dict[str, float | None] = {}
+        error = 0.0
+        for name, of in (("cohen", "cohen_kappa"), ("fleiss", "fleiss_kappa"), ("krippendorff", "krippendorff_alpha")):
+            part = parts[of]
+            expected[name] = None if isinstance(part, str) else float(np.clip(1 - part.room, 0, 1))
+            if not isinstance(part, str):
+                error = max(error, float(np.sqrt(part.different.sum())))
+
+        def width(name: str, more: float) -> float | None:
+            target = targets[name]
+            part = self._parts(target, more)
+            if isinstance(part, str):
+                return None
+            low, high = part.interval()
+            return high - low
+
+        return Audited(
+            {
+                name: Coefficient(None, undefined=part) if isinstance(part, str) else part.coefficient()
+                for name, part in parts.items()
+            },
+            expected,
+            error,
+            width,
+        )
+
+    def _parts(self, target: _Target, more: float = 1.0) -> _Parts | str:
+        """Estimates and variances of D and B, or why the coefficient is not defined."""
+        if target.imputed.undefined is not None:
+            return target.imputed.undefined
+        w = target.disagreement
+        disagreement = float(w.sum()) - self.same.total(w)
+        if target.chance_same is None or target.chance_different is None:
+            room, odds = 1.0, 1.0
+            different: Floats = np.zeros(0)
+        else:
+            room = float(target.chance_same.sum() + target.chance_different.sum())
+            room -= self.same.total(target.chance_same) + self.different.total(target.chance_different)
+            if room <= 1e-9:
+                return str(co.Undefined.NO_VARIATION)
+            odds = disagreement / room
+            different = self.different.variances(target.chance_different, more)
+            w = w - odds * target.chance_same
+        same = self.same.variances(w, more)
+        error = standard_error(target.imputed) or 0.0
+        items = (error * room) ** 2 + self._unexplained(target.disagreement)
+        n_items = len(target.imputed.influence)
+        first_phase = self._first_phase(target.chance_different)
+        by_chance = self.different.freedom[: len(different)]
+        freedom = np.concatenate([self.same.freedom * more, by_chance * more, np.full(2, max(n_items - 1.0, 1.0))])
+        return _Parts(disagreement, room, same, different, items, first_phase, freedom)
+
+    def _unexplained(self, w: Floats) -> float:
+        """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item."""
+        asked = self.same.stratum >= 0
+        judged = np.zeros(len(asked), dtype=bool)
+        judged[self.same.members] = True
+        item, n_items = self.ratings.comparisons.item, self.ratings.n_items
+        whole, seen = (sums(item[of], w[of], n_items) for of in (asked, judged))
+        alone = float(np.sum(w[asked & ~judged] ** 2))
+        share = self._within_items
+        return self.same.residual * (share * float(np.sum(whole**2) - np.sum(seen**2)) + (1 - share) * alone)
+
+    @cached_property
+    def _within_items(self) -> float:
+        """Correlation of the same-item pairs of one item, were each rater right with one probability q: q / (1 + q), as agreement is q²."""
+        comparisons = self.ratings.comparisons
+        observed = self.same.total(1 / (self.pairs * len(self.ratings.comparable_items)))
+        q = float(np.sqrt(np.clip(observed, 0, 1)))
+        return q / (1 + q) if len(comparisons.rater_pairs) > 1 else 1.0
+
+    def _first_phase(self, weights: Floats | None) -> float:
+        """Variance that comes from the different-item frame being a sample itself."""
+        if weights is None or not len(weights):
+            return 0.0
+        room = 1 - self.different.fitted
+        mean = float(weights @ room) / max(float(weights.sum()), 1e-300)
+        asked = self.different.stratum >= 0
+        return float(
+            np.sum((weights * (room - mean)) ** 2) + self.different.residual * float(np.sum(weights[asked] ** 2))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """D, B, and the variances of ``D - (1 - κ) B``: from both frames by stratum, from items, and from the frame's own sampling."""
+
+    disagreement: float
+    room: float
+    same: Floats
+    different: Floats
+    items: float
+    first_phase: float
+    freedom: Floats
+
+    @property
+    def odds(self) -> float:
+        """1 - κ: D / B, corrected for the bias of a ratio to second order."""
+        return self.disagreement / self.room * (1 - float(self.different.sum()) / self.room**2)
+
+    def _variances(self) -> Floats:
+        odds = self.disagreement / self.room
+        return np.concatenate([self.same, odds**2 * self.different, [self.items, odds**2 * self.first_phase]])
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Values κ that ``|D - (1 - κ) B|`` does not reject (Fieller 1954), with Student's t of Satterthwaite's degrees of freedom."""
+        from scipy.special import stdtrit
+
+        each = self._variances()
+        whole = float(each.sum())
+        if whole <= 0:
+            return 1 - self.odds, 1 - self.odds
+        freedom = max(whole**2 / float(np.sum(each**2 / self.freedom)), 2.0)
+        quantile = float(stdtrit(freedom, 0.5 + level / 2))
+        fixed = float(self.same.sum()) + self.items
+        moving = float(self.different.sum()) + self.first_phase
+        a = self.room**2 - quantile**2 * moving
+        b = self.disagreement * self.room
+        c = self.disagreement**2 - quantile**2 * fixed
+        root = float(np.sqrt(max(b * b - a * c, 0.0)))
+        if a <= 0.05 * self.room**2:  # chance leaves hardly any room: the quadratic has no bounded solution
+            half = quantile * float(np.sqrt(whole)) / self.room
+            return 1 - self.odds - half, min(1 - self.odds + half, 1.0)
+        return 1 - (b + root) / a, min(1 - (b - root) / a, 1.0)
+
+    def coefficient(self) -> Coefficient:
+        """Value, standard error and interval."""
+        low, high = self.interval()
+        # observed agreement is a share, and no coefficient here is below -1
+        least = -1.0 if len(self.different) else 0.0
+        value = min(max(1 - self.odds, least), 1.0)
+        low, high = max(low, least), max(high, least)
+        error = float(np.sqrt(self._variances().sum())) / self.room
+        return Coefficient(value, error, (min(low, value), max(high, value)))

@@ -1,0 +1,1 @@
+"""Agreement expected by chance."""

@@ -1,0 +1,69 @@
+"""The cheap equivalence that sorts pairs into strata: one measure, or the mean of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.chance.estimates import Equivalence
+from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.errors import InputError
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures import BlockMeasure, Measure, measure
+from softirr.measures.cache import PairCache
+from softirr.measures.pairs import PairScorer
+from softirr.tables.annotations import AnnotationTable
+
+LEXICAL = "indel+jaccard"
+"""Letters and words together go better with meaning than either: fewer pairs are needed than with one of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanEquivalence:
+    """Mean of several equivalences."""
+
+    members: tuple[Equivalence, ...]
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """Mean equivalence of answer k[i] with answer l[i], shape (n,)."""
+        return np.asarray(np.mean([member.score(k, l) for member in self.members], axis=0), dtype=np.float64)
+
+    def block(self, ks: Ints, ls: Ints) -> NDArray[Any]:
+        """Mean equivalence of each answer in ks with each in ls, shape (len(ks), len(ls))."""
+        total = self.members[0].block(ks, ls)
+        for member in self.members[1:]:
+            total = total + member.block(ks, ls)
+        return np.asarray(total / len(self.members))
+
+
+def sorting_equivalence(
+    table: AnnotationTable, name: str | Measure = LEXICAL, *, method: str = "optimal", cache: PairCache | None = None
+) -> Equivalence:
+    """The equivalence of a table's answers under a cheap measure.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    name : str or Measure
+        A measure that fills blocks (lexical or embedding), by name or made; names joined by ``+`` are averaged.
+    method : {"optimal", "greedy"}
+        How sets are matched.
+    cache : PairCache, optional
+
+    Raises
+    ------
+    InputError
+        If a measure is not known, or too slow for all pairs.
+    """
+    made = [measure(part) for part in name.split("+")] if isinstance(name, str) else [name]
+    for one in made:
+        if not isinstance(one, BlockMeasure):
+            raise InputError(
+                f"The measure {one.name} cannot sort pairs into strata, because it is too slow for all of them: "
+                "take a lexical one or an embedding."
+            )
+    scorers = tuple(AnswerScorer(table, PairScorer(one, table.texts, cache=cache), method=method) for one in made)
+    return scorers[0] if len(scorers) == 1 else MeanEquivalence(scorers)

@@ -1,0 +1,476 @@
+"""Agreement expected by chance: exact, by permutation (the paper's), or stratified with a stated standard error.
+
+Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so all of them come out of one pass over
+S, block by block: a matrix of all answers is never in memory, and where S is expensive a sample of the pairs stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.coefficients.chance_corrected import (
+    GRID,
+    Chance,
+    ChanceDistribution,
+    Comparisons,
+    Floats,
+    Ints,
+    Marginals,
+    Pooling,
+    Ratings,
+    on_grid,
+    sums,
+)
+
+BLOCK = 2_048
+"""Rows and columns of one block of the exact pass: 32 MB as float64."""
+DOUBLE = 1_000
+"""Up to this many distinct answers the exact pass scores in double precision; above, blocks are float32 and their errors average out."""
+_LANDMARKS = 256
+"""Rows that stand for all where each row's own share of chance pairs is needed (intervals of sigma and KS)."""
+_DENSE = 24_000_000
+"""Numbers of S times the raters' marginals kept at a time: 192 MB."""
+
+
+class Equivalence(Protocol):
+    """Equivalence of distinct answers by index, symmetric, 1 for an answer with itself: ``AnswerScorer``, or a matrix."""
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """Equivalence of answer k[i] with answer l[i], shape (n,)."""
+        ...
+
+    def block(self, ks: Ints, ls: Ints) -> NDArray[Any]:
+        """Equivalence of each answer in ks with each in ls, shape (len(ks), len(ls))."""
+        ...
+
+
+class MatrixEquivalence:
+    """Equivalence given as a symmetric matrix with ones on its diagonal: weighted kappa's weights; the identity is classical.
+
+    Parameters
+    ----------
+    matrix : shape (V, V)
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = np.asarray(matrix, dtype=np.float64)
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """Entries (k[i], l[i])."""
+        return self.matrix[k, l]
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        """Rows ks and columns ls."""
+        return self.matrix[np.ix_(ks, ls)]
+
+
+class Scored:
+    """An equivalence that can only be asked pair by pair, for a few answers.
+
+    Parameters
+    ----------
+    score : callable
+        Equivalence of answers k[i] and l[i].
+    """
+
+    def __init__(self, score: Callable[[Ints, Ints], Floats]) -> None:
+        self._score = score
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """Equivalence of answer k[i] with answer l[i], shape (n,)."""
+        return self._score(k, l)
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        """All of them asked, shape (len(ks), len(ls))."""
+        return self._score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+
+
+def exact(
+    ratings: Ratings,
+    equivalence: Equivalence,
+    scores: Floats,
+    *,
+    marginals: Marginals = "answers",
+    block_size: int = BLOCK,
+) -> Chance:
+    """Expected agreement from every pair of distinct answers.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With at least one item that has two answers.
+    equivalence : Equivalence
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    marginals
+        What π is, see :class:`Pooling`.
+    block_size : int
+        Rows and columns of S in memory at a time.
+    """
+    pooling = Pooling.of(ratings, marginals)
+    distinct, place = np.unique(ratings.answer[pooling.rows], return_inverse=True)
+    position = np.full(ratings.n_answers, -1, dtype=np.int64)
+    position[distinct] = np.arange(len(distinct))
+    columns = _Columns(ratings, position, len(distinct))
+    pi = sums(place, pooling.weights, len(distinct))
+    multiplicity = np.bincount(position[ratings.answer[ratings.comparable]], minlength=len(distinct))
+
+    single = len(ratings.comparable_items) < 2
+    pass_ = _Pass(equivalence, distinct, np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1), columns)
+    histogram = None if single else _Histogram(multiplicity)
+    pass_.run(block_size, histogram)
+    distribution = None
+    if histogram is not None:
+        counts = histogram.different_items(ratings, scores, multiplicity)
+        distribution = ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
+    expected, left, right = pass_.cohen()
+    h = pass_.dense[:, 0]
+    m = len(ratings.comparisons.rater_pairs)
+    return Chance(
+        method="exact",
+        cohen=expected,
+        cohen_error=np.zeros(m),
+        cohen_left=left,
+        cohen_right=right,
+        cohen_noise=np.zeros(m),
+        pooling=pooling,
+        pooled=float(pi @ h),
+        pooled_error=0.0,
+        pooled_at=h[place],
+        pooled_noise=0.0,
+        distinct=len(distinct),
+        similarity=float(pass_.dense[:, 1].mean()),
+        similarity_error=0.0,
+        distribution=distribution,
+        pairs_scored=len(distinct) * (len(distinct) - 1) // 2,
+    )
+
+
+class _Columns:
+    """The raters' marginals over the items they share with each other, each distinct one once, as a sparse matrix (V, C).
+
+    ``of_left[q]`` and ``of_right[q]`` are the columns of the two raters of pair q.
+    """
+
+    def __init__(self, ratings: Ratings, position: Ints, size: int) -> None:
+        from scipy.sparse import csr_matrix
+
+        comparisons = ratings.comparisons
+        order = np.argsort(comparisons.rater_pair, kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(comparisons.shared)])
+        known: dict[bytes, int] = {}
+        rows: list[Ints] = []
+        self.of_left, self.of_right = (np.zeros(len(comparisons.shared), dtype=np.int64) for _ in range(2))
+        for pair, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+            mine = order[start:stop]
+            for side, column in ((comparisons.left, self.of_left), (comparisons.right, self.of_right)):
+                answered = np.sort(side[mine])
+                number = known.setdefault(answered.tobytes(), len(rows))
+                if number == len(rows):
+                    rows.append(answered)
+                column[pair] = number
+        self.count = len(rows)
+        lengths = np.array([len(r) for r in rows], dtype=np.int64)
+        values = np.repeat(1 / np.maximum(lengths, 1), lengths)
+        places = position[ratings.answer[np.concatenate(rows)]] if rows else np.zeros(0, dtype=np.int64)
+        self.matrix = csr_matrix(
+            (values, (places, np.repeat(np.arange(len(rows)), lengths))), shape=(size, max(self.count, 1))
+        )
+        self.left_answer = position[ratings.answer[comparisons.left]]
+        self.right_answer = position[ratings.answer[comparisons.right]]
+        self.comparisons = comparisons
+
+
+class _Pass:
+    """One pass over S in blocks, accumulating S times the marginals; only what the influence functions need is kept.
+
+    ``dense`` (V, d) becomes S @ dense. Of S @ columns (V, C), which is large when there are many raters, the entries at the answers of the
+    comparisons are kept.
+    """
+
+    def __init__(self, equivalence: Equivalence, answers: Ints, dense: Floats, columns: _Columns) -> None:
+        self._equivalence, self._answers, self._columns = equivalence, answers, columns
+        self._weights = dense
+        self.dense = np.zeros_like(dense)
+        comparisons = columns.comparisons
+        self._wanted_left = columns.of_right[comparisons.rater_pair]
+        self._wanted_right = columns.of_left[comparisons.rater_pair]
+        self._left, self._right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
+
+    def run(self, block_size: int, histogram: _Histogram | None) -> None:
+        """Visits every block; symmetric, unless S @ columns is too large to keep."""
+        if len(self._answers) * self._columns.count <= _DENSE:
+            self._symmetric(block_size, histogram)
+        else:
+            self._by_strips(block_size, histogram)
+
+    def cohen(self) -> tuple[Floats, Floats, Floats]:
+        """Expected agreement of each rater pair, and the mean equivalences at the left and right answers."""
+        comparisons = self._columns.comparisons
+        total = sums(comparisons.rater_pair, self._left, len(comparisons.shared))
+        return total / np.maximum(comparisons.shared, 1), self._left, self._right
+
+    def _symmetric(self, block_size: int, histogram: _Histogram | None) -> None:
+        slices = list(_slices(len(self._answers), block_size))
+        columns = _Product(self._columns)
+        kept = np.zeros((len(self._answers), self._columns.count))
+        for i, rows in enumerate(slices):
+            for cols in slices[i:]:
+                block = self._block(rows, cols)
+                if histogram is not None:
+                    histogram.add(block, rows, cols)
+                block = block.astype(np.float64, copy=False)
+                self.dense[rows] += block @ self._weights[cols]
+                kept[rows] += columns(block, cols)
+                if cols != rows:
+                    self.dense[cols] += block.T @ self._weights[rows]
+                    kept[cols] += columns(block.T, rows)
+        self._left[:] = kept[self._columns.left_answer, self._wanted_left]
+        self._right[:] = kept[self._columns.right_answer, self._wanted_right]
+
+    def _by_strips(self, block_size: int, histogram: _Histogram | None) -> None:
+        columns = _Product(self._columns)
+        height = max(1, min(block_size, _DENSE // self._columns.count))
+        left_order, right_order = np.argsort(self._columns.left_answer), np.argsort(self._columns.right_answer)
+        for rows in _slices(len(self._answers), height):
+            kept = np.zeros((rows.stop - rows.start, self._columns.count))
+            for cols in _slices(len(self._answers), block_size):
+                block = self._block(rows, cols)
+                if histogram is not None:
+                    histogram.add_ordered(block, rows, cols)
+                block = block.astype(np.float64, copy=False)
+                self.dense[rows] += block @ self._weights[cols]
+                kept += columns(block, cols)
+            for order, answer, wanted, out in (
+                (left_order, self._columns.left_answer, self._wanted_left, self._left),
+                (right_order, self._columns.right_answer, self._wanted_right, self._right),
+            ):
+                start, stop = np.searchsorted(answer[order], [rows.start, rows.stop])
+                mine = order[start:stop]
+                out[mine] = kept[answer[mine] - rows.start, wanted[mine]]
+
+    def _block(self, rows: slice, cols: slice) -> NDArray[Any]:
+        k, l = self._answers[rows], self._answers[cols]  # noqa: E741
+        if len(self._answers) <= DOUBLE:
+            scores = self._equivalence.score(np.repeat(k, len(l)), np.tile(l, len(k)))
+            return np.asarray(scores, dtype=np.float64).reshape(len(k), len(l))
+        block = self._equivalence.block(k, l)
+        if rows == cols:
+            block = block.copy()
+            np.fill_diagonal(block, 1)
+        return block
+
+
+class _Product:
+    """A block of S times the marginals of its columns, dense while these are few."""
+
+    def __init__(self, columns: _Columns) -> None:
+        self._sparse = columns.matrix
+        self._dense = columns.matrix.toarray() if columns.count <= 32 else None
+
+    def __call__(self, block: Floats, cols: slice) -> Floats:
+        if self._dense is not None:
+            return np.asarray(block @ self._dense[cols])
+        return np.asarray((self._sparse[cols].T @ block.T).T)
+
+
+class _Histogram:
+    """Counts pairs of rows by the equivalence of their answers, on the grid; each distinct pair of answers weighs as many rows as it has."""
+
+    def __init__(self, multiplicity: Ints) -> None:
+        self._weights = multiplicity.astype(np.float64)
+        self._even = bool((multiplicity == 1).all())
+        self.counts = np.zeros(GRID + 1)
+
+    def add(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
+        """A block on or above the diagonal: unordered pairs."""
+        counts = self._count(block, rows, cols)
+        if rows == cols:
+            counts[GRID] -= float(np.sum(self._weights[rows] ** 2))
+            counts /= 2
+        self.counts += counts
+
+    def add_ordered(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
+        """Any block of a pass that visits both (k, l) and (l, k)."""
+        counts = self._count(block, rows, cols)
+        low, high = max(rows.start, cols.start), min(rows.stop, cols.stop)
+        if low < high:
+            counts[GRID] -= float(np.sum(self._weights[low:high] ** 2))
+        self.counts += counts / 2
+
+    def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Ints) -> Floats:
+        """The counts, less the pairs of the same item (shape (GRID + 1,))."""
+        counts = self.counts.copy()
+        counts[GRID] += float(np.sum(multiplicity * (multiplicity - 1) / 2))
+        return counts - np.bincount(on_grid(scores), minlength=GRID + 1)
+
+    def _count(self, block: NDArray[Any], rows: slice, cols: slice) -> Floats:
+        steps = (
+            (block * block.dtype.type(GRID))
+            if block.dtype == np.float32
+            else block.astype(np.float32) * np.float32(GRID)
+        )
+        np.rint(steps, out=steps)
+        flat = steps.astype(np.int64).ravel()
+        if self._even:
+            return np.bincount(flat, minlength=GRID + 1).astype(np.float64)
+        weights = np.multiply.outer(self._weights[rows], self._weights[cols]).ravel()
+        return sums(flat, weights, GRID + 1)
+
+
+def _slices(size: int, step: int) -> Iterator[slice]:
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
+
+
+class _RowTail:
+    """For each comparable row, the share of different-item answers whose equivalence reaches a step; over landmark rows when many."""
+
+    def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
+        rows = ratings.comparable
+        chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _LANDMARKS)).astype(np.int64))]
+        answers, self._place = np.unique(ratings.answer[rows], return_inverse=True)
+        targets, columns = np.unique(ratings.answer[chosen], return_inverse=True)
+        steps = np.concatenate(
+            [
+                on_grid(equivalence.block(answers[part], targets)).astype(np.int32)
+                for part in _slices(len(answers), BLOCK)
+            ]
+        )
+        self._steps = steps[:, columns]
+        self._other = ratings.item[rows][:, None] != ratings.item[chosen][None, :]
+
+    def __call__(self, step: int) -> Floats:
+        reached = (self._steps >= step)[self._place]
+        return np.asarray((reached & self._other).sum(axis=1) / np.maximum(self._other.sum(axis=1), 1))
+
+
+def permutation(
+    ratings: Ratings,
+    equivalence: Equivalence,
+    *,
+    permutations: int = 3,
+    marginals: Marginals = "answers",
+    seed: int = 0,
+) -> Chance:
+    """Expected agreement as the paper estimates it (Eq. pe_mc): the second rater's answers are permuted D times.
+
+    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes these. The standard errors
+    take the permuted pairs as independent draws, which errs on the safe side.
+
+    Parameters
+    ----------
+    ratings, equivalence, marginals
+        As for :func:`exact`.
+    permutations : int
+        D.
+    seed : int
+    """
+    rng = np.random.default_rng(seed)
+    comparisons = ratings.comparisons
+    pooling = Pooling.of(ratings, marginals)
+    distinct = np.unique(ratings.answer[pooling.rows])
+    raters = [_permuted_pairs(comparisons, rng) for _ in range(permutations)]
+    draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
+    others = [rng.permutation(len(distinct)) for _ in range(permutations)]
+    left = [ratings.answer[comparisons.left]] * permutations
+    right = [ratings.answer[comparisons.right[p]] for p in raters]
+    first, second = zip(*draws, strict=True)
+    left += [ratings.answer[rows] for rows in first] + [distinct] * permutations
+    right += [ratings.answer[rows] for rows in second] + [distinct[p] for p in others]
+    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
+    values = equivalence.score(k, l)
+    n_pairs, n_rows = len(comparisons.left), len(first[0])
+    pairwise = values[: permutations * n_pairs].reshape(permutations, n_pairs)
+    pooled = values[permutations * n_pairs : permutations * (n_pairs + n_rows)].reshape(permutations, n_rows)
+    uniform = values[permutations * (n_pairs + n_rows) :]
+    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
+
+    cohen, cohen_error, at_left, at_right, cohen_noise = _cohen_from_permutations(comparisons, pairwise, raters)
+    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
+    off = np.concatenate([p != np.arange(len(distinct)) for p in others])
+    q = len(distinct)
+    similarity = (1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0
+    similarity_error = float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0
+    return Chance(
+        method="permutation",
+        cohen=cohen,
+        cohen_error=cohen_error,
+        cohen_left=at_left,
+        cohen_right=at_right,
+        cohen_noise=cohen_noise,
+        pooling=pooling,
+        pooled=float(pooled.mean()),
+        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
+        pooled_at=pooled_at,
+        pooled_noise=pooled_noise,
+        distinct=q,
+        similarity=similarity,
+        similarity_error=similarity_error,
+        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
+        pairs_scored=len(keys),
+    )
+
+
+def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
+    """A permutation of the comparisons within each rater pair: whose right answer each left answer meets."""
+    order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
+    met = np.empty(len(order), dtype=np.int64)
+    met[np.argsort(comparisons.rater_pair, kind="stable")] = order
+    return met
+
+
+def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Pairs of rows, both sides distributed as π: a permutation where all weigh the same, else draws with replacement."""
+    n = len(pooling.rows)
+    if np.ptp(pooling.weights) == 0:
+        return pooling.rows, pooling.rows[rng.permutation(n)]
+    return rng.choice(pooling.rows, n, p=pooling.weights), rng.choice(pooling.rows, n, p=pooling.weights)
+
+
+def _cohen_from_permutations(
+    comparisons: Comparisons, values: Floats, met: list[Ints]
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Expected agreement by rater pair, its error, the means at left and right answers, and their noise; values (D, P)."""
+    d, m = len(values), len(comparisons.shared)
+    received = np.empty_like(values)
+    for row, permuted, out in zip(values, met, received, strict=True):
+        out[permuted] = row
+    at_left, at_right = values.mean(axis=0), received.mean(axis=0)
+    total = sums(comparisons.rater_pair, at_left, m)
+    expected = total / comparisons.shared
+    squares = sums(comparisons.rater_pair, ((values - expected[comparisons.rater_pair]) ** 2).sum(axis=0), m)
+    draws = d * comparisons.shared
+    error = np.sqrt(squares / np.maximum(draws - 1, 1) / draws)
+    if d < 2:
+        return expected, error, at_left, at_right, np.zeros(m)
+    spread = (values.var(axis=0, ddof=1) + received.var(axis=0, ddof=1)) / d
+    noise = sums(comparisons.rater_pair, spread, m) / comparisons.shared
+    return expected, error, at_left, at_right, noise
+
+
+def _pooled_from_draws(
+    pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...], n_rows: int
+) -> tuple[Floats, float]:
+    """Mean equivalence of each pooled row with those it met, and the mean noise of these means; values (D, n)."""
+    rows = np.concatenate([*first, *second])
+    flat = np.concatenate([values.ravel(), values.ravel()])
+    count = np.bincount(rows, minlength=n_rows)[pooling.rows]
+    total = np.bincount(rows, weights=flat, minlength=n_rows)[pooling.rows]
+    squares = np.bincount(rows, weights=flat**2, minlength=n_rows)[pooling.rows]
+    mean = np.where(count > 0, total / np.maximum(count, 1), values.mean())
+    repeated = count >= 2
+    within = (squares - count * mean**2)[repeated].sum() / max(float((count - 1)[repeated].sum()), 1.0)
+    return mean, float(max(within, 0) * np.mean(1 / np.maximum(count, 1)))
+
+
+def _sampled_distribution(ratings: Ratings, values: Floats, first: Ints, second: Ints) -> ChanceDistribution | None:
+    different = ratings.item[first] != ratings.item[second]
+    if not different.any():
+        return None
+    counts = np.bincount(on_grid(values[different]), minlength=GRID + 1).astype(np.float64)
+    return ChanceDistribution.of(counts, sample=float(different.sum()))

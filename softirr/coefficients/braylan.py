@@ -1,0 +1,107 @@
+"""sigma, KS and alpha computed as the code of their authors does (Braylan et al. 2022, package annotationmodeling).
+
+For comparisons with published figures. What differs from :mod:`softirr.coefficients.distributions`: chance is a random sample of as many different-item pairs
+as there are same-item pairs; items with one answer count; sigma smooths chance by a kernel density, or cuts at a plain quantile, and counts
+ties as disagreement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.chance.estimates import Equivalence
+from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.errors import InputError
+from softirr.tables.ratings import Floats, Ints, Ratings
+
+COMPAT = "braylan2022"
+
+
+@dataclass(frozen=True, eq=False)
+class Braylan2022:
+    """The statistics of two sets of distances.
+
+    Attributes
+    ----------
+    observed : shape (n_o,)
+        Distances 1 - S of the pairs of answers to one item, each unordered pair once.
+    expected : shape (n_e,)
+        Distances of pairs of answers to different items.
+    """
+
+    observed: Floats
+    expected: Floats
+
+    @classmethod
+    def of(cls, ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> Braylan2022:
+        """The distances of a table, chance drawn with replacement from the pairs of different items.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            With at least one item that has two answers, and answers to another item.
+        equivalence : Equivalence
+        scores : shape (P,)
+            Equivalence of each of ``ratings.comparisons``.
+        seed : int
+            Theirs has none.
+        """
+        rng = np.random.default_rng(seed)
+        left, right = _drawn(ratings, len(scores), rng)
+        return cls(1 - scores, 1 - equivalence.score(ratings.answer[left], ratings.answer[right]))
+
+    def alpha(self) -> float | None:
+        """1 - mean observed / mean expected distance; None where all expected distances are 0."""
+        mean = float(self.expected.mean())
+        return 1 - float(self.observed.mean()) / mean if mean > 0 else None
+
+    def sigma(self, level: float = 0.05, *, kde: bool = True) -> float:
+        """Share of the observed distances that a chance pair would undercut less often than ``level``.
+
+        With ``kde`` by a Gaussian kernel density of the expected distances (Scott's bandwidth), integrated from 0; else, and where all expected
+        distances are the same, which has no density, by their quantile.
+        """
+        if not kde or np.ptp(self.expected) == 0:
+            return 1 - float(np.mean(self.observed >= np.quantile(self.expected, level)))
+        from scipy.stats import gaussian_kde
+
+        density = gaussian_kde(self.expected)
+        distinct, place = np.unique(self.observed, return_inverse=True)
+        below = np.array([density.integrate_box_1d(0, d) for d in distinct.tolist()])[place]
+        return 1 - float(np.mean(below >= level))
+
+    def ks(self) -> float:
+        """max over x of F_observed(x) - F_expected(x)."""
+        from scipy.stats import ks_2samp
+
+        return float(ks_2samp(self.observed, self.expected, alternative="greater").statistic)
+
+
+def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> dict[str, Estimate]:
+    """sigma and KS of a table as theirs, without intervals, which theirs has not either."""
+    reason: Any = missing(ratings)
+    if reason is None and len(np.unique(ratings.item)) < 2:
+        reason = Undefined.ONE_ITEM
+    if reason is not None:
+        return {"sigma": undefined(reason), "ks": undefined(reason)}
+    found = Braylan2022.of(ratings, equivalence, scores, seed=seed)
+    return {"sigma": Estimate(found.sigma(), np.zeros(0)), "ks": Estimate(found.ks(), np.zeros(0))}
+
+
+def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Rows of pairs of different items: as many as same-item pairs, or as there are, drawn with replacement."""
+    n, sizes = len(ratings.item), ratings.per_item
+    there = (n * n - int(np.sum(sizes**2))) // 2
+    if there == 0:
+        raise InputError("All answers are to one item, so that there are no pairs of different items.")
+    wanted = min(observed, there)
+    left: Ints = np.zeros(0, dtype=np.int64)
+    right: Ints = np.zeros(0, dtype=np.int64)
+    while len(left) < wanted:
+        a, b = rng.integers(0, n, (2, 2 * wanted))
+        different = np.flatnonzero(ratings.item[a] != ratings.item[b])
+        left, right = np.append(left, a[different]), np.append(right, b[different])
+    return left[:wanted], right[:wanted]

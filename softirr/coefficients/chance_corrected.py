@@ -1,0 +1,465 @@
+"""Coefficients of agreement, soft and classical in one: observed and expected agreement in, values with influence functions out.
+
+Soft means that two answers agree to a degree S(a, b) in [0, 1] with S(a, a) = 1; with S in {0, 1} every coefficient is the classical one.
+All of them compare the observed agreement with the one expected by chance, ``(Po - Pe) / (1 - Pe)``, and differ in both terms only:
+
+=============  =======================================  ================================================================
+coefficient    observed agreement                       expected agreement
+=============  =======================================  ================================================================
+Cohen          of a rater pair, over shared items       p_r' S p_s, each rater's own distribution over the shared items
+Scott, Fleiss  mean over items of the mean over pairs   π' S π, π pooled over the answers of items with two or more
+Krippendorff   same, items weighted by their answers    the same without replacement: (n π' S π - 1) / (n - 1)
+Gwet AC2       as Fleiss                                mean of S over distinct answers × (1 - Σ π²) q / (q - 1)
+=============  =======================================  ================================================================
+
+The mean over rater pairs is the project's Cohen (paper, section "Real-World Experiments"). sigma and KS (Braylan et al. 2022) compare the
+whole distributions of same-item and different-item equivalences.
+
+Each function returns an :class:`Estimate`: its value and its influence function over items, from which :mod:`softirr.coefficients.intervals` makes
+standard errors and intervals. Undefined values carry a reason of :class:`Undefined`; nothing here returns nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.distributions import GRID, ChanceDistribution, ks, on_grid, sigma
+from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
+from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, item_means, sums
+
+__all__ = [
+    "GRID",
+    "Chance",
+    "ChanceDistribution",
+    "Comparisons",
+    "Estimate",
+    "Floats",
+    "Ints",
+    "Marginals",
+    "Pooling",
+    "Ratings",
+    "Undefined",
+    "cohen_pair",
+    "fleiss",
+    "gwet",
+    "item_means",
+    "krippendorff",
+    "ks",
+    "mean_cohen",
+    "observed_agreement",
+    "on_grid",
+    "pair_agreement",
+    "rater_agreement",
+    "scott",
+    "sigma",
+    "sums",
+    "undefined",
+]
+
+_CERTAIN = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Expected agreement of every kind, and what its influence functions need.
+
+    Attributes
+    ----------
+    method : str
+        ``exact``, ``permutation`` or ``stratified``.
+    cohen, cohen_error : shape (m,)
+        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from sampling.
+    cohen_left, cohen_right : shape (P,)
+        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items, and of its right
+        answer with the left rater's.
+    cohen_noise : shape (m,)
+        Mean variance that sampling adds to ``cohen_left + cohen_right``.
+    pooling : Pooling
+        The rows of π and their weights.
+    pooled, pooled_error : float
+        π' S π: the expected agreement of Scott and Fleiss.
+    pooled_at : shape (n,)
+        For each row of ``pooling``: mean equivalence of its answer with an answer drawn from π.
+    pooled_noise : float
+        Mean variance that sampling adds to ``pooled_at``.
+    distinct : int
+        Number of distinct answers, q.
+    similarity, similarity_error : float
+        Mean of S over all q × q pairs of distinct answers.
+    distribution : ChanceDistribution or None
+        Equivalences of answers to different items; None with one item.
+    pairs_scored : int
+        Unordered pairs of different answers scored for it.
+    cohen_loadings : shape (m, F), optional
+        What each of F errors that rater pairs share, independent and of standard deviation 1, adds to each of ``cohen``; what they leave of
+        ``cohen_error`` is each pair's own.
+    """
+
+    method: str
+    cohen: Floats
+    cohen_error: Floats
+    cohen_left: Floats
+    cohen_right: Floats
+    cohen_noise: Floats
+    pooling: Pooling
+    pooled: float
+    pooled_error: float
+    pooled_at: Floats
+    pooled_noise: float
+    distinct: int
+    similarity: float
+    similarity_error: float
+    distribution: ChanceDistribution | None
+    pairs_scored: int
+    cohen_loadings: Floats | None = None
+
+    def cohen_sum_error(self, slopes: Floats) -> float:
+        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
+        if self.cohen_loadings is None:
+            return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
+        own = np.maximum(self.cohen_error**2 - np.sum(self.cohen_loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2) + np.sum(slopes**2 * own)))
+
+    @property
+    def standard_error(self) -> float:
+        """Largest of the standard errors: of the mean over rater pairs, and of the pooled expectation."""
+        m = max(len(self.cohen), 1)
+        return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)
+
+
+def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
+    """Mean over items of the mean equivalence of their pairs."""
+    if reason := missing(ratings):
+        return undefined(reason)
+    return _mean(item_means(ratings, scores))
+
+
+def _mean(values: Floats) -> Estimate:
+    """The plain mean of one value per item."""
+    mean = float(values.mean())
+    return Estimate(mean, values - mean, floor=0.0, replicate=lambda weights: weights @ values / len(values))
+
+
+def _corrected(observed: float, expected: float) -> float | None:
+    """(Po - Pe) / (1 - Pe), or None where chance leaves no room."""
+    return None if 1 - expected <= _CERTAIN else (observed - expected) / (1 - expected)
+
+
+def _corrected_all(observed: Floats, expected: Floats) -> Floats:
+    """The same for arrays, nan where chance leaves no room."""
+    room = 1 - expected
+    return np.divide(observed - expected, room, out=np.full(room.shape, np.nan), where=room > _CERTAIN)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Quotient, nan where nothing stands below."""
+    return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator > 0)
+
+
+def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> Estimate:
+    """Soft Cohen's kappa of one rater pair, over the items both answered (paper Eq. kappa, soft_pe).
+
+    The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the mean equivalence of a
+    with the answers of s: the variance of Fleiss, Cohen and Everitt (1969) for weighted kappa.
+
+    Parameters
+    ----------
+    ratings, scores, chance
+    pair : int
+        Index into ``ratings.comparisons.rater_pairs``.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the pair's shared items.
+    """
+    mine = ratings.comparisons.of_pair(pair)
+    expected = float(chance.cohen[pair])
+    if len(mine) < 2:
+        return undefined(Undefined.ONE_ITEM, expected)
+    observed = float(scores[mine].mean())
+    value = _corrected(observed, expected)
+    if value is None:
+        return undefined(Undefined.NO_VARIATION, expected)
+    slope = (1 - value) / (1 - expected)
+    by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
+    own, n = scores[mine], len(mine)
+    influence = (own - observed) / (1 - expected) - slope * (by_chance - by_chance.mean())
+    apart = _corrected(observed, (n * expected - observed) / (n - 1))
+
+    def replicate(weights: Floats) -> Floats:
+        return _corrected_all(weights @ own / n, weights @ by_chance / n - by_chance.mean() + expected)
+
+    return Estimate(
+        value,
+        influence,
+        expected=expected,
+        chance_error=slope * float(chance.cohen_error[pair]),
+        noise=slope**2 * float(chance.cohen_noise[pair]),
+        shift=0.0 if apart is None else apart - value,
+        replicate=replicate,
+    )
+
+
+def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int | None = None) -> Estimate:
+    """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (paper, "the pairwise average of all annotator pairs").
+
+    Pairs that share one item, or whose answers are all equivalent, have no kappa and are left out of the mean. ``expected`` is the mean
+    over the same pairs.
+
+    Parameters
+    ----------
+    ratings, scores, chance
+    rater : int, optional
+        Take the pairs of this rater only.
+    """
+    if reason := missing(ratings):
+        return undefined(reason)
+    comparisons = ratings.comparisons
+    wanted = np.arange(len(comparisons.rater_pairs))
+    if rater is not None:
+        wanted = wanted[(comparisons.rater_pairs == rater).any(axis=1)]
+        if not len(wanted):
+            return undefined(Undefined.NO_OTHER_RATER)
+    expected = float(chance.cohen[wanted].mean())
+    m = len(comparisons.rater_pairs)
+    count = comparisons.shared
+    observed = sums(comparisons.rater_pair, scores, m) / count
+    defined = np.zeros(m, dtype=bool)
+    defined[wanted] = (count[wanted] >= 2) & (1 - chance.cohen[wanted] > _CERTAIN)
+    if not defined.any():
+        if (count[wanted] < 2).all() and len(wanted):
+            return undefined(Undefined.ONE_ITEM if len(wanted) == 1 else Undefined.NO_PAIR_DEFINED, expected)
+        return undefined(Undefined.NO_VARIATION if len(wanted) == 1 else Undefined.NO_PAIR_DEFINED, expected)
+    room = np.where(defined, 1 - chance.cohen, 1.0)
+    kappa = (observed - chance.cohen) / room
+    slope = (1 - kappa) / room
+    k = int(defined.sum())
+
+    pair = comparisons.rater_pair
+    by_chance = chance.cohen_left + chance.cohen_right
+    mean_by_chance = sums(pair, by_chance, m) / count
+    one = (scores - observed[pair]) / room[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
+    used = np.flatnonzero(defined[pair])
+    items, place = np.unique(comparisons.item[used], return_inverse=True)
+    share = len(items) / (k * count[pair[used]])
+    influence = sums(place, share * one[used], len(items))
+    # the noise of one influence: rater pairs draw their chance pairs independently of each other
+    noise = float(np.sum(slope[defined] ** 2 * chance.cohen_noise[defined] * len(items) / (k**2 * count[defined])))
+    error = chance.cohen_sum_error(np.where(defined, slope, 0.0)) / k
+    apart = _corrected_all(observed, (count * chance.cohen - observed) / np.maximum(count - 1, 1))
+    shift = np.where(np.isfinite(apart), apart - kappa, 0.0)[defined]
+    return Estimate(
+        float(kappa[defined].mean()),
+        influence,
+        None,
+        float(chance.cohen[defined].mean()),
+        error,
+        noise,
+        shift=float(shift.mean()),
+        replicate=_mean_cohen_replicates(pair[used], place, len(items), scores[used], by_chance[used], chance.cohen),
+    )
+
+
+def _mean_cohen_replicates(
+    pair: Ints, item: Ints, n_items: int, scores: Floats, by_chance: Floats, expected: Floats
+) -> Replicate:
+    """Replicates of the mean over rater pairs; pair and item of each comparison, expected agreement of each pair."""
+    from scipy.sparse import csr_matrix
+
+    m = len(expected)
+    count = np.bincount(pair, minlength=m)
+    mean_by_chance = sums(pair, by_chance, m) / np.maximum(count, 1)
+
+    def by_pair(values: Floats) -> Any:
+        return csr_matrix((values, (pair, item)), shape=(m, n_items))
+
+    ones, own, chance = by_pair(np.ones(len(pair))), by_pair(scores), by_pair(by_chance)
+
+    def replicate(weights: Floats) -> Floats:
+        total = ones @ weights.T
+        met = _ratio(chance @ weights.T, total) - mean_by_chance[:, None] + expected[:, None]
+        kappa = _corrected_all(_ratio(own @ weights.T, total), met)
+        usable = np.isfinite(kappa) & (total >= 2)
+        return _ratio(np.where(usable, kappa, 0.0).sum(axis=0), usable.sum(axis=0).astype(np.float64))
+
+    return replicate
+
+
+def _uncomparable(ratings: Ratings) -> Undefined | None:
+    """Why a pooled coefficient is not defined, if so."""
+    if reason := missing(ratings):
+        return reason
+    return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
+
+
+def _apart(ratings: Ratings, scores: Floats, chance: Chance) -> float:
+    """π' S π over answers to different items only: what it estimates in the long run."""
+    pooling, comparisons = chance.pooling, ratings.comparisons
+    weight = np.zeros(len(ratings.item))
+    weight[pooling.rows] = pooling.weights
+    same = np.sum(weight**2) + 2 * np.sum(weight[comparisons.left] * weight[comparisons.right] * scores)
+    share = np.sum(sums(ratings.item, weight, ratings.n_items) ** 2)
+    return float((chance.pooled - same) / (1 - share)) if share < 1 - _CERTAIN else float(chance.pooled)
+
+
+def _pooled_replicates(
+    ratings: Ratings, pooling: Pooling, means: Floats, size: Floats, at: Floats, expected: Callable[[Floats], Floats]
+) -> Replicate:
+    """Replicates of a pooled coefficient.
+
+    Parameters
+    ----------
+    means, size : shape (number of comparable items,)
+        Observed agreement of each, and its weight in the mean.
+    at : shape (n,)
+        A value of each pooled row whose weighted mean decides chance.
+    expected
+        From that mean to the expected agreement.
+    """
+    n = ratings.n_items
+    observed, counted = np.zeros(n), np.zeros(n)
+    observed[ratings.comparable_items], counted[ratings.comparable_items] = means * size, size
+    item = ratings.item[pooling.rows]
+    met, weight = sums(item, pooling.weights * at, n), sums(item, pooling.weights, n)
+    terms = np.stack([observed, counted, met, weight], axis=1)[pooling.items]
+
+    def replicate(weights: Floats) -> Floats:
+        above, below, reached, total = (weights @ terms).T
+        return _corrected_all(_ratio(above, below), expected(_ratio(reached, total)))
+
+    return replicate
+
+
+def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+    """Soft Fleiss' kappa (paper Eq. soft_fleiss_pi, soft_fleiss_pe), with any number of answers per item."""
+    if reason := _uncomparable(ratings):
+        return undefined(reason, float(chance.pooled))
+    means = item_means(ratings, scores)
+    expected = float(chance.pooled)
+    value = _corrected(float(means.mean()), expected)
+    if value is None:
+        return undefined(Undefined.NO_VARIATION, expected)
+    slope = (1 - value) / (1 - expected)
+    pooling = chance.pooling
+    by_chance = pooling.influence(ratings, chance.pooled_at)
+    influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
+    noise = 4 * slope**2 * pooling.noise(ratings, chance.pooled_noise)
+    apart = _corrected(float(means.mean()), _apart(ratings, scores, chance))
+    centre = float(np.sum(pooling.weights * chance.pooled_at))
+    return Estimate(
+        value,
+        influence,
+        None,
+        expected,
+        slope * chance.pooled_error,
+        noise,
+        shift=0.0 if apart is None else apart - value,
+        replicate=_pooled_replicates(
+            ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - centre)
+        ),
+    )
+
+
+def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+    """Soft Scott's pi: Fleiss' kappa of two raters (paper Eq. scotts_pi1, scotts_pi2)."""
+    if reason := missing(ratings):
+        return undefined(reason)
+    if len(np.unique(ratings.rater)) > 2:
+        return undefined(Undefined.MORE_THAN_TWO_RATERS)
+    return fleiss(ratings, scores, chance)
+
+
+def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+    """Soft Krippendorff's alpha: distance 1 - S, values paired without replacement (Krippendorff 2011, "Computing alpha-reliability").
+
+    ``chance`` must be that of the marginals ``answers``.
+    """
+    if reason := _uncomparable(ratings):
+        return undefined(reason)
+    sizes = ratings.per_item[ratings.comparable_items]
+    n = int(sizes.sum())
+    means = item_means(ratings, scores)
+    observed = float(np.sum(sizes * means) / n)
+    expected = (n * float(chance.pooled) - 1) / (n - 1)
+    value = _corrected(observed, expected)
+    if value is None:
+        return undefined(Undefined.NO_VARIATION, expected)
+    slope = (1 - value) / (1 - expected)
+    scale = n / (n - 1)
+    by_chance = scale * chance.pooling.influence(ratings, chance.pooled_at)
+    influence = sizes / sizes.mean() * (means - observed) / (1 - expected) - 2 * slope * by_chance
+    noise = 4 * slope**2 * scale**2 * chance.pooling.noise(ratings, chance.pooled_noise)
+    apart = _corrected(observed, _apart(ratings, scores, chance))
+    centre = float(np.sum(chance.pooling.weights * chance.pooled_at))
+    return Estimate(
+        value,
+        influence,
+        None,
+        expected,
+        slope * scale * chance.pooled_error,
+        noise,
+        shift=0.0 if apart is None else apart - value,
+        replicate=_pooled_replicates(
+            ratings,
+            chance.pooling,
+            means,
+            sizes.astype(np.float64),
+            chance.pooled_at,
+            lambda met: expected + 2 * scale * (met - centre),
+        ),
+    )
+
+
+def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
+    """Soft Gwet's AC2 (AC1 with S in {0, 1}): chance agreement from answers that are hard to tell (Gwet 2008, 2014).
+
+    ``Pe = q / (q - 1) × mean of S over all q × q pairs of distinct answers × Σ π_k (1 - π_k)``.
+    """
+    if reason := _uncomparable(ratings):
+        return undefined(reason)
+    q = chance.distinct
+    if q < 2:
+        return undefined(Undefined.ONE_CATEGORY)
+    pooling = chance.pooling
+    answers = ratings.answer[pooling.rows]
+    frequency = sums(answers, pooling.weights, ratings.n_answers)
+    scale = chance.similarity * q / (q - 1)
+    expected = float(scale * np.sum(frequency * (1 - frequency)))
+    means = item_means(ratings, scores)
+    value = _corrected(float(means.mean()), expected)
+    if value is None:
+        return undefined(Undefined.NO_VARIATION, expected)
+    slope = (1 - value) / (1 - expected)
+    by_chance = -scale * pooling.influence(ratings, frequency[answers])
+    influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
+    error = slope * expected / chance.similarity * chance.similarity_error
+    centre = float(np.sum(frequency**2))
+    replicate = _pooled_replicates(
+        ratings,
+        pooling,
+        means,
+        np.ones(len(means)),
+        frequency[answers],
+        lambda met: expected - 2 * scale * (met - centre),
+    )
+    return Estimate(value, influence, None, expected, error, replicate=replicate)
+
+
+def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
+    """Mean equivalence of two raters' answers over the items both answered."""
+    return _mean(scores[ratings.comparisons.of_pair(pair)])
+
+
+def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
+    """Mean over a rater's items of the mean equivalence of the rater's answer with the others'."""
+    comparisons = ratings.comparisons
+    mine = np.flatnonzero((comparisons.rater_pairs == rater).any(axis=1)[comparisons.rater_pair])
+    if not len(mine):
+        return undefined(Undefined.NO_OTHER_RATER)
+    _, place = np.unique(comparisons.item[mine], return_inverse=True)
+    return _mean(np.bincount(place, weights=scores[mine]) / np.bincount(place))

@@ -1,0 +1,204 @@
+"""sigma and KS (Braylan et al. 2022): the distributions of same-item and different-item equivalences compared.
+
+Exact, aware of ties and deterministic; :mod:`softirr.coefficients.braylan` computes both as their authors' code does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
+from softirr.tables.ratings import Floats, Ints, Pooling, Ratings, sums
+
+GRID = 65_536
+"""sigma and KS compare equivalences on a grid of this many steps: values closer than 1/65,536 are ties, on every machine."""
+
+
+def on_grid(equivalence: Any) -> Ints:
+    """Equivalences in steps of 1/65,536, through float32 so that a measure's float32 and float64 answers land on the same step."""
+    return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceDistribution:
+    """Equivalences of answers to different items, on the grid.
+
+    Attributes
+    ----------
+    tail : shape (GRID + 2,)
+        ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
+    sample : float
+        How many independent pairs it was estimated from; infinite when all pairs are in it.
+    row_tail : callable, optional
+        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where it is not known.
+    """
+
+    tail: Floats
+    sample: float = np.inf
+    row_tail: Callable[[int], Floats] | None = None
+
+    @classmethod
+    def of(
+        cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
+    ) -> ChanceDistribution | None:
+        """From the number of pairs at each step, shape (GRID + 1,); None without pairs."""
+        counts = np.maximum(counts, 0)
+        total = float(counts.sum())
+        if total <= 0:
+            return None
+        tail = np.zeros(GRID + 2)
+        tail[:-1] = np.cumsum(counts[::-1])[::-1] / total
+        return cls(tail, sample, row_tail)
+
+    def error(self, share: float) -> float:
+        """Standard error of a tail share from the sampling of pairs."""
+        return float(np.sqrt(share * (1 - share) / self.sample))
+
+
+def _distributions(
+    ratings: Ratings, scores: Floats, chance: ChanceDistribution | None
+) -> tuple[Ints, ChanceDistribution] | Estimate:
+    if reason := missing(ratings):
+        return undefined(reason)
+    if chance is None or len(ratings.comparable_items) < 2:
+        return undefined(Undefined.ONE_ITEM)
+    return on_grid(scores), chance
+
+
+def _pair_influence(ratings: Ratings, values: Floats) -> Floats:
+    """Influence of each comparable item on the plain mean of a value over all same-item pairs."""
+    total = sums(ratings.comparisons.item, values - values.mean(), ratings.n_items)
+    used = ratings.comparable_items
+    return total[used] * len(used) / len(values)
+
+
+def _tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> Floats:
+    """Influence of each comparable item on ``chance.tail[step]``; zeros where rows are not known apart."""
+    if chance.row_tail is None:
+        return np.zeros(len(ratings.comparable_items))
+    return 2 * Pooling.of(ratings).influence(ratings, chance.row_tail(step))
+
+
+def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *, level: float = 0.05) -> Estimate:
+    """Share of same-item pairs that fewer than 5% of the different-item pairs would beat (Braylan et al. 2022, sigma).
+
+    Deterministic and aware of ties: where chance pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly
+    0.05 when same-item pairs are like chance pairs. (With rank p of a pair uniform on its ties, this is P(p < 0.05).)
+    """
+    both = _distributions(ratings, scores, chance)
+    if isinstance(both, Estimate):
+        return both
+    steps, known = both
+    value = _share_beyond(steps, known, level)
+    at, part = _point(known, level)
+    counts = _beyond(steps, known, level)
+    # moving the 5% point by a little: the slope of the curve (chance share, same-item share), over half to one and a half levels
+    slope = (_share_beyond(steps, known, 1.5 * level) - _share_beyond(steps, known, 0.5 * level)) / level
+    below = _tail_influence(ratings, known, at + 1)
+    within = _tail_influence(ratings, known, at)
+    influence = _pair_influence(ratings, counts) - slope * (part * within + (1 - part) * below)
+    replicate = _Resampled(ratings, steps, known, _around(known, level)).sigma(level)
+    return Estimate(value, influence, None, level, slope * known.error(level), floor=0.0, replicate=replicate)
+
+
+def beyond_chance(scores: Floats, chance: ChanceDistribution, *, level: float = 0.05) -> Floats:
+    """Of each same-item pair, whether fewer than 5% of the different-item pairs beat it, in part where it ties; :func:`sigma` is the mean.
+
+    The means over the pairs of an item, a rater or two raters are their sigma, against the chance of the whole project.
+    """
+    return _beyond(on_grid(scores), chance, level)
+
+
+def _point(chance: ChanceDistribution, level: float) -> tuple[int, float]:
+    """The step of the chance distribution's upper ``level`` point, and the share of its ties that lies beyond."""
+    at = int(np.flatnonzero(chance.tail >= level)[-1])
+    return at, float((level - chance.tail[at + 1]) / (chance.tail[at] - chance.tail[at + 1]))
+
+
+def _beyond(steps: Ints, chance: ChanceDistribution, level: float) -> Floats:
+    at, part = _point(chance, level)
+    return np.where(steps > at, 1.0, np.where(steps == at, part, 0.0))
+
+
+def _around(chance: ChanceDistribution, level: float, most: int = 96) -> Ints:
+    """Steps around the chance distribution's upper ``level`` point, and both ends, ascending."""
+    change = np.flatnonzero(np.diff(chance.tail[::-1], prepend=-1.0))[::-1]
+    steps = GRID + 1 - change
+    near = steps[(chance.tail[steps] >= level / 5) & (chance.tail[steps] <= 4 * level)]
+    if len(near) > most:
+        near = near[np.unique(np.linspace(0, len(near) - 1, most).astype(np.int64))]
+    below, above = steps[chance.tail[steps] > 4 * level], steps[chance.tail[steps] < level / 5]
+    return np.unique(np.concatenate([[0], below[-1:], near, above[:1], [GRID + 1]]).astype(np.int64))
+
+
+class _Resampled:
+    """Tails of the same-item and different-item distributions in resampled tables, at some steps.
+
+    The shares of chance pairs beyond each step are taken to first order in the weights; where rows are not known apart they stay.
+    """
+
+    def __init__(self, ratings: Ratings, steps: Ints, chance: ChanceDistribution, at: Ints) -> None:
+        self._ratings, self._steps, self._chance, self._at = ratings, steps, chance, at
+        self._terms: tuple[Floats, Floats, Floats] | None = None
+
+    def _tails(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Shares of same-item and of different-item pairs at each step or beyond, shape (B, G) each."""
+        if self._terms is None:
+            ratings, used = self._ratings, self._ratings.comparable_items
+            item = ratings.comparisons.item
+            count = np.bincount(item, minlength=ratings.n_items)[used].astype(np.float64)
+            shares = [sums(item, (self._steps >= e).astype(np.float64), ratings.n_items)[used] for e in self._at]
+            shifts = [_tail_influence(ratings, self._chance, int(e)) / len(used) for e in self._at]
+            self._terms = count, np.stack(shares, axis=1), np.stack(shifts, axis=1)
+        count, reached, moved = self._terms
+        same = (weights @ reached) / (weights @ count)[:, None]
+        return same, np.clip(self._chance.tail[self._at] + weights @ moved, 0.0, 1.0)
+
+    def ks(self, weights: Floats) -> Floats:
+        """KS of each resampled table."""
+        same, different = self._tails(weights)
+        return np.maximum((same - different).max(axis=1), 0.0)
+
+    def sigma(self, level: float) -> Replicate:
+        """Sigma of each resampled table, ties shared out."""
+
+        def replicate(weights: Floats) -> Floats:
+            same, different = self._tails(weights)
+            beyond = np.maximum.accumulate(different[:, ::-1], axis=1)
+            return np.array([np.interp(level, x, y) for x, y in zip(beyond, same[:, ::-1], strict=True)])
+
+        return replicate
+
+
+def _share_beyond(steps: Ints, chance: ChanceDistribution, level: float) -> float:
+    """Same-item share beyond the chance distribution's upper ``level`` point, ties shared out."""
+    return float(_beyond(steps, chance, level).mean())
+
+
+def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> Estimate:
+    """Largest lead of the same-item pairs over the different-item pairs: max over e of P(same >= e) - P(different >= e).
+
+    The one-sided two-sample Kolmogorov-Smirnov statistic of Braylan et al. (2022), over all pairs instead of a sample.
+    """
+    both = _distributions(ratings, scores, chance)
+    if isinstance(both, Estimate):
+        return both
+    steps, known = both
+    distinct, count = np.unique(steps, return_counts=True)
+    same_tail = np.cumsum(count[::-1])[::-1] / len(steps)
+    lead = same_tail - known.tail[distinct]
+    best = int(np.argmax(lead))
+    if lead[best] <= 0:
+        return Estimate(0.0, np.zeros(len(ratings.comparable_items)), floor=0.0)
+    at = int(distinct[best])
+    influence = _pair_influence(ratings, (steps >= at).astype(np.float64)) - _tail_influence(ratings, known, at)
+    expected = float(known.tail[at])
+    # the lead is largest near where it is largest now: the best steps by their lead, and a spread of the others
+    near = distinct[np.argsort(-lead, kind="stable")[:48]]
+    spread = distinct[np.unique(np.linspace(0, len(distinct) - 1, min(len(distinct), 48)).astype(np.int64))]
+    replicate = _Resampled(ratings, steps, known, np.union1d(near, spread)).ks
+    return Estimate(float(lead[best]), influence, None, expected, known.error(expected), floor=0.0, replicate=replicate)

@@ -1,0 +1,196 @@
+"""Standard errors and confidence intervals over items: analytic from influence functions, and bootstrap.
+
+Items are the unit that is sampled: a project's items stand for the items it might have had. Raters are taken as given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.estimate import Estimate, Undefined
+from softirr.tables.ratings import Floats
+
+FEW_ITEMS = 30
+"""Below this many items a report warns that its intervals are rough."""
+REPLICATES = 2_000
+"""Resampled tables of one bootstrap interval."""
+_NO_SKEW = 20
+"""Items without skewness that the influences are taken to come with: the skewness of a few items is mostly chance."""
+_AT_ONCE = 4_000_000
+"""Weights in memory at a time: 32 MB."""
+_CERTAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient with its interval, as reports carry it.
+
+    Attributes
+    ----------
+    value : float or None
+    standard_error : float or None
+    ci95 : (float, float) or None
+        Confidence interval.
+    undefined : str or None
+        Why there is no value.
+    """
+
+    value: float | None
+    standard_error: float | None = None
+    ci95: tuple[float, float] | None = None
+    undefined: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object C of the JSON contract."""
+        return {
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+            "undefined": self.undefined,
+        }
+
+
+def standard_error(estimate: Estimate) -> float | None:
+    """Standard error over items, with the error of sampled chance agreement added; None with fewer than two items.
+
+    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the jackknife's to first order (Efron and Stein 1981). Where
+    chance is sampled, sampling also scatters the ψ, and ``noise`` takes that part off again.
+    """
+    n = len(estimate.influence)
+    if estimate.value is None or n < 2:
+        return None
+    centred = estimate.influence - estimate.influence.mean()
+    variance = float(np.sum(centred**2)) / (n * (n - 1)) - estimate.noise / n
+    return float(np.sqrt(max(variance, 0.0) + estimate.chance_error**2))
+
+
+def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95) -> tuple[float, float]:
+    """value ± quantile × error, with Student's t of ``df`` degrees of freedom, cut at the highest possible value 1."""
+    half = _quantile(df, level) * error
+    return value - half, min(value + half, 1.0)
+
+
+def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
+    """A coefficient with its analytic interval.
+
+    Student's t with N - 1 degrees of freedom around value + ``shift``, moved by Johnson's (1978) correction for skewness,
+    ``error × γ / √N × (1 + 2 t²) / 6`` with γ the skewness of the influences, drawn towards 0 by as much as 20 items without skewness
+    would. Few disagreements among many items make the influences skewed to the left: the interval then reaches further down.
+
+    Where no item disagrees, every influence is 0 and the standard error says nothing; see :func:`_without_disagreement`.
+    """
+    if estimate.value is None:
+        return Coefficient(None, undefined=estimate.undefined)
+    error = standard_error(estimate)
+    if error is None:
+        return Coefficient(estimate.value)
+    if estimate.value >= 1 - _CERTAIN:
+        return _without_disagreement(estimate, error, level)
+    n = len(estimate.influence)
+    t = _quantile(n - 1, level)
+    skewness = _skewness(estimate.influence) * n / (n + _NO_SKEW)
+    centre = estimate.value + estimate.shift + error * skewness * (1 + 2 * t**2) / 6
+    return _bounded(estimate, error, centre - t * error, centre + t * error)
+
+
+def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:
+    """A coefficient with a bootstrap interval over items: bias-corrected and accelerated (Efron 1987), widened as Student's t.
+
+    Items are drawn with replacement; the pairs scored already are weighted anew, nothing is scored again. The error of sampled chance
+    agreement is drawn on top. Two things are for few items: percentiles are taken at the quantile of Student's t instead of the normal
+    one (Hesterberg 2015, "expanded percentiles"), and both corrections are drawn towards 0 as in :func:`analytic`.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    level : float
+    replicates : int
+    seed : int
+    """
+    if estimate.value is None:
+        return Coefficient(None, undefined=estimate.undefined)
+    n = len(estimate.influence)
+    if n < 2 or estimate.replicate is None:
+        return Coefficient(estimate.value)
+    if estimate.value >= 1 - _CERTAIN:
+        return _without_disagreement(estimate, standard_error(estimate) or 0.0, level)
+    values = _resampled(estimate, replicates, np.random.default_rng(seed))
+    if len(values) < replicates / 2:
+        return analytic(
+            estimate, level=level
+        )  # most resampled tables have no value: the percentiles would be of the lucky ones
+    from scipy.stats import norm
+
+    below = (np.sum(values < estimate.value) + np.sum(values == estimate.value) / 2) / len(values)
+    known = n / (n + _NO_SKEW)
+    bias = float(norm.ppf(np.clip(below, 1 / len(values), 1 - 1 / len(values)))) * known
+    acceleration = _skewness(estimate.influence) / 6 * known
+    reach = _quantile(n - 1, level)
+    at = [_bca(bias, acceleration, z) for z in (-reach, reach)]
+    low, high = np.quantile(values, norm.cdf(at)) + estimate.shift
+    return _bounded(estimate, float(values.std(ddof=1)), float(low), float(high))
+
+
+def _resampled(estimate: Estimate, replicates: int, rng: np.random.Generator) -> Floats:
+    """Values of resampled tables, those without a value left out; spread as the standard error says."""
+    assert estimate.replicate is not None
+    n = len(estimate.influence)
+    parts = []
+    step = max(1, _AT_ONCE // n)
+    for start in range(0, replicates, step):
+        rows = min(step, replicates - start)
+        drawn = rng.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+        weights = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+        parts.append(estimate.replicate(weights))
+    values = np.concatenate(parts)
+    values = values[np.isfinite(values)]
+    if estimate.noise > 0 and len(values) and values.var() > 0:
+        # sampled chance scatters the replicates once, and its own error stands for it below
+        centre = values.mean()
+        values = centre + (values - centre) * np.sqrt(max(1 - estimate.noise / n / values.var(), 0.0))
+    return np.asarray(values + rng.normal(0.0, estimate.chance_error, len(values)))
+
+
+def _bca(bias: float, acceleration: float, z: float) -> float:
+    """Where the percentile of a normal quantile z goes."""
+    moved = bias + z
+    return bias + moved / max(1 - acceleration * moved, 0.1)
+
+
+def _without_disagreement(estimate: Estimate, error: float, level: float) -> Coefficient:
+    """An interval where every item agrees in full.
+
+    It reaches down to the mean disagreement that N items would show not once in ``1 - level`` of all projects,
+    ``1 - (1 - level)^(1/N)``, over the expected one.
+    """
+    unseen = 1 - (1 - level) ** (1 / len(estimate.influence))
+    room = 1 - (estimate.expected or 0.0)
+    return Coefficient(estimate.value, error, (max(1 - unseen / room, estimate.floor), 1.0))
+
+
+def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coefficient:
+    """The interval within what is possible, and never without the value itself."""
+    assert estimate.value is not None
+    low, high = max(min(low, estimate.value), estimate.floor), min(max(high, estimate.value), 1.0)
+    return Coefficient(estimate.value, error, (low, high))
+
+
+def _skewness(influence: Floats) -> float:
+    """Skewness of the mean of the influences; 0 where they do not vary."""
+    centred = influence - influence.mean()
+    variance = float(np.sum(centred**2))
+    return 0.0 if variance <= 0 else float(np.sum(centred**3)) / variance**1.5
+
+
+def _quantile(df: float, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 0.5 + level / 2))
+
+
+def no_interval(reason: Undefined | str) -> Coefficient:
+    """A coefficient without a value."""
+    return Coefficient(None, undefined=str(reason))

@@ -1,0 +1,100 @@
+"""Every coefficient at once: of the project, its raters and its rater pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from softirr.coefficients import chance_corrected as co
+from softirr.coefficients.chance_corrected import Chance, Floats, Ratings, Undefined
+from softirr.coefficients.distributions import beyond_chance
+
+Trio = tuple[co.Estimate, co.Estimate, co.Estimate]
+
+COEFFICIENTS = (
+    "observed_agreement",
+    "cohen_kappa",
+    "scott_pi",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "gwet_ac2",
+    "sigma",
+    "ks",
+)
+"""Every coefficient, in the order of reports."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Estimates of every coefficient of the project, its raters and its rater pairs.
+
+    Attributes
+    ----------
+    coefficients : dict of str to Estimate
+        Of the project.
+    raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
+        Of each: observed agreement, Cohen's kappa, and sigma against the chance of the whole project.
+    beyond_chance : shape (P,), or None where there is no chance distribution
+        See :func:`softirr.coefficients.distributions.beyond_chance`.
+    """
+
+    coefficients: dict[str, co.Estimate]
+    raters: tuple[Trio, ...]
+    rater_pairs: tuple[Trio, ...]
+    beyond_chance: Floats | None = None
+
+
+def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
+    """Every coefficient, given the scores.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance or None
+        None where nothing can be compared.
+    pooled : Chance, optional
+        Chance of other marginals, for Fleiss, Scott and Gwet.
+    """
+    observed = co.observed_agreement(ratings, scores)
+    if chance is None:
+        missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
+        alone = co.undefined(Undefined.NO_OTHER_RATER)
+        return Summary(
+            dict.fromkeys(COEFFICIENTS, missing) | {"observed_agreement": observed},
+            ((alone, alone, alone),) * ratings.n_raters,
+            (),
+        )
+    other = pooled or chance
+    known = chance.distribution
+    beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
+    no_sigma = co.undefined(Undefined.ONE_ITEM)
+    return Summary(
+        coefficients={
+            "observed_agreement": observed,
+            "cohen_kappa": co.mean_cohen(ratings, scores, chance),
+            "scott_pi": co.scott(ratings, scores, other),
+            "fleiss_kappa": co.fleiss(ratings, scores, other),
+            "krippendorff_alpha": co.krippendorff(ratings, scores, chance),
+            "gwet_ac2": co.gwet(ratings, scores, other),
+            "sigma": co.sigma(ratings, scores, chance.distribution),
+            "ks": co.ks(ratings, scores, chance.distribution),
+        },
+        raters=tuple(
+            (
+                co.rater_agreement(ratings, scores, rater),
+                co.mean_cohen(ratings, scores, chance, rater=rater),
+                no_sigma if beyond is None else co.rater_agreement(ratings, beyond, rater),
+            )
+            for rater in range(ratings.n_raters)
+        ),
+        rater_pairs=tuple(
+            (
+                co.pair_agreement(ratings, scores, pair),
+                co.cohen_pair(ratings, scores, chance, pair),
+                no_sigma if beyond is None else co.pair_agreement(ratings, beyond, pair),
+            )
+            for pair in range(len(ratings.comparisons.rater_pairs))
+        ),
+        beyond_chance=beyond,
+    )

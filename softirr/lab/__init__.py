@@ -1,0 +1,1 @@
+"""What makes and tests the science: experiments, training, benchmarks."""

@@ -1,0 +1,185 @@
+"""``softirr bench coverage``: how often 95% intervals hold the truth, and what a stratified sample of chance saves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softirr.chance.estimates import MatrixEquivalence, exact
+from softirr.chance.stratified import stratified
+from softirr.cli.terminal import Parser, guarded, positive, positive_number
+from softirr.coefficients import chance_corrected as co
+from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.coefficients.intervals import analytic, bootstrap
+from softirr.errors import InputError
+from softirr.lab.bench import sampling
+from softirr.lab.bench.populations import Population, populations
+
+COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
+METHODS = ("exact", "stratified")
+_TARGET = 0.005
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Intervals of one coefficient over many projects.
+
+    Attributes
+    ----------
+    held, above, below : float
+        Shares of the intervals that hold the truth, that lie above it, and that lie below it.
+    width : float
+        Mean width, lower end taken as -1 at least.
+    projects : int
+        Projects whose coefficient is defined.
+    """
+
+    held: float
+    above: float
+    below: float
+    width: float
+    projects: int
+
+
+def cover(
+    population: Population,
+    n_items: int,
+    chance: str,
+    projects: int,
+    *,
+    interval: str = "analytic",
+    seed: int = 0,
+) -> dict[str, Coverage]:
+    """Coverage of each coefficient over simulated projects.
+
+    Parameters
+    ----------
+    population : Population
+    n_items : int
+        Items of each project.
+    chance : {"exact", "stratified"}
+        The stratified sample is sorted by a similarity that goes only half with the one wanted.
+    projects : int
+    interval : {"analytic", "bootstrap"}
+    seed : int
+    """
+    truth = population.truth()
+    blurred = sampling.blurred(population.similarity, 0.5, np.random.default_rng(seed))
+    ends: dict[str, list[tuple[float, float]]] = {name: [] for name in COEFFICIENTS if name in truth}
+    for number in range(projects):
+        matrix = population.draw(n_items, np.random.default_rng([seed, n_items, number]))
+        for name, estimate in _estimates(matrix, population.similarity, chance, blurred, number).items():
+            coefficient = analytic(estimate) if interval == "analytic" else bootstrap(estimate, seed=number)
+            if name in ends and coefficient.ci95 is not None:
+                ends[name].append(coefficient.ci95)
+    return {name: _coverage(np.array(of).reshape(-1, 2), truth[name]) for name, of in ends.items()}
+
+
+def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, co.Estimate]:
+    """The coefficients of one project that are looked at, and nothing else."""
+    ratings, wanted = co.Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
+    comparisons = ratings.comparisons
+    scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    if not len(scores):
+        return {}
+    if chance == "exact":
+        known = exact(ratings, wanted, scores)
+    else:
+        known = stratified(ratings, wanted.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed)
+    return {
+        "cohen_kappa": co.mean_cohen(ratings, scores, known),
+        "fleiss_kappa": co.fleiss(ratings, scores, known),
+        "krippendorff_alpha": co.krippendorff(ratings, scores, known),
+        "gwet_ac2": co.gwet(ratings, scores, known),
+    }
+
+
+def _coverage(ends: Floats, truth: float) -> Coverage:
+    if not len(ends):
+        return Coverage(0.0, 0.0, 0.0, 0.0, 0)
+    low, high = ends.T
+    above, below = low > truth, high < truth
+    width = np.maximum(high, -1) - np.maximum(low, -1)
+    return Coverage(
+        float(np.mean(~above & ~below)), float(above.mean()), float(below.mean()), float(width.mean()), len(ends)
+    )
+
+
+def table(options: argparse.Namespace) -> Iterator[str]:
+    """Lines of the table of coverage."""
+    chosen = [p for p in populations() if not options.populations or p.name.startswith(tuple(options.populations))]
+    if not chosen:
+        raise InputError(f"No population begins so; there are: {'; '.join(p.name for p in populations())}.")
+    yield (
+        f"{options.projects} projects a row; 95% intervals ({options.interval}): share that holds the population's coefficient "
+        "(lies above it, below it). AC2 where the categories are fixed."
+    )
+    yield ""
+    yield "| population | items | chance | " + " | ".join(COEFFICIENTS.values()) + " | mean width (kappa) | undefined |"
+    yield "|---|---|---|" + "---|" * (len(COEFFICIENTS) + 2)
+    for population in chosen:
+        for n_items in options.items:
+            for chance in options.chance:
+                found = cover(
+                    population, n_items, chance, options.projects, interval=options.interval, seed=options.seed
+                )
+                cells = " | ".join(_cell(found.get(name)) for name in COEFFICIENTS)
+                kappa = found["cohen_kappa"]
+                yield (
+                    f"| {population.name} | {n_items} | {chance} | {cells} | {kappa.width:.3f} | "
+                    f"{options.projects - kappa.projects} |"
+                )
+
+
+def _cell(found: Coverage | None) -> str:
+    return "" if found is None else f"{found.held:.1%} ({found.above:.1%}, {found.below:.1%})"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    made = Parser(prog="softirr bench coverage", description=__doc__)
+    made.add_argument("--projects", type=positive, default=1_000, help="simulated projects of each row (1000)")
+    made.add_argument("--items", type=positive, nargs="+", default=[30, 100, 300], help="items of a project")
+    made.add_argument("--chance", nargs="+", choices=METHODS, default=list(METHODS))
+    made.add_argument("--interval", choices=("analytic", "bootstrap"), default="analytic")
+    made.add_argument("--populations", nargs="+", metavar="NAME", help="beginnings of names (default: all)")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument(
+        "--sampling",
+        metavar="TERMINOLOGY",
+        help="instead: pairs that a stratified sample of chance scores, on items in the words of a terminology",
+    )
+    made.add_argument("--sampling-items", type=positive, default=1_000, help="items of --sampling (1000)")
+    made.add_argument("--wanted", choices=sampling.WANTED, help="only this measure in the table of --sampling")
+    made.add_argument("--seeds", type=positive, default=200, help="samples of each row of --sampling (200)")
+    made.add_argument(
+        "--targets", type=positive_number, nargs="+", default=[0.002], help="standard errors of --sampling"
+    )
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the table; returns the exit status."""
+    options = parser().parse_args(argv)
+
+    def run() -> int:
+        lines = (
+            table(options)
+            if options.sampling is None
+            else sampling.table(
+                options.sampling,
+                options.seeds,
+                options.targets,
+                seed=options.seed,
+                items=options.sampling_items,
+                only=options.wanted,
+            )
+        )
+        for line in lines:
+            print(line, flush=True)
+        return 0
+
+    return guarded(run)

@@ -1,0 +1,182 @@
+"""``softirr bench inference``: how fast pairs are scored by an entailment model, beside the ways others take, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.cli.terminal import Parser, positive
+from softirr.errors import InputError
+from softirr.lab.bench.inference_contenders import (
+    MODELS,
+    Run,
+    cross_encoder_way,
+    label_order,
+    make_model,
+    pipeline_way,
+    short_texts,
+    softirr_way,
+)
+
+PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the tables; returns the exit status."""
+    parser = Parser(prog="softirr bench inference", description=__doc__)
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
+    parser.add_argument(
+        "--models", nargs="*", default=["minilm", "bert-base"], metavar="MODEL",
+        help=f"{', '.join(MODELS)} or the folder of a model with three classes (minilm bert-base)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
+        help="number formats to run (float32 auto)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pairs", type=positive, default=500, help="pairs of short texts, each in both directions (500)"
+    )
+    parser.add_argument("--rounds", type=positive, default=3, help="rounds, each way once in each (3)")
+    parser.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
+    parser.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--items", type=int, default=1_000, help="items of the whole project; 0 leaves it out (1000)")
+    parser.add_argument(
+        "--project-model", default="minilm", metavar="MODEL", help="model of the whole project (minilm)"
+    )
+    parser.add_argument(
+        "--paper-share", type=float, default=1.0, metavar="SHARE",
+        help="share of the paper's pairs to time, drawn at random; the time of all is in proportion (1)",
+    )  # fmt: skip
+    options = parser.parse_args(argv)
+    _prepare(options.device, options.threads)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.models:
+            for line in speed_table(name, _folder(name, Path(scratch), options.seed), options):
+                print(line, flush=True)
+        if options.items:
+            from softirr.lab.bench.inference_project import project_table
+
+            name = options.project_model
+            folder = _folder(name, Path(scratch, "project"), options.seed, entailment_bias=-4.0)
+            for line in project_table(name, folder, options):
+                print(line, flush=True)
+    return 0
+
+
+def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Directed pairs a second of every way, and how far its probabilities are from those of (a)."""
+    pairs, entailment = _pairs(options), label_order(folder).index("e")
+    both = [*pairs, *((b, a) for a, b in pairs)]
+    ways: dict[str, Run] = {
+        PIPELINE: pipeline_way(folder, both, options.device),
+        ENCODER: cross_encoder_way(folder, both, options.device),
+    }
+    for precision in options.precisions:
+        try:
+            run, chosen = softirr_way(folder, both, options.device, precision, options.threads)
+        except InputError as error:
+            yield f"\n{name}, {precision}: {error}"
+            continue
+        ways[f"softirr {precision}" + (f" ({chosen})" if chosen != precision else "")] = run
+    timed = measure_all(ways, options.rounds)
+    device = _device_name(options.device)
+    yield f"\n## {name}, {len(both):,} directed pairs, {device}, {options.threads} threads\n"
+    yield "| way | pairs/s | times (a) | times (b) | by CPU time: (a), (b) | spread | max abs dP | abs dkappa |"
+    yield "|---|---|---|---|---|---|---|---|"
+    a, b, reference = timed[PIPELINE], timed[ENCODER], timed[PIPELINE].answers
+    for way, found in timed.items():
+        moved = float(np.abs(found.answers - reference).max())
+        kappa = abs(_kappa(found.answers[:, entailment]) - _kappa(reference[:, entailment]))
+        yield (
+            f"| {way} | {len(both) / found.best:,.0f} | {a.best / found.best:.2f} | {b.best / found.best:.2f} "
+            f"| {a.cpu / found.cpu:.2f}, {b.cpu / found.cpu:.2f} | {max(found.seconds) / found.best:.2f} | {moved:.1e} | {kappa:.1e} |"
+        )
+
+
+@dataclass
+class Timed:
+    """Seconds of every round by the clock and of the processor, and the answers."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @property
+    def best(self) -> float:
+        """The quickest round: what else runs on the machine can only slow one down."""
+        return min(self.seconds)
+
+    @property
+    def cpu(self) -> float:
+        """Least processor time of a round."""
+        return min(self.cpu_seconds)
+
+
+def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
+    """Every way once to warm up, then every way once a round, so that a slow minute of the machine meets all of them."""
+    timed = {name: Timed() for name in ways}
+    for name, run in ways.items():
+        timed[name].answers = run()
+    for _ in range(rounds):
+        for name, run in ways.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            run()
+            timed[name].seconds.append(time.perf_counter() - wall)
+            timed[name].cpu_seconds.append(time.process_time() - cpu)
+    return timed
+
+
+def _kappa(entailment: NDArray[np.float64]) -> float:
+    """Kappa with the first half of the pairs as observed ones and the other half as pairs by chance; both directions stand in two halves."""
+    forward, backward = np.split(entailment, 2)
+    observed, chance = (float(part.mean()) for part in np.array_split(np.sqrt(forward * backward), 2))
+    return (observed - chance) / (1 - chance)
+
+
+def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
+    if options.texts is None:
+        texts = short_texts(2 * options.pairs, options.seed)
+    else:
+        lines = Path(options.texts).read_text(encoding="utf-8").splitlines()
+        texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+        texts = np.random.default_rng(options.seed).permutation(np.array(texts, dtype=object)).tolist()
+        if len(texts) < 2 * options.pairs:
+            raise InputError(
+                f"The file {options.texts} has {len(texts)} different texts; {2 * options.pairs} are needed."
+            )
+    return list(zip(texts[: options.pairs], texts[options.pairs : 2 * options.pairs], strict=True))
+
+
+def _folder(name: str, scratch: Path, seed: int, *, entailment_bias: float = 0.0) -> Path:
+    if name not in MODELS:
+        if not Path(name, "config.json").is_file():
+            raise InputError(f"There is no model {name}; use {', '.join(MODELS)} or the folder of a model.")
+        return Path(name)
+    folder = scratch / name
+    return folder if folder.is_dir() else make_model(name, folder, seed, entailment_bias=entailment_bias)
+
+
+def _prepare(device: str, threads: int) -> None:
+    import torch
+    from transformers.utils import logging
+
+    from softirr.inference.classifier import pick_device
+
+    pick_device(device)
+    torch.set_num_threads(threads)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _device_name(device: str) -> str:
+    import torch
+
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device

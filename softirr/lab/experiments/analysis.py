@@ -1,0 +1,199 @@
+"""What a run has found: its scores by setting, errors of the measures on the same populations, and reliability; tables and figures start here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softirr.coefficients.chance_corrected import Floats
+from softirr.lab.experiments.statistics import (
+    PERMUTATIONS,
+    Reliability,
+    rank,
+    reliability,
+)
+from softirr.lab.experiments.store import Record, RunStore
+
+KAPPA = "cohen_kappa"
+SIGNS = {
+    "observed_agreement": "Observed",
+    "cohen_kappa": "κ",
+    "scott_pi": "π",
+    "fleiss_kappa": "κ_F",
+    "krippendorff_alpha": "α",
+    "gwet_ac2": "AC2",
+    "sigma": "σ",
+    "ks": "KS",
+}
+FAMILIES = {
+    "exact": "exact",
+    "jaccard": "set overlap",
+    "masi": "set overlap",
+    "levenshtein": "edit distance",
+    "indel": "edit distance",
+    "lcs": "edit distance",
+}
+TITLES = {
+    "paper": "one label per rater",
+    "hard": "one label per rater, concepts with three names or more",
+    "sets": "label sets",
+}
+
+Key = tuple[str, str, int]
+"""Source, kind of negatives, number: what pairs the populations of two measures."""
+
+
+def family(record: Record) -> str:
+    """Kind of measure: the paper's groups."""
+    name = record.measure.partition(":")[0]
+    return FAMILIES.get(name, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything scored in a run folder.
+
+    Attributes
+    ----------
+    store : RunStore
+    records : tuple of Record
+        One per population and measure.
+    """
+
+    store: RunStore
+    records: tuple[Record, ...]
+
+    @classmethod
+    def of(cls, store: RunStore, chance: Mapping[str, str] | None = None) -> Results:
+        """The records of a store.
+
+        Parameters
+        ----------
+        store : RunStore
+        chance : mapping, optional
+            For each setting the chance whose records count; of other settings the first found counts (exact before permutations).
+        """
+        wanted = chance or {}
+        kept: dict[tuple[str, str], Record] = {}
+        for record in sorted(store.records(), key=lambda r: r.chance):
+            setting = record.population.setting
+            if wanted.get(setting, record.chance) == record.chance:
+                kept.setdefault((record.population.digest, record.label), record)
+        order = sorted(
+            kept.values(),
+            key=lambda r: (
+                r.population.setting,
+                r.population.source,
+                r.population.negatives,
+                r.population.number,
+                r.label,
+            ),
+        )
+        return cls(store, tuple(order))
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Synthetic settings that were scored, in the order of the paper."""
+        found = {r.population.setting for r in self.records}
+        return tuple(s for s in ("paper", "hard", "sets") if s in found)
+
+    def select(self, setting: str, negatives: str | None = None, source: str | None = None) -> tuple[Record, ...]:
+        """Records of a setting."""
+        return tuple(
+            r
+            for r in self.records
+            if r.population.setting == setting
+            and negatives in (None, r.population.negatives)
+            and source in (None, r.population.source)
+        )
+
+    def sources(self, setting: str) -> tuple[str, ...]:
+        """Names of terminologies or tables of a setting."""
+        return tuple(sorted({r.population.source for r in self.select(setting)}))
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of every measure on the same populations.
+
+    Attributes
+    ----------
+    keys : tuple of Key
+    by_label : dict
+        Arrays in the order of the keys.
+    left_out : int
+        Populations that some measure lacks, or on which a coefficient is not defined.
+    """
+
+    keys: tuple[Key, ...]
+    by_label: dict[str, Floats]
+    left_out: int
+
+    @classmethod
+    def of(cls, records: Iterable[Record], value: Callable[[Record], float | None]) -> Errors:
+        """Errors by a function of the record."""
+        found: dict[str, dict[Key, float]] = {}
+        seen: set[Key] = set()
+        for record in records:
+            p = record.population
+            key = (p.source, p.negatives, p.number)
+            seen.add(key)
+            error = value(record)
+            by = found.setdefault(record.label, {})
+            if error is not None:
+                by[key] = error
+        shared = sorted(set.intersection(*map(set, found.values()))) if found else []
+        return cls(
+            tuple(shared),
+            {label: np.array([by[k] for k in shared]) for label, by in found.items()},
+            len(seen) - len(shared),
+        )
+
+    def where(self, wanted: Callable[[Key], bool]) -> Errors:
+        """Of some populations only."""
+        places = [i for i, key in enumerate(self.keys) if wanted(key)]
+        return Errors(
+            tuple(self.keys[i] for i in places), {label: e[places] for label, e in self.by_label.items()}, self.left_out
+        )
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Labels from the lowest mean error to the highest."""
+        return tuple(sorted(self.by_label, key=lambda label: (self.mean(label) or 0.0, label)))
+
+    def mean(self, label: str) -> float | None:
+        """Mean error of a measure; None without populations."""
+        return float(self.by_label[label].mean()) if self.keys else None
+
+    def ties(self, permutations: int = PERMUTATIONS) -> frozenset[str]:
+        """The best measure and all that are not significantly different from it."""
+        return rank(self.by_label, permutations=permutations).ties() if self.keys else frozenset()
+
+
+def errors_of(results: Results, setting: str, coefficient: str = KAPPA, negatives: str | None = None) -> Errors:
+    """|estimate - truth| of a coefficient."""
+    return Errors.of(results.select(setting, negatives), lambda r: r.error(coefficient))
+
+
+def reliability_of(results: Results, setting: str, label: str, negatives: str | None = None) -> Reliability:
+    """Reliability of a measure's scores of same-item pairs against the overlap of their codes."""
+    records = [r for r in results.select(setting, negatives) if r.label == label]
+    pools = [same for _, same, _ in results.store.each(records)]
+    return reliability(_joined(p.answers() for p in pools), _joined(p.truth for p in pools))
+
+
+def _joined(parts: Iterable[Floats]) -> Floats:
+    return np.clip(np.concatenate([np.zeros(0), *parts]), 0, 1)
+
+
+def best_of_family(results: Results, setting: str) -> tuple[str, ...]:
+    """Exact matching and the best measure of each family, by MAE of kappa with random negatives."""
+    errors = errors_of(results, setting, KAPPA, "random")
+    families = {r.label: family(r) for r in results.select(setting)}
+    best: dict[str, str] = {}
+    for label in errors.order:
+        best.setdefault(families[label], label)
+    return tuple(best.values())

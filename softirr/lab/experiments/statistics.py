@@ -1,0 +1,120 @@
+"""Paired permutation tests, and how well scores are calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.coefficients.chance_corrected import Floats, Ints
+
+PERMUTATIONS = 10_000
+"""Of tests over everything together (the paper's bold marks and asterisks)."""
+PERMUTATIONS_EACH = 1_000
+"""Of tests within one terminology (the paper's stars)."""
+LEVEL = 0.05
+BINS = 10
+
+
+def signs(n: int, permutations: int = PERMUTATIONS, seed: int = 0) -> NDArray[np.int8]:
+    """Random signs, shape (permutations, n), the same on every machine and in every version of NumPy."""
+    words = -(-n // 64)
+    raw = np.random.PCG64(seed).random_raw(permutations * words).astype("<u8").reshape(permutations, words)
+    bits = np.unpackbits(raw.view(np.uint8), axis=1)[:, :n]
+    return (bits.astype(np.int8) * 2 - 1).astype(np.int8)
+
+
+def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0) -> float:
+    """Two-sided p value of "the mean difference is 0" when each pair could as well be the other way round.
+
+    Parameters
+    ----------
+    differences : shape (n,)
+        Of paired values, such as two measures' errors on the same populations.
+    permutations : int
+    seed : int
+
+    Returns
+    -------
+    float
+        (1 + permutations at least as far from 0) / (1 + permutations); 1 for no pairs.
+    """
+    if not len(differences):
+        return 1.0
+    observed = abs(float(differences.mean()))
+    drawn = np.abs(signs(len(differences), permutations, seed).astype(np.float64) @ differences) / len(differences)
+    return float((1 + np.sum(drawn >= observed - 1e-12)) / (1 + permutations))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Which of several rows of paired errors is best, and which are not significantly worse.
+
+    Attributes
+    ----------
+    best : str
+    p : dict
+        p value of each against the best; 1 for the best itself.
+    """
+
+    best: str
+    p: dict[str, float]
+
+    def ties(self) -> frozenset[str]:
+        """The best and all that are not significantly different from it."""
+        return frozenset(name for name, p in self.p.items() if p >= LEVEL)
+
+
+def rank(errors: Mapping[str, Floats], *, permutations: int = PERMUTATIONS, seed: int = 0) -> Ranking:
+    """Compare paired errors (arrays of one length and order) with those of the lowest mean."""
+    best = min(errors, key=lambda name: (float(errors[name].mean()), name))
+    return Ranking(
+        best,
+        {
+            name: 1.0
+            if name == best
+            else paired_permutation(values - errors[best], permutations=permutations, seed=seed)
+            for name, values in errors.items()
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Reliability curve: mean score and mean truth of the pairs in each bin of the score.
+
+    Attributes
+    ----------
+    count, score, truth : shape (bins,)
+        Pairs in each bin, their mean score and their mean truth (0 where the bin is empty).
+    """
+
+    count: Ints
+    score: Floats
+    truth: Floats
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error: mean over pairs of |mean score - mean truth| of their bin."""
+        total = int(self.count.sum())
+        return float(np.sum(self.count * np.abs(self.score - self.truth)) / total) if total else 0.0
+
+
+def reliability(score: Floats, truth: Floats, *, bins: int = BINS) -> Reliability:
+    """Reliability in bins of equal width.
+
+    Parameters
+    ----------
+    score, truth : shape (n,), in [0, 1]
+    bins : int
+    """
+    place = np.minimum((np.asarray(score) * bins).astype(np.int64), bins - 1)
+    count = np.bincount(place, minlength=bins)
+    some = np.maximum(count, 1)
+    return Reliability(
+        count,
+        np.bincount(place, weights=score, minlength=bins) / some,
+        np.bincount(place, weights=truth, minlength=bins) / some,
+    )

@@ -1,0 +1,6 @@
+"""Annotated tables: what people wrote, beside the codes that say what they meant; see :func:`load_table`."""
+
+from softirr.lab.experiments.tables.base import Coded, GoldTable
+from softirr.lab.experiments.tables.load import KINDS, load_table
+
+__all__ = ["KINDS", "Coded", "GoldTable", "load_table"]

@@ -1,0 +1,121 @@
+"""The answers of a table with their gold codes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from softirr.errors import InputError
+from softirr.tables.annotations import AnnotationTable, Answer, Excluded
+from softirr.text import normalise
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An answer: its texts, and the codes of what was meant.
+
+    Attributes
+    ----------
+    item, rater : str
+    texts : tuple of str
+        Empty for "nothing found".
+    codes : tuple of str
+    by_text : mapping, optional
+        The one code of each text, where it is known which is which.
+    """
+
+    item: str
+    rater: str
+    texts: tuple[str, ...]
+    codes: tuple[str, ...]
+    by_text: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GoldTable:
+    """An annotated table.
+
+    Attributes
+    ----------
+    name : str
+    answers : tuple of Coded
+    excluded : tuple of Excluded
+        Answers that were left out, with the reason.
+    notes : tuple of str
+        What has to be known to read its results.
+    """
+
+    name: str
+    answers: tuple[Coded, ...]
+    excluded: tuple[Excluded, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        answers: Iterable[Coded],
+        *,
+        place: str,
+        excluded: Iterable[Excluded] = (),
+        notes: Iterable[str] = (),
+    ) -> GoldTable:
+        """The table; without an item that two raters answered there is nothing to compare.
+
+        Raises
+        ------
+        InputError
+        """
+        kept = tuple(answers)
+        raters: dict[str, set[str]] = {}
+        for answer in kept:
+            raters.setdefault(answer.item, set()).add(answer.rater)
+        if sum(len(found) > 1 for found in raters.values()) < 2:
+            raise InputError(
+                f"{place}: fewer than two items have answers of two raters, so there is nothing to compare."
+            )
+        return cls(name, kept, tuple(excluded), tuple(notes))
+
+    @cached_property
+    def table(self) -> AnnotationTable:
+        """What the raters wrote."""
+        return AnnotationTable.from_answers(
+            (Answer(a.item, a.rater, a.texts) for a in self.answers), excluded=self.excluded
+        )
+
+    @cached_property
+    def gold(self) -> AnnotationTable:
+        """What they meant, as if codes were texts; its rows are those of ``table``."""
+        return AnnotationTable.from_answers(Answer(a.item, a.rater, a.codes) for a in self.answers)
+
+    @cached_property
+    def codes(self) -> dict[tuple[int, int], tuple[str, ...]]:
+        """Codes of each (item, rater) of ``table``."""
+        return {self._place(a): a.codes for a in self.answers}
+
+    @cached_property
+    def named(self) -> dict[tuple[int, int], dict[str, str]] | None:
+        """Which code each text of each (item, rater) stands for; None where that is not known of every answer."""
+        if any(a.by_text is None for a in self.answers):
+            return None
+        return {
+            self._place(a): {normalise(text): code for text, code in (a.by_text or {}).items()} for a in self.answers
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of everything that counts: two tables with one digest give the same results."""
+        rows = [[a.item, a.rater, a.texts, a.codes, sorted((a.by_text or {}).items())] for a in self.answers]
+        return hashlib.sha256(json.dumps([self.name, rows], ensure_ascii=True).encode()).hexdigest()
+
+    def _place(self, answer: Coded) -> tuple[int, int]:
+        items, raters = self._numbers
+        return items[answer.item], raters[answer.rater]
+
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        table = self.table
+        return {id: i for i, id in enumerate(table.items)}, {id: i for i, id in enumerate(table.raters)}

@@ -1,0 +1,119 @@
+"""Three public collections of answers: differential diagnoses (derm_ddx), crowd answers (ProtoQA), disease mentions (NCBI Disease)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.lab.experiments.draw import Draw
+from softirr.lab.experiments.tables.base import Coded, GoldTable
+from softirr.terminology import read_table, read_text
+
+PROTOQA_RATERS = 10
+NCBI_ITEMS = 500
+
+
+def read_derm_ddx(path: Path, name: str) -> GoldTable:
+    """Dermatologists' ranked conditions (JSONL ``{"case", "readers": [[[condition, ...], ...], ...]}``), ranks left aside.
+
+    The conditions come from a list, so each is its own code: what a measure adds here is taking different conditions for the same.
+    """
+    answers = []
+    for line, row in _json_lines(path):
+        if not isinstance(row, dict) or "case" not in row or not isinstance(row.get("readers"), list):
+            raise InputError(f"{path}, line {line}: not a case with its readers.")
+        for number, ranks in enumerate(row["readers"], start=1):
+            names = tuple(dict.fromkeys(_strings(ranks)))
+            answers.append(Coded(str(row["case"]), f"reader {number}", names, names, {n: n for n in names}))
+    return GoldTable.of(
+        name,
+        answers,
+        place=str(path),
+        notes=(
+            "Readers are anonymous: reader 1 of one case need not be reader 1 of another.",
+            "The texts are names from a list and their own codes, so the exact measure is right by construction.",
+        ),
+    )
+
+
+def read_protoqa(path: Path, name: str) -> GoldTable:
+    """Crowd answers to a question with hand-made clusters of the same meaning; a question's answers are dealt to pretended raters.
+
+    An item is a question; each of ``PROTOQA_RATERS`` pretended raters gives one of its answers, drawn without replacement by how often it was
+    given. Answers that no cluster, or more than one, holds are left out.
+    """
+    answers = []
+    for line, row in _json_lines(path):
+        try:
+            id, raw = str(row["metadata"]["id"]), row["answers"]["raw"]
+            clusters = {key: list(cluster["answers"]) for key, cluster in row["answers"]["clusters"].items()}
+            owners: dict[str, list[str]] = {}
+            for key, texts in clusters.items():
+                for text in texts:
+                    owners.setdefault(text, []).append(key)
+            given = [t for t, keys in owners.items() if len(keys) == 1 for _ in range(int(raw.get(t, 1)))]
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise InputError(f"{path}, line {line}: not a question with raw answers and clusters.") from None
+        drawn = Draw("protoqa", id).sample(given, min(PROTOQA_RATERS, len(given)))
+        for number, text in enumerate(drawn, start=1):
+            code = owners[text][0]
+            answers.append(Coded(id, f"pretended {number}", (text,), (code,), {text: code}))
+    return GoldTable.of(
+        name,
+        answers,
+        place=str(path),
+        notes=("Raters are pretended: the collection does not say who gave an answer.",),
+    )
+
+
+def read_ncbi_disease(path: Path, name: str) -> GoldTable:
+    """Disease mentions in abstracts with their concepts; pretended pairs of mentions of the same concept, or of any.
+
+    Each of ``NCBI_ITEMS`` items draws a mention; the second rater's is with probability one half another mention of the same concept, else any.
+    Mentions that stand for several concepts are left out.
+    """
+    mentions = [
+        (row["mention"].strip(), row["concept"].strip())
+        for _, row in read_table(path, ("mention", "concept"))
+        if row["mention"].strip() and row["concept"].strip() and not set("|+") & set(row["concept"])
+    ]
+    if len(mentions) < 2:
+        raise InputError(f"{path} has fewer than two mentions of a single concept.")
+    same: dict[str, list[str]] = {}
+    for text, concept in mentions:
+        same.setdefault(concept, []).append(text)
+    draw = Draw("ncbi_disease", len(mentions))
+    answers = []
+    for number in range(NCBI_ITEMS):
+        text, concept = draw.choice(mentions)
+        other = (draw.choice(same[concept]), concept) if draw.unit() < 0.5 else draw.choice(mentions)
+        answers += [
+            Coded(str(number), rater, (text,), (code,), {text: code})
+            for rater, (text, code) in (("pretended 1", (text, concept)), ("pretended 2", other))
+        ]
+    return GoldTable.of(
+        name,
+        answers,
+        place=str(path),
+        notes=("Raters are pretended: pairs of mentions from different abstracts.",),
+    )
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    for line, text in enumerate(read_text(path).split("\n"), start=1):
+        if text.strip():
+            try:
+                yield line, json.loads(text)
+            except (ValueError, RecursionError):
+                raise InputError(f"{path}, line {line}: not valid JSON.") from None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)

@@ -1,0 +1,215 @@
+"""From the stream of examples to batches of token ids, by several processes ahead of the training loop."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError, SoftirrError
+from softirr.lab.training.sources import Sources
+from softirr.lab.training.stream import PairStream
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Pairs of like lengths.
+
+    Attributes
+    ----------
+    ids, types, mask : shape (pairs, tokens)
+    labels : shape (pairs,)
+        1 where the first text entails the second, else 0.
+    """
+
+    ids: NDArray[np.int32]
+    types: NDArray[np.int8]
+    mask: NDArray[np.int8]
+    labels: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChunkPlan:
+    """How chunks are made: all that a worker has to know besides the sources."""
+
+    start: str
+    seed: int
+    chunk: int
+    batch: int
+    max_length: int
+
+
+class Encoder:
+    """Pairs of texts to padded ids, with a tokenizer of the tokenizers library."""
+
+    def __init__(self, tokenizer: Any, max_length: int) -> None:
+        self._fast = tokenizer.backend_tokenizer
+        self._fast.enable_truncation(max_length)
+        self._fast.no_padding()
+        self._pad = int(tokenizer.pad_token_id or 0)
+
+    def batch(self, pairs: Sequence[tuple[str, str]], labels: Sequence[int]) -> Batch:
+        """One batch in the given order."""
+        encoded = self._fast.encode_batch([tuple(pair) for pair in pairs])
+        return self._padded(encoded, list(labels))
+
+    def batches(
+        self, pairs: Sequence[tuple[str, str]], labels: Sequence[int], size: int, rng: Random | None = None
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """Batches of pairs of like lengths, in random order where there is a source of it, each with the places of its pairs."""
+        encoded = self._fast.encode_batch([tuple(pair) for pair in pairs])
+        lengths = [len(e.ids) for e in encoded]
+        # a little noise: pairs of one length should not always meet the same others
+        key = lengths if rng is None else [length + 3 * rng.random() for length in lengths]
+        order = sorted(range(len(pairs)), key=key.__getitem__)
+        groups = [order[k : k + size] for k in range(0, len(order), size)]
+        if rng is not None:
+            rng.shuffle(groups)
+        for group in groups:
+            yield group, self._padded([encoded[k] for k in group], [labels[k] for k in group])
+
+    def _padded(self, encoded: Sequence[Any], labels: list[int]) -> Batch:
+        longest = max(len(e.ids) for e in encoded)
+        width = -(-longest // 4) * 4
+        shape = (len(encoded), width)
+        ids = np.full(shape, self._pad, dtype=np.int32)
+        types, mask = np.zeros(shape, dtype=np.int8), np.zeros(shape, dtype=np.int8)
+        for row, e in enumerate(encoded):
+            n = len(e.ids)
+            ids[row, :n], types[row, :n], mask[row, :n] = e.ids, e.type_ids, 1
+        return Batch(ids, types, mask, np.asarray(labels, dtype=np.int64))
+
+
+class ChunkMaker:
+    """Makes chunk after chunk; lives in each worker."""
+
+    def __init__(self, sources: Sources, plan: ChunkPlan) -> None:
+        from transformers import AutoTokenizer
+
+        self._sources, self._plan = sources, plan
+        self._encoder = Encoder(AutoTokenizer.from_pretrained(plan.start), plan.max_length)
+        self._hard = ""
+        self._stream = PairStream(sources, seed=plan.seed)
+
+    def make(self, number: int, hard: str = "") -> list[Batch]:
+        """The batches of one chunk; `hard` is a file with pairs that are hard for the model, as it stands in this round."""
+        if hard != self._hard:
+            pairs = pickle.loads(Path(hard).read_bytes()) if hard else ()
+            self._stream = PairStream(self._sources, seed=self._plan.seed, hard=pairs)
+            self._hard = hard
+        examples = self._stream.chunk(number, self._plan.chunk)
+        rng = Random(f"{self._plan.seed}/order/{number}")
+        pairs = [(e.premise, e.hypothesis) for e in examples]
+        labels = [e.entails for e in examples]
+        return [batch for _, batch in self._encoder.batches(pairs, labels, self._plan.batch, rng)]
+
+
+_maker: list[ChunkMaker] = []
+
+
+def _prepare(file: str, plan: ChunkPlan) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    _maker[:] = [ChunkMaker(read_sources(file), plan)]
+
+
+def _make(number: int, hard: str) -> list[Batch]:
+    return _maker[0].make(number, hard)
+
+
+@contextmanager
+def chunks(file: str, plan: ChunkPlan, workers: int) -> Iterator[Chunks]:
+    """Chunks of the sources kept in `file`, made by that many processes (0: by this one)."""
+    if workers <= 0:
+        yield Chunks(None, ChunkMaker(read_sources(file), plan), 0)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), _prepare, (file, plan)) as pool:
+        yield Chunks(pool, None, workers)
+        pool.shutdown(cancel_futures=True)
+
+
+class Chunks:
+    """Chunks in order; made ahead where there are workers."""
+
+    def __init__(self, pool: ProcessPoolExecutor | None, maker: ChunkMaker | None, workers: int) -> None:
+        self._pool, self._maker, self._ahead = pool, maker, 2 * workers + 2
+
+    def between(self, first: int, last: int, hard: str) -> Iterator[list[Batch]]:
+        """Chunks `first` to `last` (not included)."""
+        if self._pool is None:
+            assert self._maker is not None
+            for number in range(first, last):
+                yield self._maker.make(number, hard)
+            return
+        waiting: list[Future[list[Batch]]] = []
+        upcoming = iter(range(first, last))
+        try:
+            while True:
+                for number in islice(upcoming, self._ahead - len(waiting)):
+                    waiting.append(self._pool.submit(_make, number, hard))
+                if not waiting:
+                    return
+                try:
+                    made = waiting.pop(0).result()
+                except BrokenProcessPool:
+                    raise SoftirrError(
+                        "A process that makes batches ended, perhaps for want of memory: try fewer with --workers, or 0."
+                    ) from None
+                yield made
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def write_sources(file: Path, sources: Sources, about: dict[str, Any]) -> None:
+    """Keep sources for later commands and for workers."""
+    import gzip
+
+    with gzip.open(file, "wb", compresslevel=6) as stream:
+        pickle.dump((about, sources), stream, protocol=5)
+
+
+def read_sources(file: str | Path) -> Sources:
+    """Sources kept by :func:`write_sources`."""
+    return read_kept(file)[1]
+
+
+def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
+    """Sources and what is known about them.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or was written by another version.
+    """
+    import gzip
+    import zlib
+
+    try:
+        with gzip.open(file, "rb") as stream:
+            about, sources = pickle.load(stream)
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        pickle.UnpicklingError,
+        AttributeError,
+        ImportError,
+        ValueError,
+        TypeError,
+    ) as error:
+        raise InputError(f"{file} is damaged or from another version; remove it and prepare the data again.") from error
+    if not isinstance(sources, Sources):
+        raise InputError(f"{file} is damaged or from another version; remove it and prepare the data again.")
+    return about, sources

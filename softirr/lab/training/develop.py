@@ -1,0 +1,288 @@
+"""The development set, what it measures, and the calibration of a model's outputs on it.
+
+Probabilities matter as such here: Cohen's kappa is a mean of P, so P has to be near 1 for synonyms in other words, near 0 for two raters who
+mean different things, and nearer to 0 for pairs by chance, which outnumber all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.lab.training.sources import Sources, terminology_graph, with_neighbours
+from softirr.lab.training.stream import PairStream
+from softirr.terminology import Terminology
+
+Floats = NDArray[np.float64]
+
+SAME_KINDS = ("synonym", "same words")
+NEGATIVE_KINDS = ("random", "sibling", "neighbour", "hypernym")
+CHANGED_KINDS = ("modifier", "opposite", "other word", "number", "initials", "joined")
+IDENTICAL = 1 / 3
+"""About so many of the true pairs of the paper's synthetic populations are the same string."""
+
+
+@dataclass(frozen=True, eq=False)
+class DevelopmentSet:
+    """Pairs to measure and calibrate a model by, mostly of concepts that no training pair comes from.
+
+    Attributes
+    ----------
+    pairs
+        (premise, hypothesis).
+    kinds
+        Kind of each.
+    entails : shape (n,)
+        Whether the first text entails the second.
+    same : shape (n,)
+        Whether both mean the same: 1, 0, or -1 where only one direction is known.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    kinds: tuple[str, ...]
+    entails: Floats
+    same: Floats
+
+    @classmethod
+    def of_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
+        """What a finished model is calibrated on: as many pairs of concepts that it learnt as of concepts kept for development.
+
+        Raters write of both. By names it never learnt alone P of synonyms is lifted so far that learnt names and long sentences entail too much.
+        Of each half a half is from the terminologies alone (:meth:`of_terminologies`).
+        """
+        kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
+        learnt = cls.of(sources, size, seed, learnt=True) + cls.of_terminologies(sources, size, seed, learnt=True)
+        return kept + learnt
+
+    @classmethod
+    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learnt: bool = False) -> DevelopmentSet:
+        """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
+
+        Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
+        on a terminology that the model never saw. Where no such concept is to be had it is :meth:`of`.
+        """
+        graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
+        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learnt=learnt)
+        return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed, learnt=learnt)
+
+    @classmethod
+    def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
+        """`size` pairs of each kind from terminologies that nothing was trained on.
+
+        Raises
+        ------
+        InputError
+            If they give no synonyms, or no pairs that differ.
+        """
+        graph = terminology_graph(terminologies)
+        kept = with_neighbours([replace(graph, held_out=(True,) * len(graph))], None)
+        found = cls.of(Sources(tuple(kept)), size, seed)
+        missing = [kind for kind in ("synonym", "random") if kind not in found.kinds]
+        if missing:
+            raise InputError(f"{graph.name} can't calibrate a model: no pair of kind {missing[0]} is to be had.")
+        return found
+
+    @classmethod
+    def of(
+        cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learnt: bool = False
+    ) -> DevelopmentSet:
+        """`size` pairs of each kind that the sources have, of concepts kept for development or of the learnt ones.
+
+        Synonyms are of concepts with so many names at least.
+        """
+        stream = PairStream(sources, seed=seed, development=not learnt, fewest_names=fewest_names)
+        pairs: list[tuple[str, str]] = []
+        kinds: list[str] = []
+        entails: list[float] = []
+        same: list[float] = []
+        for kind in (*SAME_KINDS, *NEGATIVE_KINDS, *CHANGED_KINDS):
+            for e in stream.of_kind(kind, size):
+                pairs.append((e.premise, e.hypothesis))
+                kinds.append(kind)
+                entails.append(float(e.entails))
+                # of a changed text that still entails the other, the way back is not known
+                same.append(1.0 if kind in SAME_KINDS else 0.0 if kind in NEGATIVE_KINDS or not e.entails else -1.0)
+        return cls(tuple(pairs), tuple(kinds), np.array(entails), np.array(same))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __add__(self, other: DevelopmentSet) -> DevelopmentSet:
+        return DevelopmentSet(
+            self.pairs + other.pairs,
+            self.kinds + other.kinds,
+            np.concatenate([self.entails, other.entails]),
+            np.concatenate([self.same, other.same]),
+        )
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Which pairs are of one of these kinds, shape (n,)."""
+        found = np.zeros(len(self), dtype=np.bool_)
+        for kind in kinds:
+            found |= self._places.get(kind, False)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, NDArray[np.bool_]]:
+        names = np.array(self.kinds, dtype=np.str_)
+        return {kind: names == kind for kind in dict.fromkeys(self.kinds)}
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """P = sigmoid(scale × margin + shift), margin = logit of entailment minus logit of its absence."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def __call__(self, margin: Floats) -> Floats:
+        """Probabilities."""
+        return np.asarray(1 / (1 + np.exp(-np.clip(self.scale * margin + self.shift, -40, 40))))
+
+
+def sigmoid(x: Floats) -> Floats:
+    """1 / (1 + exp(-x))."""
+    return Calibration()(x)
+
+
+def kappa_error(same: float, negative: float, chance: float) -> float:
+    """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
+
+    With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is P(chance), and the
+    true kappa is α (many labels, each seldom).
+
+    Parameters
+    ----------
+    same, negative, chance
+        Mean P of pairs that mean the same (identical strings among them), of two raters who differ, and of pairs by chance.
+    """
+    alpha = np.linspace(0, 1, 51)
+    kappa = (alpha * same + (1 - alpha) * negative - chance) / max(1 - chance, 1e-6)
+    return float(np.abs(kappa - alpha).mean())
+
+
+def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> dict[str, float]:
+    """What the development set says.
+
+    Parameters
+    ----------
+    margins : shape (n, 2)
+        Of both directions: first to second, second to first.
+
+    Returns
+    -------
+    dict
+        ``kappa_error`` by kind of negative and their mean, mean P by kind, share of changed texts called equivalent, share of hypernyms
+        whose direction is right, and ``score``, what early stopping goes by (smaller is better).
+    """
+    p = calibration(margins)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    found: dict[str, float] = {}
+    for kind in dict.fromkeys(dev.kinds):
+        known = dev.of_kind(kind) & (dev.same >= 0)
+        if known.any():
+            found[f"P {kind}"] = float(mutual[known].mean())
+    same = IDENTICAL + (1 - IDENTICAL) * found.get("P synonym", found.get("P same words", 1.0))
+    chance = found.get("P random", 0.0)
+    errors = []
+    for kind in NEGATIVE_KINDS:
+        if f"P {kind}" in found:
+            errors.append(kappa_error(same, found[f"P {kind}"], chance))
+            found[f"kappa error {kind}"] = errors[-1]
+    changed = dev.of_kind(*CHANGED_KINDS) & (dev.same == 0)
+    if changed.any():
+        found["changed called equivalent"] = float((mutual[changed] >= 0.5).mean())
+        found["P changed"] = float(mutual[changed].mean())
+    hyper = dev.of_kind("hypernym")
+    if hyper.any():
+        forward = np.where(dev.entails == 1, p[:, 0] - p[:, 1], p[:, 1] - p[:, 0])[hyper]
+        found["direction right"] = float((forward > 0).mean())
+    found["AUROC"] = auroc(mutual[dev.same == 1], mutual[dev.same == 0]) or 0.5
+    found["log loss"] = loss(dev, margins, calibration)
+    error = float(np.mean(errors)) if errors else 0.0
+    found["score"] = error + 0.3 * found.get("P changed", 0.0) + 0.3 * found["log loss"]
+    return found
+
+
+def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
+    """Log loss, each kind counting the same on its side: half for pairs that hold, half for pairs that don't."""
+    p = np.clip(calibration(margins), 1e-6, 1 - 1e-6)
+    mutual = np.sqrt(p[:, 0] * p[:, 1])
+    yes, no = [], []
+    for kind in dict.fromkeys(dev.kinds):
+        rows = dev.of_kind(kind)
+        held = rows & (dev.same == 1)
+        not_held = rows & (dev.same == 0)
+        forward = rows & (dev.entails == 1) & (dev.same != 1)
+        if held.any():
+            yes.append(-np.log(mutual[held]).mean())
+        if forward.any():
+            yes.append(-np.log(p[forward, 0]).mean())
+        if not_held.any():
+            no.append(-np.log(1 - mutual[not_held]).mean())
+    return float(np.mean(yes) + np.mean(no)) / 2 if yes and no else float(np.mean(yes or no or [0.0]))
+
+
+def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = None) -> Calibration:
+    """Scale and shift (only the shift where the scale is given) with the smallest log loss plus error of kappa on the development set.
+
+    Synonyms and same-item errors of the set have the base rate of raters' pairs; chance pairs enter through the error of kappa.
+    """
+    from scipy.optimize import minimize, minimize_scalar
+
+    def cost(calibration: Calibration) -> float:
+        p = calibration(margins)
+        mutual = np.sqrt(p[:, 0] * p[:, 1])
+        means = {
+            kind: mutual[dev.of_kind(kind)].mean() for kind in ("synonym", *NEGATIVE_KINDS) if dev.of_kind(kind).any()
+        }
+        error = 0.0
+        if "synonym" in means and "random" in means:
+            same = IDENTICAL + (1 - IDENTICAL) * means["synonym"]
+            error = float(np.mean([kappa_error(same, means[k], means["random"]) for k in NEGATIVE_KINDS if k in means]))
+        return loss(dev, margins, calibration) + 2 * error
+
+    if scale is not None:
+        found = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
+        return Calibration(scale, float(found.x))
+    spread = float(np.std(margins)) or 1.0
+    # steps as large as the margins are spread: from the default, tiny ones a flat start is never left
+    first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])
+    options = {"xatol": 1e-3, "fatol": 1e-5, "maxiter": 300, "initial_simplex": first}
+    best = minimize(
+        lambda x: cost(Calibration(float(np.exp(x[0])), float(x[1]))),
+        np.zeros(2),
+        method="Nelder-Mead",
+        bounds=[(-3.0, 3.0), (-20.0, 20.0)],
+        options=options,
+    )
+    return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
+
+
+def expected_calibration_error(
+    probability: Sequence[float] | Floats, truth: Sequence[float] | Floats, bins: int = 10
+) -> float:
+    """Mean distance of the mean probability from the share of true ones over bins of equal width, weighted by their size."""
+    p, y = np.asarray(probability, dtype=float), np.asarray(truth, dtype=float)
+    if not len(p):
+        return 0.0
+    place = np.minimum((p * bins).astype(int), bins - 1)
+    size = np.bincount(place, minlength=bins)
+    gap = np.abs(np.bincount(place, weights=p, minlength=bins) - np.bincount(place, weights=y, minlength=bins))
+    return float(gap[size > 0].sum() / len(p))
+
+
+def auroc(positive: Floats, negative: Floats) -> float | None:
+    """Probability that a pair of the first kind scores above one of the second, ties counted half; None where a kind is missing."""
+    from scipy.stats import rankdata
+
+    if not len(positive) or not len(negative):
+        return None
+    ranks = rankdata(np.concatenate([positive, negative]))
+    n = len(positive)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * len(negative)))

@@ -1,0 +1,421 @@
+"""The training loop: rounds of chunks, an average of the weights, hard pairs found by the model itself, checkpoints, early stopping."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional as F
+
+from softirr.errors import InputError
+from softirr.inference.tokens import length_limit
+from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
+from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
+from softirr.lab.training.folder import average_weights, load_start
+from softirr.lab.training.recipe import FOLDERS, Recipe
+from softirr.lab.training.stream import PairStream
+from softirr.terminology import Terminology
+
+Progress = Callable[[int, int], None]
+_CHECKPOINT = "checkpoint.pt"
+_CLEAR = 0.98
+"""A pair of neighbours that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
+
+
+@dataclass
+class State:
+    """Where training stands."""
+
+    done: int = 0
+    """Chunks."""
+    step: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: float = math.inf
+    best_round: int = -1
+    finished: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What came out of it.
+
+    Attributes
+    ----------
+    model, tokenizer
+        Best weights so far (the average), not yet calibrated.
+    calibration
+    for_unseen
+        What of the calibration's shift is there for terminologies that the model never saw.
+    before, after
+        Measures of the start and of the best model on the development set.
+    state
+    """
+
+    model: Any
+    tokenizer: Any
+    calibration: Calibration
+    for_unseen: float
+    before: dict[str, float]
+    after: dict[str, float]
+    state: State
+
+
+class Trainer:
+    """Trains one model from kept sources.
+
+    Parameters
+    ----------
+    recipe
+    data
+        File written by :func:`softirr.lab.training.batches.write_sources`.
+    work
+        Folder for checkpoints.
+    device
+        ``auto``, ``cpu``, ``cuda``.
+    precision
+        ``bfloat16`` (matrix products only; weights stay in float32), ``float32``, or ``auto``: bfloat16 where the device is fast in it.
+    workers
+        Processes that make batches; 0 makes them in this one.
+    unseen
+        Terminologies that nothing was trained on. On what it learned beside, a model is surer of synonyms than elsewhere, and a calibration by
+        that alone is too cautious: these say by how much, as a further shift.
+    for_unseen
+        That shift where it is known already, from a model before.
+    say, progress
+        Get sentences, and (pairs done, pairs in all).
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        data: Path,
+        work: Path,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        workers: int = 0,
+        unseen: Sequence[Terminology] = (),
+        for_unseen: float = 0.0,
+        say: Callable[[str], None] = lambda sentence: None,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        from softirr.inference.classifier import pick_device
+
+        self.recipe, self.work, self._data, self._workers = recipe, work, data, workers
+        self._say, self._progress = say, progress
+        self._unseen = DevelopmentSet.of_unseen(unseen, recipe.development, seed=recipe.seed) if unseen else None
+        self._for_unseen = for_unseen
+        self.device = pick_device(device)
+        self._half = precision == "bfloat16" or (precision == "auto" and _fast_bfloat16(self.device))
+        torch.manual_seed(recipe.seed)
+        self.model, self.tokenizer = load_start(recipe.start, layers=recipe.layers, dropout=recipe.dropout)
+        if recipe.mean:
+            average_weights(self.model, recipe.mean)
+        self.model.to(self.device)
+        if self.device.type == "cpu":
+            # texts are short: with plain products training is half as fast again there as with the fused attention and its masks
+            self.model.set_attn_implementation("eager")
+        self._sources = read_sources(data)
+        self._dev = DevelopmentSet.of(self._sources, recipe.development, seed=recipe.seed)
+        if not len(self._dev):
+            raise InputError("The data leave no concept for development: they are too few to train on.")
+        # batches are padded to multiples of four, so the limit is one too
+        self._max_length = min(recipe.max_length, length_limit(self.tokenizer, self.model.config)) // 4 * 4
+        self._encoder = Encoder(self.tokenizer, self._max_length)
+        self._teachers = [self._teacher(folder) for folder in recipe.teachers]
+        self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type in ("cpu", "cuda"))
+        self._average = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self._best = {name: p.detach().clone() for name, p in self._average.items()}
+        self._hard: list[tuple[str, str, int]] = []
+        self.state = State()
+        self._resume()
+        mine = {name: p for name, p in self.model.state_dict().items() if p.is_floating_point()}
+        self._averaged, self._weights = [self._average[name] for name in mine], list(mine.values())
+
+    def run(self, *, seconds: float | None = None) -> Trained:
+        """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
+        started, recipe, state = time.monotonic(), self.recipe, self.state
+        spent = state.seconds
+        plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, self._max_length)
+        if not state.history:
+            self._measure(0)
+        state.finished = state.finished or not recipe.chunks
+        with chunks(str(self._data), plan, self._workers) as source:
+            while not state.finished:
+                kept_time = seconds is None or time.monotonic() - started < seconds
+                if not kept_time or not self._round(source, started, seconds):
+                    break
+                state.seconds = spent + time.monotonic() - started
+                self._end_of_round()
+        state.seconds = spent + time.monotonic() - started
+        self._keep()
+        best = copy.deepcopy(self.model).eval()
+        best.load_state_dict(self._best if state.best_round >= 0 else self._average)
+        ground = DevelopmentSet.of_calibration(self._sources, recipe.development, seed=recipe.seed)
+        calibration = calibrate(ground, self.margins(best, ground.pairs))
+        for_unseen = self._for_unseen
+        if self._unseen is not None:
+            there = calibrate(self._unseen, self.margins(best, self._unseen.pairs), scale=calibration.scale)
+            for_unseen = there.shift - calibration.shift
+        calibration = replace(calibration, shift=calibration.shift + for_unseen)
+        return Trained(
+            best,
+            self.tokenizer,
+            calibration,
+            for_unseen,
+            state.history[0],
+            measures(self._dev, self.margins(best, self._dev.pairs), calibration),
+            state,
+        )
+
+    def margins(self, model: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Logit of entailment minus logit of its absence, in both directions, shape (n, 2)."""
+        both = [*pairs, *((b, a) for a, b in pairs)]
+        return self._one_way(model, both).reshape(2, -1).T
+
+    def _one_way(self, model: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        model.eval()
+        found = np.zeros(len(pairs))
+        with torch.inference_mode():
+            for places, batch in self._encoder.batches(
+                pairs, [0] * len(pairs), 1024 if self.device.type == "cuda" else 128
+            ):
+                logits = self._logits(model, batch)
+                found[places] = (logits[:, 1] - logits[:, 0]).double().cpu().numpy()
+        return found
+
+    def _round(self, source: Chunks, started: float, seconds: float | None) -> bool:
+        """The rest of the current round; False if time ran out in it."""
+        recipe, state = self.recipe, self.state
+        size = recipe.chunks // recipe.rounds
+        last = (state.done // size + 1) * size
+        file = ""
+        if self._hard:
+            path = self.work / f"hard-{state.done // size}.pkl"
+            path.write_bytes(pickle.dumps(self._hard))
+            file = str(path)
+        for batches in source.between(state.done, last, file):
+            self.model.train()
+            for batch in batches:
+                self._step(batch)
+            state.done += 1
+            self._progress(min(state.done * recipe.chunk, recipe.chunks * recipe.chunk), recipe.chunks * recipe.chunk)
+            if seconds is not None and time.monotonic() - started > seconds and state.done < last:
+                return False
+        return True
+
+    def _step(self, batch: Batch) -> None:
+        recipe, state = self.recipe, self.state
+        factor = schedule(state.step, recipe.steps, recipe.warmup)
+        for group in self._optimizer.param_groups:
+            group["lr"] = group["highest"] * factor
+        labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
+        value = self._loss(self._logits(self.model, batch), labels, batch)
+        self._optimizer.zero_grad(set_to_none=True)
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
+        self._optimizer.step()
+        state.step += 1
+        # a young average would remember the untrained weights for long
+        decay = min(recipe.average, (1 + state.step) / (10 + state.step))
+        with torch.no_grad():
+            torch._foreach_lerp_(self._averaged, self._weights, 1 - decay)
+
+    def _loss(self, logits: torch.Tensor, labels: torch.Tensor, batch: Batch) -> torch.Tensor:
+        log_p = F.log_softmax(logits, dim=-1)
+        chosen = log_p.gather(1, labels[:, None])[:, 0]
+        value = -((1 - chosen.exp()) ** self.recipe.focal * chosen).mean() if self.recipe.focal else -chosen.mean()
+        if self._teachers:
+            with torch.no_grad():
+                taught = torch.stack([F.softmax(self._logits(t, batch), dim=-1) for t in self._teachers]).mean(0)
+            weight = self.recipe.teaching
+            value = (1 - weight) * value - weight * (taught * log_p).sum(-1).mean()
+        return value
+
+    def _logits(self, model: Any, batch: Batch) -> torch.Tensor:
+        ids, types, mask = (torch.from_numpy(x) for x in (batch.ids, batch.types, batch.mask))
+        if self.device.type == "cuda":
+            ids, types, mask = (x.pin_memory().to(self.device, non_blocking=True) for x in (ids, types, mask))
+        inputs = {"input_ids": ids.long(), "attention_mask": mask.long()}
+        if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
+            inputs["token_type_ids"] = types.long()
+        with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
+            logits: torch.Tensor = model(**inputs).logits
+        return logits.float()
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """Parameters by layer: the deeper, the slower; norms and biases without weight decay."""
+        count = int(self.model.config.num_hidden_layers)
+        groups: dict[tuple[int, bool], list[Any]] = {}
+        for name, p in self.model.named_parameters():
+            depth = 0
+            if ".layer." in name:
+                depth = int(name.split(".layer.")[1].split(".")[0]) + 1
+            elif "embeddings" not in name:
+                depth = count + 1
+            groups.setdefault((depth, p.ndim > 1), []).append(p)
+        recipe = self.recipe
+        return [
+            {
+                "params": params,
+                "lr": 0.0,
+                "highest": recipe.rate * recipe.layer_decay ** (count + 1 - depth),
+                "weight_decay": recipe.weight_decay if decays else 0.0,
+            }
+            for (depth, decays), params in groups.items()
+        ]
+
+    def _end_of_round(self) -> None:
+        recipe, state = self.recipe, self.state
+        number = state.done // (recipe.chunks // recipe.rounds)
+        found = self._measure(number)
+        if found["score"] < state.best:
+            state.best, state.best_round = found["score"], number
+            self._best = {name: p.detach().clone() for name, p in self._average.items()}
+        if number >= recipe.rounds:
+            state.finished = True
+        elif number - max(state.best_round, 0) >= recipe.patience:
+            self._say(f"No better model since round {state.best_round}: training ends here.")
+            state.finished = True
+        elif recipe.hard:
+            self._find_hard(number)
+        self._keep()
+
+    def _measure(self, number: int) -> dict[str, float]:
+        """Measures the average on the development set, each time with its own calibration."""
+        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self.model.load_state_dict(self._average)
+        margins = self.margins(self.model, self._dev.pairs)
+        found = measures(self._dev, margins, calibrate(self._dev, margins))
+        self.model.load_state_dict(mine)
+        self.state.history.append(found)
+        told = ", ".join(
+            f"{name} {found[name]:.3f}"
+            for name in (
+                "score",
+                "P synonym",
+                "P random",
+                "P sibling",
+                "P neighbour",
+                "changed called equivalent",
+                "direction right",
+            )
+            if name in found
+        )
+        state = self.state
+        fast = f" {state.done * self.recipe.chunk / state.seconds:,.0f} pairs a second so far." if state.seconds else ""
+        self._say(f"Round {number} of {self.recipe.rounds}: {told}.{fast}")
+        return found
+
+    def _find_hard(self, number: int) -> None:
+        """Pairs that the average gets wrong, for the next round."""
+        recipe = self.recipe
+        kinds = {
+            "sibling": 3.0,
+            "neighbour": 4.0,
+            "hypernym": 2.0,
+            "synonym": 4.0,
+            "opposite": 1.0,
+            "other word": 1.0,
+            "modifier": 1.0,
+            "look-alike": 2.0,
+            "everyday": 8.0,
+        }
+        stream = PairStream(self._sources, seed=recipe.seed + 1, weights=kinds)
+        examples = stream.chunk(number, 3 * recipe.hard)
+        mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        self.model.load_state_dict(self._average)
+        margins = self._one_way(self.model, [(e.premise, e.hypothesis) for e in examples])
+        self.model.load_state_dict(mine)
+        p = Calibration()(margins)
+        wrong = np.array([abs(e.entails - x) for e, x in zip(examples, p, strict=True)])
+        unclear = np.array([e.kind in ("sibling", "neighbour") for e in examples]) & (wrong > _CLEAR)
+        order = np.argsort(-np.where(unclear, 0, wrong), kind="stable")[: recipe.hard]
+        self._hard = [
+            (examples[k].premise, examples[k].hypothesis, examples[k].entails) for k in order.tolist() if wrong[k] > 0.3
+        ]
+        self._say(f"{len(self._hard):,} hard pairs for the next round.")
+
+    def _teacher(self, folder: str) -> Any:
+        model, tokenizer = load_start(folder)
+        if tokenizer.get_vocab() != self.tokenizer.get_vocab():
+            raise InputError(f"The model in {folder} can't teach: its tokens are others.")
+        return model.to(self.device).eval().requires_grad_(False)
+
+    def _keep(self) -> None:
+        """Write a checkpoint; the file is whole at any time."""
+        fresh = self.work / (_CHECKPOINT + ".part")
+        torch.save(
+            {
+                "recipe": _same(self.recipe),
+                "state": asdict(self.state),
+                "model": self.model.state_dict(),
+                "average": self._average,
+                "best": self._best,
+                "optimizer": self._optimizer.state_dict(),
+                "hard": self._hard,
+                "random": torch.get_rng_state(),
+                "random_cuda": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
+            },
+            fresh,
+        )
+        os.replace(fresh, self.work / _CHECKPOINT)
+
+    def _resume(self) -> None:
+        path = self.work / _CHECKPOINT
+        if not path.is_file():
+            return
+        try:
+            kept = torch.load(path, map_location="cpu", weights_only=True)
+            recipe = kept["recipe"]
+        except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError, ValueError) as error:
+            raise InputError(f"{path} is damaged; remove it to train from the beginning.") from error
+        if recipe != _same(self.recipe):
+            changed = [name for name in recipe if recipe[name] != _same(self.recipe).get(name)]
+            raise InputError(
+                f"{path} belongs to a training with another {', '.join(changed) or 'recipe'}; choose another work folder."
+            )
+        self.model.load_state_dict(kept["model"])
+        self._optimizer.load_state_dict(kept["optimizer"])
+        self._average = {name: p.to(self.device) for name, p in kept["average"].items()}
+        self._best = {name: p.to(self.device) for name, p in kept["best"].items()}
+        self._hard = [tuple(pair) for pair in kept["hard"]]
+        self.state = State(**kept["state"])
+        torch.set_rng_state(kept["random"])
+        if kept["random_cuda"] is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(kept["random_cuda"])
+        self._say(f"Going on after {self.state.done * self.recipe.chunk:,} pairs.")
+
+
+def schedule(step: int, steps: int, warmup: float) -> float:
+    """Factor of the learning rate: a straight rise, then half a cosine down to 2%."""
+    rise = max(1, round(steps * warmup))
+    if step < rise:
+        return (step + 1) / rise
+    share = min(1.0, (step - rise) / max(1, steps - rise))
+    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share))
+
+
+def _same(recipe: Recipe) -> dict[str, Any]:
+    """What has to stay the same between two parts of a training; where the start model lies may change."""
+    return {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
+
+
+def _fast_bfloat16(device: torch.device) -> bool:
+    if device.type != "cpu":
+        return device.type == "cuda"
+    return any(
+        getattr(torch.cpu, name, lambda: False)() for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    )

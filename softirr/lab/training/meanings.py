@@ -1,0 +1,59 @@
+"""Which texts may mean the same: what a pair is checked against before it is taught as one that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from softirr.lab.training.graph import Graph
+from softirr.measures.lexical import tokens
+
+
+class Meanings:
+    """Which texts have a concept in common, over all graphs together."""
+
+    def __init__(self, graphs: Sequence[Graph]) -> None:
+        meanings: dict[str, list[int]] = {}
+        texts: list[list[str]] = []
+        for graph in graphs:
+            for k in range(len(graph)):
+                folded = [t.casefold() for t in graph.forms[k]]
+                for text in folded:
+                    meanings.setdefault(text, []).append(len(texts))
+                texts.append(folded)
+        self._concepts = {text: tuple(concepts) for text, concepts in meanings.items()}
+        self._texts = texts
+        self._words = tokens(" ".join(self._concepts))
+
+    def has(self, text: str) -> bool:
+        """Whether some concept has this text."""
+        return text.casefold() in self._concepts
+
+    def same(self, one: str, other: str) -> bool:
+        """Whether some concept has both texts, or two concepts that share a text have one each."""
+        a, b = one.casefold(), other.casefold()
+        if a == b:
+            return True
+        others = self._concepts.get(b)
+        if others is None:
+            return False
+        near = {
+            c for concept in self._concepts.get(a, ()) for text in self._texts[concept] for c in self._concepts[text]
+        }
+        return not near.isdisjoint(others)
+
+    def has_another_word(self, text: str, than: str) -> bool:
+        """Whether a word of the text is none of the other's, and stands in a text of some concept."""
+        return not self._words.isdisjoint(tokens(text) - tokens(than))
+
+    def reworded(self, rng: Random, text: str) -> str:
+        """Another text of the only concept that has this one; the text itself where none or several have it."""
+        concepts = self._concepts.get(text.casefold(), ())
+        return rng.choice(self._texts[concepts[0]]) if len(concepts) == 1 else text
+
+    def another_name(self, rng: Random, text: str) -> str | None:
+        """Another text of some concept that has this one; None where there is none."""
+        mine = text.casefold()
+        concepts = self._concepts.get(mine)
+        others = [t for t in self._texts[rng.choice(concepts)] if t != mine] if concepts else []
+        return rng.choice(others) if others else None

@@ -1,0 +1,346 @@
+"""Everything that pairs are drawn from, brought together: terminologies, WordNet, this project's words, labelled pairs.
+
+Texts that occur in a benchmark are left out before anything else is done with them, and part of the concepts is kept for development.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from softirr.errors import InputError
+from softirr.lab.training.graph import Graph
+from softirr.lab.training.labelled import LabelledPairs, read_pairs
+from softirr.lab.training.meanings import Meanings
+from softirr.lab.training.morphology import composed
+from softirr.lab.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
+from softirr.lab.training.words import LISTS, read_confused, read_list
+from softirr.terminology import Terminology, load
+
+Say = Callable[[str], None]
+Embed = Callable[[Sequence[str]], np.ndarray]
+_EQUIVALENT = frozenset({"EXACT", "ENTRY"})
+_NARROWER = frozenset({"NARROW", "INCLUSION", "INCLUDES"})
+_NEIGHBOURS = 8
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What pairs are drawn from.
+
+    Attributes
+    ----------
+    graphs
+        Concepts, a graph a source. The terminologies that were given are the first graph.
+    pairs
+        Labelled pairs, an entry a file.
+    judged
+        Pairs that people judged for this very purpose (reviewers, users).
+    antonyms
+        Words of opposite meaning.
+    confused
+        Texts that look alike, are opposites or are taken for each other, and mean different things.
+    kept_apart
+        Pairs of texts that must not be drawn, as :func:`folded_pair` gives them.
+    banned
+        Fingerprints of benchmark texts: a text that is put together on the way must not be one of them either.
+    dropped
+        How many different texts were left out because they occur in a benchmark.
+    notes
+        What was read and what was left out, a sentence each.
+    """
+
+    graphs: tuple[Graph, ...]
+    pairs: tuple[LabelledPairs, ...] = ()
+    judged: tuple[LabelledPairs, ...] = ()
+    antonyms: tuple[tuple[str, str], ...] = ()
+    confused: tuple[tuple[str, str], ...] = ()
+    kept_apart: frozenset[tuple[str, str]] = frozenset()
+    banned: frozenset[int] = frozenset()
+    dropped: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        """What the texts of all graphs mean; put together once, some seconds for a large terminology."""
+        return Meanings(self.graphs)
+
+
+def gather(
+    terminologies: Sequence[str],
+    *,
+    wordnet: str | os.PathLike[str] | None = None,
+    pairs: Sequence[str] = (),
+    judged: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    keep_apart: Sequence[str] = (),
+    own_words: float = 0.6,
+    held_out: float = 0.06,
+    embed: Embed | None = None,
+    say: Say = lambda sentence: None,
+) -> Sources:
+    """Read all sources.
+
+    Parameters
+    ----------
+    terminologies
+        What :func:`softirr.terminology.load` takes. Concepts with the same id in two of them are one concept.
+    wordnet
+        Folder for :func:`softirr.lab.training.wordnet.read_wordnet`.
+    pairs, judged
+        Files for :func:`softirr.lab.training.labelled.read_pairs`.
+    leave_out
+        Terminologies and files of labelled pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no
+        labelled pair that is one of theirs.
+    keep_apart
+        Files of pairs that are never drawn, whatever says so.
+    own_words
+        How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them out.
+    held_out
+        Share of the concepts kept for development.
+    embed
+        Vectors of texts, unit length, shape (n, d): gives neighbours that mean something similar. Without it only spelling gives neighbours.
+
+    Raises
+    ------
+    InputError
+        If a source can't be used, or nothing is left.
+    """
+    banned, banned_pairs = _benchmarks(leave_out, say)
+    dropped: set[str] = set()
+    notes: list[str] = []
+
+    def keep(text: str) -> bool:
+        if text.casefold() in banned:
+            dropped.add(text.casefold())
+            return False
+        return True
+
+    graphs: list[Graph] = []
+    read = [load(source) for source in terminologies]
+    if read:
+        graph = terminology_graph(read, keep)
+        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
+        notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
+    words: WordNet | None = None
+    confused: tuple[tuple[str, str], ...] = ()
+    if wordnet is not None:
+        words = read_wordnet(wordnet)
+        graph = wordnet_graph(words, keep)
+        clinical = [k for k in range(len(graph)) if graph.clinical[k]]
+        graphs.append(replace(graph, held_out=_chosen(graph, held_out / 2, clinical)))
+        notes.append(f"{Path(wordnet).name}: {len(words.ids):,} synsets.")
+    if own_words:
+        for name in LISTS:
+            listed = read_list(name)
+            forms = [[t for t in dict.fromkeys(group) if keep(t)] for group in listed.groups]
+            above = [() if place is None else (place,) for place in listed.above]
+            graphs.append(Graph.build(name, forms, parents=above, share=own_words))
+        put_together = composed()
+        kept = replace(put_together, forms=tuple(tuple(t for t in f if keep(t)) for f in put_together.forms))
+        graphs.append(replace(kept, held_out=_chosen(kept, held_out / 2, range(len(kept)))))
+        notes.append(f"Own words: {sum(len(g) for g in graphs[-len(LISTS) - 1 :]):,} concepts.")
+        confused = tuple(pair for pair in read_confused() if all(map(keep, pair)))
+        notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")
+    if not any(len(forms) for graph in graphs for forms in graph.forms):
+        raise InputError("There is nothing to train on: name a terminology, WordNet or labelled pairs.")
+    graphs = _spread(graphs)
+    say("Looking for neighbours in spelling and meaning.")
+    graphs = with_neighbours(graphs, embed)
+
+    def labelled(files: Sequence[str], share: str) -> tuple[LabelledPairs, ...]:
+        found = []
+        for file in files:
+            data = read_pairs(file)
+            left = _without(data, banned_pairs)
+            notes.append(
+                f"{data.name}: {len(left.pairs):,} {share} pairs, {len(data.pairs) - len(left.pairs):,} left out as benchmark pairs."
+            )
+            found.append(left)
+        return tuple(found)
+
+    result = Sources(
+        graphs=tuple(graphs),
+        pairs=labelled(pairs, "labelled"),
+        judged=labelled(judged, "judged"),
+        antonyms=() if words is None else words.antonyms,
+        confused=confused,
+        kept_apart=frozenset(pair for file in keep_apart for pair in _folded_pairs(file)),
+        banned=frozenset(map(fingerprint, banned)),
+        dropped=len(dropped),
+        notes=(
+            *notes,
+            f"{len(dropped):,} texts left out because they occur in a benchmark vocabulary ({len(banned):,} texts).",
+        ),
+    )
+    for note in result.notes:
+        say(note)
+    return result
+
+
+def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str], bool] = lambda text: True) -> Graph:
+    """Terminologies as one graph; an id that several have is one concept with the names of all."""
+    position: dict[str, int] = {}
+    for t in terminologies:
+        for key in t.ids:
+            position.setdefault(key, len(position))
+    n = len(position)
+    forms: list[dict[str, str]] = [{} for _ in range(n)]
+    narrower: list[dict[str, str]] = [{} for _ in range(n)]
+    broader: list[dict[str, str]] = [{} for _ in range(n)]
+    parents: list[dict[int, None]] = [{} for _ in range(n)]
+    origin = [-1] * n
+    for number, t in enumerate(terminologies):
+        where = [position[key] for key in t.ids]
+        for k in where:
+            origin[k] = number if origin[k] < 0 else origin[k]
+        for k, names in enumerate(t.names):
+            _add(forms[where[k]], names[0], keep)
+            for parent in t.parents[k]:
+                parents[where[k]][where[parent]] = None
+        for k, text, scope in t.synonyms:
+            for scopes, table in ((_EQUIVALENT, forms), (_NARROWER, narrower), (frozenset({"BROAD"}), broader)):
+                if scope in scopes:
+                    _add(table[where[k]], text, keep)
+    return Graph.build(
+        ", ".join(t.name for t in terminologies),
+        [tuple(f.values()) for f in forms],
+        parents=[tuple(p) for p in parents],
+        narrower=[tuple(x.values()) for x in narrower],
+        broader=[tuple(x.values()) for x in broader],
+        origin=origin,
+        share=3.0,  # what is trained for, beside word lists and dictionary that come along every time
+    )
+
+
+def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
+    """WordNet as a graph. Capitalised lemmas of people and places are left out: their neighbours are too many and too simple."""
+    names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
+    forms = [
+        () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
+        for k, lemmas in enumerate(words.lemmas)
+    ]
+    parents: list[list[int]] = [[] for _ in forms]
+    for child, parent in words.hypernyms:
+        parents[child].append(parent)
+    return Graph.build(
+        "WordNet",
+        forms,
+        parents=parents,
+        definitions=[d if keep(d) else "" for d in words.definitions],
+        clinical=[file in CLINICAL_FILES for file in words.lexfiles],
+        share=0.6,
+    )
+
+
+def with_neighbours(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
+    """The graphs with contrasts for each clinical concept: the closest others by spelling, and by meaning where there are vectors."""
+    return [graph if any(graph.contrasts) else _neighboured(graph, embed) for graph in graphs]
+
+
+def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
+    from rapidfuzz import process
+    from rapidfuzz.distance import Indel
+
+    usable = [k for k in range(len(graph)) if graph.forms[k] and graph.clinical[k]]
+    if len(usable) < 3:
+        return graph
+    first = [graph.forms[k][0] for k in usable]
+    found: list[dict[int, None]] = [{} for _ in range(len(graph))]
+    folded = [text.casefold() for text in first]
+    vectors = None if embed is None else embed(first)
+    for start in range(0, len(usable), 512):
+        rows = slice(start, min(start + 512, len(usable)))
+        tables = [process.cdist(folded[rows], folded, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1)]
+        if vectors is not None:
+            tables.append(vectors[rows] @ vectors.T)
+        for table in tables:
+            close = np.argpartition(-table, min(_NEIGHBOURS, table.shape[1] - 1), axis=1)[:, : _NEIGHBOURS + 1]
+            for row, places in enumerate(close.tolist()):
+                k = usable[start + row]
+                found[k].update((usable[place], None) for place in sorted(places) if usable[place] != k)
+    return graph.with_contrasts(found)
+
+
+def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
+    """Which concepts are kept for development: by a hash of the first text, so that the same ones are whatever else is read."""
+    chosen = [False] * len(graph)
+    for k in among:
+        if graph.forms[k]:
+            digest = hashlib.sha256(graph.forms[k][0].casefold().encode()).digest()
+            chosen[k] = int.from_bytes(digest[:4], "big") < share * 2**32
+    return tuple(chosen)
+
+
+def _spread(graphs: Sequence[Graph]) -> list[Graph]:
+    """A concept of one graph that has two texts of a held-out concept of another is held out too: else its synonyms were known after all."""
+    holders: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for g, graph in enumerate(graphs):
+        for k in range(len(graph)):
+            if graph.held_out[k]:
+                for text in graph.forms[k]:
+                    holders[text.casefold()].add((g, k))
+    spread = []
+    for graph in graphs:
+        flags = list(graph.held_out)
+        for k, forms in enumerate(graph.forms):
+            met: dict[tuple[int, int], int] = {}
+            for text in {t.casefold() for t in forms}:
+                for holder in holders.get(text, ()):
+                    met[holder] = met.get(holder, 0) + 1
+            flags[k] = flags[k] or any(count > 1 for count in met.values())
+        spread.append(replace(graph, held_out=tuple(flags)))
+    return spread
+
+
+def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    """Case-folded texts of terminologies, and case-folded pairs of labelled files."""
+    texts: set[str] = set()
+    pairs: set[tuple[str, str]] = set()
+    for source in sources:
+        path = Path(source)
+        if path.is_file() and not path.name.removesuffix(".gz").endswith((".obo", ".xml")):
+            pairs.update(_folded_pairs(source))
+        else:
+            texts.update(text.casefold() for text in load(source).texts())
+    if sources:
+        say(f"Benchmarks: {len(texts):,} texts and {len(pairs):,} pairs are kept out of training.")
+    return frozenset(texts), frozenset(pairs)
+
+
+def _folded_pairs(file: str) -> Iterable[tuple[str, str]]:
+    for premise, hypothesis, _ in read_pairs(file).pairs:
+        yield folded_pair(premise, hypothesis)
+
+
+def folded_pair(one: str, other: str) -> tuple[str, str]:
+    """Letters and digits of both texts, case-folded, the smaller first: data sets write the same pair with other spaces and marks."""
+    a, b = ("".join(c for c in text.casefold() if c.isalnum()) for text in (one, other))
+    return (a, b) if a <= b else (b, a)
+
+
+def fingerprint(text: str) -> int:
+    """A number that stands for the case-folded text (64 bits of a hash)."""
+    return int.from_bytes(hashlib.blake2b(text.casefold().encode(), digest_size=8).digest(), "little")
+
+
+def _without(data: LabelledPairs, banned: Collection[tuple[str, str]]) -> LabelledPairs:
+    kept = [i for i, (a, b, _) in enumerate(data.pairs) if folded_pair(a, b) not in banned]
+    place = {old: new for new, old in enumerate(kept)}
+    return replace(
+        data,
+        pairs=tuple(data.pairs[i] for i in kept),
+        contradictions=frozenset(place[i] for i in data.contradictions if i in place),
+    )
+
+
+def _add(table: dict[str, str], text: str, keep: Callable[[str], bool]) -> None:
+    if keep(text):
+        table.setdefault(text.casefold(), text)

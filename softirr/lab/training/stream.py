@@ -1,0 +1,566 @@
+"""Drawing directed pairs: from concepts, from changed wordings, from labelled pairs. An endless stream in chunks, each fixed by seed and number.
+
+A pair says whether its first text entails its second. Nothing is stored: fresh negatives and fresh wordings come with every chunk, and training
+that was interrupted goes on with the chunk it would have had.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+
+from softirr.lab.training.graph import Graph
+from softirr.lab.training.modifiers import JOINS, MODIFIERS
+from softirr.lab.training.perturb import (
+    contrast,
+    false_initials,
+    initials,
+    likeness_to_initials,
+    opposite,
+    renumber,
+    respell,
+    rewrite_number,
+    swap,
+    typo,
+    vary,
+)
+from softirr.lab.training.sources import Sources, fingerprint, folded_pair
+from softirr.lab.training.words import LISTS, SHORT_FORMS
+
+WEIGHTS: dict[str, float] = {
+    "synonym": 62,
+    "hypernym": 30,
+    "sibling": 26,
+    "neighbour": 14,
+    "look-alike": 26,
+    "random": 28,
+    "everyday": 14,
+    "modifier": 9,
+    "opposite": 18,
+    "other word": 4,
+    "number": 4,
+    "initials": 12,
+    "joined": 20,
+    "same words": 5,
+    "spelling": 6,
+    "confused": 32,
+    "definition": 2,
+    "labelled": 16,
+    "judged": 3,
+    "hard": 14,
+}
+"""How often each kind is drawn."""
+KINDS = tuple(WEIGHTS)
+_IN_CONTEXT = frozenset({"synonym", "sibling", "neighbour", "look-alike", "random", "everyday"})
+"""Kinds of which some pairs are drawn with the same thing said about both texts."""
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The first text entails the second (1) or not (0)."""
+
+    premise: str
+    hypothesis: str
+    entails: int
+    kind: str
+
+
+Drawn = tuple[str, str, int] | None
+
+
+class PairStream:
+    """Examples from sources.
+
+    Parameters
+    ----------
+    sources
+    seed
+    hard
+        Pairs that the model got wrong lately, with the truth.
+    development
+        Draw from the concepts kept for development instead of the others.
+    weights
+        How often each kind is drawn; kinds that the sources lack are left out.
+    fewest_names
+        Names that a concept needs so that synonyms are drawn from it.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        *,
+        seed: int = 0,
+        hard: Sequence[tuple[str, str, int]] = (),
+        development: bool = False,
+        weights: dict[str, float] | None = None,
+        fewest_names: int = 2,
+    ) -> None:
+        self.sources, self.seed, self.hard, self._development = sources, seed, hard, development
+        self._meanings = sources.meanings
+        self._pools = [
+            [k for k, forms in enumerate(g.forms) if forms and g.held_out[k] == development] for g in sources.graphs
+        ]
+        self._synonyms = self._choices(lambda g, k: len(g.forms[k]) >= fewest_names)
+        self._any = self._choices(lambda g, k: True)
+        self._children = self._choices(lambda g, k: bool(g.parents[k]) or bool(g.narrower[k]) or bool(g.broader[k]))
+        self._close = self._choices(lambda g, k: bool(g.contrasts[k]))
+        self._everyday = self._choices(lambda g, k: g.name in LISTS)
+        self._abbreviated = self._choices(lambda g, k: g.name in SHORT_FORMS)
+        self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
+        self._alike = self._choices(lambda g, k: k in self._look_alikes[id(g)])
+        self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
+        kept = {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] for t in g.forms[k]}
+        self._mistaken = [pair for pair in sources.confused if kept.isdisjoint(t.casefold() for t in pair)]
+        self._draws: dict[str, Callable[[Random], Drawn]] = {
+            "synonym": self._synonym,
+            "hypernym": self._hypernym,
+            "sibling": self._sibling,
+            "neighbour": self._neighbour,
+            "look-alike": self._look_alike,
+            "random": self._random,
+            "everyday": self._everyday_words,
+            "modifier": self._modifier,
+            "opposite": self._opposite,
+            "other word": lambda rng: self._changed(rng, contrast),
+            "number": lambda rng: self._changed(rng, renumber),
+            "initials": self._initials,
+            "joined": self._joined,
+            "same words": self._same_words,
+            "spelling": self._spelling,
+            "confused": self._confused,
+            "definition": self._definition,
+            "labelled": lambda rng: _labelled(rng, sources.pairs),
+            "judged": lambda rng: _labelled(rng, sources.judged),
+            "hard": lambda rng: rng.choice(self.hard),
+        }
+        there = {
+            "synonym": bool(self._synonyms),
+            "hypernym": bool(self._children),
+            "sibling": bool(self._children),
+            "neighbour": bool(self._close),
+            "look-alike": bool(self._alike),
+            "everyday": bool(self._everyday),
+            "definition": bool(self._defined),
+            "confused": bool(self._mistaken) and not development,
+            "labelled": bool(sources.pairs) and not development,
+            "judged": bool(sources.judged) and not development,
+            "hard": bool(self.hard),
+        }
+        if not self._any:
+            there = {kind: there.get(kind, False) for kind in KINDS}
+        given = WEIGHTS if weights is None else weights
+        self._kinds = [kind for kind in KINDS if given.get(kind, 0) > 0 and there.get(kind, True)]
+        self._cumulative = list(accumulate(given[kind] for kind in self._kinds))
+
+    def has(self, kind: str) -> bool:
+        """Whether the sources give pairs of a kind."""
+        return kind in self._kinds
+
+    def chunk(self, number: int, size: int) -> list[Example]:
+        """Chunk `number` of the stream: the same examples whatever was drawn before."""
+        rng = Random(f"{self.seed}/{'dev' if self._development else 'train'}/{number}")
+        found: list[Example] = []
+        barren = 0
+        while len(found) < size and barren < 1000 + 50 * size:
+            kind = self._kinds[bisect(self._cumulative, rng.random() * self._cumulative[-1])] if self._kinds else ""
+            example = self.example(rng, kind) if kind else None
+            if example is None:
+                barren += 1
+            else:
+                found.append(example)
+        return found
+
+    def of_kind(self, kind: str, size: int) -> list[Example]:
+        """`size` different examples of one kind, or as many as a few draws of each find."""
+        rng = Random(f"{self.seed}/{'dev' if self._development else 'train'}/{kind}")
+        found: dict[Example, None] = {}
+        for _ in range(20 * size if self.has(kind) else 0):
+            example = self.example(rng, kind)
+            if example is not None:
+                found[example] = None
+            if len(found) == size:
+                break
+        return list(found)
+
+    def example(self, rng: Random, kind: str) -> Example | None:
+        """One example of a kind, or None where the draw led nowhere."""
+        drawn = self._draws[kind](rng)
+        if drawn is None:
+            return None
+        premise, hypothesis, entails = drawn
+        if kind not in ("labelled", "judged", "hard"):
+            if kind in _IN_CONTEXT and rng.random() < 0.12:
+                premise, hypothesis = self._in_one_context(rng, premise, hypothesis)
+            premise, hypothesis = self._reworded(rng, premise), self._reworded(rng, hypothesis)
+            if folded_pair(premise, hypothesis) in self.sources.kept_apart:
+                return None
+            banned = self.sources.banned
+            if banned and (fingerprint(premise) in banned or fingerprint(hypothesis) in banned):
+                return None
+        if not entails and premise.casefold() == hypothesis.casefold():
+            return None
+        return Example(premise, hypothesis, entails, kind)
+
+    def _choices(self, fits: Callable[[Graph, int], bool]) -> _Choice | None:
+        pools = [
+            [k for k in pool if fits(graph, k)] for graph, pool in zip(self.sources.graphs, self._pools, strict=True)
+        ]
+        return _Choice.of(self.sources.graphs, pools)
+
+    def _reworded(self, rng: Random, text: str) -> str:
+        draw = rng.random()
+        if draw < 0.16:
+            return vary(rng, text)
+        if draw < 0.28:
+            return swap(rng, text) or text
+        if draw < 0.29:
+            return self._slip(rng, text) or text
+        if draw < 0.30:
+            return rewrite_number(rng, text) or text
+        return text
+
+    def _in_one_context(self, rng: Random, premise: str, hypothesis: str) -> tuple[str, str]:
+        """Both texts with the same thing said about them: what they are to each other stays."""
+        group = rng.choice(rng.choice(MODIFIERS).groups)
+        return rng.choice(group).format(premise), rng.choice(group).format(hypothesis)
+
+    def _synonym(self, rng: Random) -> Drawn:
+        assert self._synonyms is not None
+        graph, k = self._synonyms.draw(rng)
+        one, other = rng.sample(graph.forms[k], 2)
+        return one, other, 1
+
+    def _hypernym(self, rng: Random) -> Drawn:
+        """The narrower text entails the broader one, and not the reverse."""
+        assert self._children is not None
+        graph, k = self._children.draw(rng)
+        above = graph.parents[k]
+        if above and (rng.random() < 0.8 or not (graph.narrower[k] or graph.broader[k])):
+            up = rng.choice(above)
+            if graph.parents[up] and rng.random() < 0.25:
+                up = rng.choice(graph.parents[up])
+            if not graph.forms[up] or self._meanings.same(graph.forms[k][0], graph.forms[up][0]):
+                return None
+            low, high = graph.text(k, rng), graph.text(up, rng)
+        else:
+            pairs = [(t, graph.forms[k][0]) for t in graph.narrower[k]] + [
+                (graph.forms[k][0], t) for t in graph.broader[k]
+            ]
+            if not pairs:
+                return None
+            low, high = rng.choice(pairs)
+        # the way up is told by the words they share, the way back is what is hard
+        return (low, high, 1) if rng.random() < 0.42 else (high, low, 0)
+
+    def _sibling(self, rng: Random) -> Drawn:
+        assert self._children is not None
+        graph, k = self._children.draw(rng)
+        if not graph.parents[k]:
+            return None
+        up = rng.choice(graph.parents[k])
+        if graph.parents[up] and rng.random() < 0.2:
+            up = rng.choice(graph.children[rng.choice(graph.parents[up])])
+        return self._different(rng, graph, k, rng.choice(graph.children[up])) if graph.children[up] else None
+
+    def _neighbour(self, rng: Random) -> Drawn:
+        assert self._close is not None
+        graph, k = self._close.draw(rng)
+        return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
+
+    def _look_alike(self, rng: Random) -> Drawn:
+        assert self._alike is not None
+        graph, k = self._alike.draw(rng)
+        return self._different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
+
+    def _different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
+        """Texts (the first ones, if so asked) of two concepts of a graph that are neither the same nor one above the other."""
+        if k == other or not graph.forms[other] or graph.held_out[other] != self._development:
+            return None
+        if graph.related(k, other):
+            return None
+        one, two = (graph.forms[c][0] if first else graph.text(c, rng) for c in (k, other))
+        if self._meanings.same(one, two):
+            return None
+        return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
+
+    def _random(self, rng: Random) -> Drawn:
+        """Two texts, mostly of one source: raters of one project write of one field, and so do their pairs by chance."""
+        assert self._any is not None
+        graph, k = self._any.draw(rng)
+        if rng.random() < 0.7:
+            return self._different(rng, graph, k, self._any.beside(rng, graph, k))
+        one, two = graph.text(k, rng), self._text(rng)
+        return None if self._meanings.same(one, two) else (one, two, 0)
+
+    def _everyday_words(self, rng: Random) -> Drawn:
+        """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
+        assert self._everyday is not None
+        graph, k = self._everyday.draw(rng)
+        if graph.contrasts[k] and rng.random() < 0.7:
+            return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
+        other_graph, other = self._everyday.draw(rng)
+        one, two = graph.text(k, rng), other_graph.text(other, rng)
+        return None if self._meanings.same(one, two) else (one, two, 0)
+
+    def _text(self, rng: Random, among: _Choice | None = None) -> str:
+        among = among or self._any
+        assert among is not None
+        graph, k = among.draw(rng)
+        return graph.text(k, rng)
+
+    def _two_texts(self, rng: Random) -> tuple[str, str]:
+        """Two texts of one concept, often the same one twice."""
+        assert self._any is not None
+        graph, k = self._any.draw(rng)
+        one = graph.text(k, rng)
+        return one, graph.text(k, rng) if rng.random() < 0.3 else one
+
+    def _modifier(self, rng: Random) -> Drawn:
+        """Something said about a text: in other words the same, something else instead, or nothing."""
+        one, two = self._two_texts(rng)
+        modifier = rng.choice(MODIFIERS)
+        first = rng.choice(modifier.groups)
+        draw = rng.random()
+        if draw < 0.4:
+            return rng.choice(first).format(one), rng.choice(first).format(two), 1
+        if modifier.restricts and draw < 0.62:
+            said = rng.choice(first).format(one)
+            return (said, two, 1) if rng.random() < 0.5 else (two, said, 0)
+        second = rng.choice([group for group in modifier.groups if group is not first])
+        return rng.choice(first).format(one), rng.choice(second).format(two), 0
+
+    def _changed(self, rng: Random, change: Callable[[Random, str], str | None]) -> Drawn:
+        for _ in range(_TRIES):
+            one, two = self._two_texts(rng)
+            changed = change(rng, one)
+            if changed is not None and not self._meanings.same(two, changed):
+                return (two, changed, 0) if rng.random() < 0.5 else (changed, two, 0)
+        return None
+
+    def _opposite(self, rng: Random) -> Drawn:
+        antonyms = self.sources.antonyms
+        if antonyms and not self._development and rng.random() < 0.2:
+            pair = rng.choice(antonyms)
+            one, two = pair if rng.random() < 0.5 else pair[::-1]
+            if rng.random() < 0.5:
+                text = self._text(rng)
+                one, two = f"{one} {text}", f"{two} {text}"
+            return one, two, 0
+        return self._changed(rng, opposite)
+
+    def _initials(self, rng: Random) -> Drawn:
+        """A term and its initials, other initials, or those of another term; or an abbreviation that people use."""
+        if self._abbreviated is not None and rng.random() < 0.5:
+            return self._expansion(rng)
+        for _ in range(_TRIES):
+            one, two = self._two_texts(rng)
+            short = initials(one)
+            # an abbreviation that people use stands for what they use it for
+            if short is None or (self._meanings.has(short) and not self._meanings.same(short, one)):
+                continue
+            draw = rng.random()
+            if draw < 0.4:
+                entails = 1
+            elif draw < 0.7:
+                short, entails = false_initials(rng, short), 0
+            else:
+                two, entails = self._text(rng), 0
+                if initials(two) == short:
+                    continue
+            return (short, two, entails) if rng.random() < 0.5 else (two, short, entails)
+        return None
+
+    def _expansion(self, rng: Random) -> Drawn:
+        """An abbreviation that people use, and what it stands for or a text that begins with the same letter: of some, the likeliest."""
+        assert self._abbreviated is not None
+        graph, k = self._abbreviated.draw(rng)
+        short, *right = graph.forms[k]
+        if " " in short:  # the abbreviation itself was left out
+            return None
+        if right and rng.random() < 0.35:
+            two, entails = rng.choice(right), 1
+        else:
+            wrong = self._wrong_expansion(rng, short)
+            if wrong is None:
+                return None
+            two, entails = wrong, 0
+        return (short, two, entails) if rng.random() < 0.5 else (two, short, entails)
+
+    def _wrong_expansion(self, rng: Random, short: str) -> str | None:
+        # one text in twenty begins with the letter
+        drawn = (self._text(rng) for _ in range(10 * _TRIES))
+        wrong = (
+            text
+            for text in drawn
+            if text[:1].casefold() == short[:1].casefold()
+            and likeness_to_initials(text, short)[0] < len(short)
+            and not self._meanings.same(short, text)
+        )
+        if rng.random() < 0.6:
+            return max(wrong, key=lambda text: likeness_to_initials(text, short), default=None)
+        return next(wrong, None)
+
+    def _joined(self, rng: Random) -> Drawn:
+        """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""
+        # the roles are all that differs between short texts; long ones alone don't teach to look at them
+        plain = self._everyday if rng.random() < 0.6 else None
+        one, two = self._text(rng, plain), self._text(rng, plain)
+        if self._meanings.same(one, two):
+            return None
+        join = rng.choice(JOINS)
+        wording = rng.choice(join.wordings)
+        said = wording.format(one, two)
+        draw = rng.random()
+        if draw < 0.33:
+            return said, rng.choice(join.wordings).format(one, two), 1
+        if draw < 0.72:
+            other_wording = wording if rng.random() < 0.6 else rng.choice(join.wordings)
+            return said, other_wording.format(two, one), int(join.symmetric)
+        if draw < 0.8:
+            other = rng.choice([j for j in JOINS if j is not join])
+            return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
+        first = rng.random() < 0.5
+        alone = one if first else two
+        if rng.random() < 0.6:
+            return said, alone, int(join.first_holds if first else join.second_holds)
+        return alone, said, int(join.name == "or")
+
+    def _same_words(self, rng: Random) -> Drawn:
+        """A text against itself in slightly other words."""
+        text = self._text(rng)
+        other = swap(rng, text) if rng.random() < 0.65 else vary(rng, text)
+        return None if other is None or other == text else (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
+
+    def _spelling(self, rng: Random) -> Drawn:
+        """A text against itself spelt as on the other side of the ocean, or mistyped."""
+        for _ in range(_TRIES):
+            text = self._text(rng)
+            other = self._slip(rng, text) if rng.random() < 0.3 else respell(rng, text)
+            if other is not None and other.casefold() != text.casefold():
+                return (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
+        return None
+
+    def _slip(self, rng: Random, text: str) -> str | None:
+        """The text mistyped, or None where the slip makes another word: prostate is not prostrate."""
+        other = typo(rng, text)
+        return None if other is None or self._meanings.has_another_word(other, text) else other
+
+    def _confused(self, rng: Random) -> Drawn:
+        """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
+
+        Without the latter such texts are seldom seen to mean the same as anything.
+        """
+        one, two = rng.choice(self._mistaken)
+        if rng.random() < 0.35:
+            text = rng.choice((one, two))
+            name = self._meanings.another_name(rng, text)
+            return None if name is None else (text, name, 1) if rng.random() < 0.5 else (name, text, 1)
+        one, two = (self._meanings.reworded(rng, text) if rng.random() < 0.3 else text for text in (one, two))
+        if self._meanings.same(one, two):
+            return None
+        return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
+
+    def _definition(self, rng: Random) -> Drawn:
+        assert self._defined is not None
+        graph, k = self._defined.draw(rng)
+        text, defined = graph.text(k, rng), graph.definitions[k]
+        entails = 1
+        if rng.random() < 0.5:
+            near = graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
+            other = rng.choice(near) if near else k
+            if other == k or not graph.forms[other] or not graph.definitions[other] or graph.related(k, other):
+                return None
+            if graph.held_out[other] != self._development or self._meanings.same(text, graph.text(other, rng)):
+                return None
+            defined, entails = graph.definitions[other], 0
+        return (text, defined, entails) if rng.random() < 0.5 else (defined, text, entails)
+
+
+_IMPLIED = frozenset(
+    {
+        ("due to", "and"),
+        ("and", "or"),
+        ("due to", "or"),
+        ("after", "and"),
+        ("after", "or"),
+        ("while", "and"),
+        ("while", "or"),
+    }
+)
+"""Joins of which the first entails the second, both findings in the same places."""
+
+
+_ALIKE = 0.7
+"""Indel similarity from which two words look alike."""
+
+
+def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
+    """Concepts whose first text is one word, each with its neighbours that differ from it in a few letters of one word."""
+    from rapidfuzz.distance import Indel
+
+    def word(k: int) -> str:
+        text = graph.forms[k][0].casefold() if graph.forms[k] else ""
+        return text if len(text) > 4 and " " not in text else ""
+
+    found: dict[int, tuple[int, ...]] = {}
+    for k, near in enumerate(graph.contrasts):
+        mine = word(k) if near else ""
+        if mine:
+            close = tuple(c for c in near if Indel.normalized_similarity(mine, word(c)) >= _ALIKE)
+            if close:
+                found[k] = close
+    return found
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Concepts of several graphs; each part of a clinical graph counts by its size, at least somewhat, a general dictionary by a part of it."""
+
+    graphs: tuple[Graph, ...]
+    pools: tuple[list[int], ...]
+    cumulative: tuple[float, ...]
+
+    @classmethod
+    def of(cls, graphs: Sequence[Graph], pools: Sequence[list[int]]) -> _Choice | None:
+        parts: list[tuple[Graph, list[int], float]] = []
+        for graph, pool in zip(graphs, pools, strict=True):
+            found: dict[tuple[bool, int], list[int]] = {}
+            for k in pool:
+                found.setdefault(graph.part(k), []).append(k)
+            # the square root keeps small lists that people wrote by hand beside large ones that were put together
+            parts.extend(
+                (graph, part, graph.share * (1.0 if clinical else 0.35) * len(part) ** 0.5)
+                for (clinical, _), part in found.items()
+            )
+        if not parts:
+            return None
+        return cls(
+            tuple(graph for graph, _, _ in parts),
+            tuple(pool for _, pool, _ in parts),
+            tuple(accumulate(weight for _, _, weight in parts)),
+        )
+
+    def draw(self, rng: Random) -> tuple[Graph, int]:
+        place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
+        return self.graphs[place], rng.choice(self.pools[place])
+
+    def beside(self, rng: Random, graph: Graph, k: int) -> int:
+        """A concept drawn from the part of the graph that this one is of."""
+        mine = graph.part(k)
+        parts = zip(self.graphs, self.pools, strict=True)
+        return rng.choice(next(pool for g, pool in parts if g is graph and g.part(pool[0]) == mine))
+
+
+def _labelled(rng: Random, files: Sequence) -> Drawn:
+    """A labelled pair; large files count by the square root of their size, contradictions are drawn less often."""
+    cumulative = list(accumulate(len(f.pairs) ** 0.5 for f in files))
+    data = files[bisect(cumulative, rng.random() * cumulative[-1])]
+    place = rng.randrange(len(data.pairs))
+    if place in data.contradictions and rng.random() < 0.5:
+        place = rng.randrange(len(data.pairs))
+    pair: tuple[str, str, int] = data.pairs[place]
+    return pair

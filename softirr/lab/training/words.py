@@ -1,0 +1,62 @@
+"""The word lists of this project: concepts with their everyday and clinical wordings, abbreviations, and words that may replace each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+LISTS = (
+    "abbreviations", "groups", "findings", "cells",
+    "skeleton", "nerves", "organs", "tissues", "diseases", "charts", "symptoms", "reports", "drugs", "shorthand", "lay",
+)  # fmt: skip
+"""Lists of concepts."""
+SHORT_FORMS = ("abbreviations", "shorthand")
+"""Those whose concepts begin with an abbreviation."""
+CONFUSED = ("confused_findings", "confused_diseases", "opposites", "look_alikes", "wrong_expansions")
+"""Lists of pairs that mean different things."""
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Concepts with their wordings.
+
+    Attributes
+    ----------
+    groups
+        The wordings of each concept, the usual one first.
+    above
+        For each concept the place of the more general one under which it stands; None for those, and where a list has none.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    above: tuple[int | None, ...]
+
+
+@cache
+def read_list(name: str) -> WordList:
+    """One list: a concept a line, its wordings between bars, remarks behind a hash; concepts below a line that begins with ``>`` are kinds of it."""
+    text = resources.files("softirr.lab.training").joinpath("words", f"{name}.txt").read_text(encoding="utf-8")
+    groups: list[tuple[str, ...]] = []
+    above: list[int | None] = []
+    heading: int | None = None
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        heads = line.startswith("> ")
+        if heads:
+            heading = len(groups)
+        groups.append(tuple(part.strip() for part in line.removeprefix("> ").split(" | ")))
+        above.append(None if heads else heading)
+    return WordList(tuple(groups), tuple(above))
+
+
+def read_groups(name: str) -> tuple[tuple[str, ...], ...]:
+    """The wordings of each concept of one list."""
+    return read_list(name).groups
+
+
+@cache
+def read_confused() -> tuple[tuple[str, str], ...]:
+    """Pairs of texts that look alike, are opposites or are taken for each other."""
+    return tuple((one, two) for name in CONFUSED for one, two in read_groups(name))

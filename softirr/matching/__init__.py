@@ -1,0 +1,1 @@
+"""Which texts of one item belong together: assignments, clusters, consensus."""

@@ -1,0 +1,349 @@
+"""Matching two sets of texts: the optimal and the greedy assignment, one pair at a time and in batches.
+
+Notation follows the paper: ``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an assignment is an injection
+of the smaller set into the larger one, and the equivalence of the sets is the sum over the assigned pairs times ``2 / (m + n)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.errors import InputError
+
+if TYPE_CHECKING:
+    from softirr.measures.pairs import PairScorer
+    from softirr.tables.annotations import AnnotationTable
+
+Method = Literal["optimal", "greedy"]
+METHODS: tuple[str, ...] = ("optimal", "greedy")
+
+# Above this many additions for one pair of sets, scipy's solver (one Python call a pair) is the faster one.
+_LARGEST_TABLE = 4_000
+# Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step stays in the cache.
+_STEP = 1 << 19
+# Text pairs asked for at once by AnswerScorer.score: enough to keep a model busy, little enough to stay flat in memory.
+_ASKED_AT_ONCE = 1 << 21
+
+
+def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Assignment with the largest sum of weights (paper, Eq. hungarian).
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+        Equivalence of each text of the first set (rows) with each of the second (columns).
+
+    Returns
+    -------
+    rows, cols : ndarray of int64, shape (min(m, n),)
+        The assigned pairs, rows ascending.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, cols = linear_sum_assignment(_matrix(weights), maximize=True)
+    return rows.astype(np.int64), cols.astype(np.int64)
+
+
+def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The paper's greedy assignment: the first set in order, each text taking the best one that is still free.
+
+    Unlike the optimal assignment it depends on the order of the rows and on which set comes first.
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+
+    Returns
+    -------
+    rows, cols : ndarray of int64, shape (min(m, n),)
+    """
+    w = _matrix(weights).copy()
+    length = min(w.shape)
+    cols = np.empty(length, dtype=np.int64)
+    for i in range(length):
+        cols[i] = np.argmax(w[i])
+        w[:, cols[i]] = -np.inf
+    return np.arange(length, dtype=np.int64), cols
+
+
+def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
+    """Equivalence of two sets: ``2 / (m + n)`` times the sum over the assignment (paper, Eq. eqv_set).
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+        A side may be empty (shape ``(0, n)``): two empty sets are equivalent (1), one empty set is equivalent to no other (0).
+    method : {"optimal", "greedy"}
+    """
+    check_method(method)
+    w = _matrix(weights)
+    m, n = w.shape
+    if m == 0 or n == 0:
+        return 1.0 if m == n else 0.0
+    rows, cols = optimal(w) if method == "optimal" else greedy(w)
+    return float(2.0 / (m + n) * w[rows, cols].sum())
+
+
+def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal") -> NDArray[np.float64]:
+    """Set equivalence of many pairs of sets at once.
+
+    Small sets are solved together, all pairs of one shape in one pass of a dynamic programme over the subsets of the larger set, so that 100,000 small
+    pairs cost some dozens of array operations; only pairs of large sets cost a call each.
+
+    Parameters
+    ----------
+    weights : array_like, shape (sum(m * n),)
+        The weight matrices of the pairs, each row by row, one after the other.
+    sizes : array_like of int, shape (k, 2)
+        ``m`` and ``n`` of each pair.
+    method : {"optimal", "greedy"}
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+    """
+    check_method(method)
+    flat = np.asarray(weights).ravel()
+    shape = np.asarray(sizes, dtype=np.int64).reshape(-1, 2)
+    area = shape[:, 0] * shape[:, 1]
+    if int(area.sum()) != flat.size:
+        raise InputError(f"The sizes of the sets ask for {int(area.sum())} weights, but {flat.size} were given.")
+    start = np.cumsum(area) - area
+    out = np.empty(len(shape))
+    for m, n, which in _by_shape(shape):
+        if m == 0 or n == 0:
+            out[which] = 1.0 if m == n else 0.0
+            continue
+        step = max(1, _STEP // (_width(m, n) if method == "optimal" else m * n))
+        for lo in range(0, len(which), step):
+            part = which[lo : lo + step]
+            w = flat[start[part] + np.arange(m * n)[:, None]].reshape(m, n, len(part))
+            out[part] = 2.0 / (m + n) * _sums(w, method)
+    return out
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown name of an assignment method."""
+    if method not in METHODS:
+        raise InputError(f"The assignment is one of {', '.join(METHODS)}, not {method!r}.")
+
+
+class AnswerScorer:
+    """Equivalence of the distinct answers of a table, sets included.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Over ``table.texts``, in that order.
+    method : {"optimal", "greedy"}
+        How two sets are matched.
+    """
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, *, method: str = "optimal") -> None:
+        check_method(method)
+        self.table = table
+        self.scorer = scorer
+        self.method = method
+        self.single = table.is_single
+        self._size = np.array([len(a) for a in table.answers], dtype=np.int64)
+        self._start = np.cumsum(self._size) - self._size
+        self._flat = np.fromiter((t for a in table.answers for t in a), dtype=np.int64, count=int(self._size.sum()))
+
+    def score(self, k: ArrayLike, l: ArrayLike) -> NDArray[np.float64]:  # noqa: E741
+        """Equivalence of answer ``k[i]`` with answer ``l[i]``.
+
+        Parameters
+        ----------
+        k, l : array_like of int, shape (n,)
+            Indices into ``table.answers``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        left, right = np.asarray(k, dtype=np.int64), np.asarray(l, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.score(self._flat[left], self._flat[right]), dtype=np.float64)
+        out = np.ones(len(left))
+        asked = np.flatnonzero(left != right)  # an answer is equivalent to itself, whatever the measure
+        key, back = np.unique(left[asked] * len(self._size) + right[asked], return_inverse=True)
+        out[asked] = self._score_sets(key // len(self._size), key % len(self._size))[back]
+        return out
+
+    def text_pairs(self, k: int, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
+        """The texts of the answers ``k`` and ``l``, as indices into ``table.texts``."""
+        return self._texts(k), self._texts(l)
+
+    def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
+        """Equivalence of each answer in ``ks`` with each in ``ls``.
+
+        The texts of the block are compared once, all with all, and the sets look their weights up there.
+
+        Parameters
+        ----------
+        ks, ls : array_like of int, shape (r,) and (c,)
+
+        Returns
+        -------
+        ndarray, shape (r, c)
+            float32 as the measure gives it where every answer is one text, else float64.
+        """
+        rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
+        if self.single:
+            return np.asarray(self.scorer.block(self._flat[rows], self._flat[cols]))
+        row_texts, row_sets = self._locate(rows)
+        col_texts, col_sets = self._locate(cols)
+        grid = (
+            np.asarray(self.scorer.block(row_texts, col_texts))
+            if len(row_texts) and len(col_texts)
+            else np.empty((0, 0))
+        )
+        flat = grid.ravel()
+        out = np.empty((len(rows), len(cols)))
+        for m, of_m, at_m in row_sets:
+            for n, of_n, at_n in col_sets:
+                if m == 0 or n == 0:
+                    out[np.ix_(of_m, of_n)] = 1.0 if m == n else 0.0
+                    continue
+                step = max(1, _STEP // (len(of_n) * (_width(m, n) if self.method == "optimal" else m * n)))
+                for lo in range(0, len(of_m), step):
+                    part = slice(lo, lo + step)
+                    # (m, n, rows of the part, columns): entry of the text grid for each pair of members
+                    entry = (at_m[part].T * grid.shape[1])[:, None, :, None] + at_n.T[None, :, None, :]
+                    w = flat[entry]
+                    sums = _sums(w.reshape(m, n, -1), self.method).reshape(w.shape[2:])
+                    out[np.ix_(of_m[part], of_n)] = 2.0 / (m + n) * sums
+        same = rows[:, None] == cols[None, :]
+        out[same] = 1.0
+        return out
+
+    def _texts(self, answer: int) -> NDArray[np.int64]:
+        return self._flat[self._start[answer] : self._start[answer] + self._size[answer]]
+
+    def _score_sets(self, k: NDArray[np.int64], l: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: E741
+        sizes = np.stack([self._size[k], self._size[l]], axis=1)
+        area = sizes[:, 0] * sizes[:, 1]
+        out = np.empty(len(k))
+        ends = np.cumsum(area)
+        lo = 0
+        while lo < len(k):
+            done = int(ends[lo - 1]) if lo else 0
+            hi = max(lo + 1, int(np.searchsorted(ends, done + _ASKED_AT_ONCE, side="right")))
+            part = slice(lo, hi)
+            a, n = area[part], sizes[part, 1]
+            within = np.arange(int(a.sum())) - np.repeat(np.cumsum(a) - a, a)
+            per = np.repeat(np.maximum(n, 1), a)
+            left = self._flat[np.repeat(self._start[k[part]], a) + within // per]
+            right = self._flat[np.repeat(self._start[l[part]], a) + within % per]
+            weights = np.asarray(self.scorer.score(left, right)) if len(left) else np.empty(0)
+            out[part] = batched_set_equivalence(weights, sizes[part], method=self.method)
+            lo = hi
+        return out
+
+    def _locate(
+        self, answers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]]:
+        """Distinct texts of some answers, and by size of answer: which answers have it, and where their texts stand among the distinct ones."""
+        size = self._size[answers]
+        of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
+        members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
+        texts = np.unique(np.concatenate([x.ravel() for x in members])) if members else np.empty(0, dtype=np.int64)
+        return texts, [(m, which, np.searchsorted(texts, x)) for (m, which), x in zip(of_size, members, strict=True)]
+
+
+def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim != 2:
+        raise InputError(f"The weights of two sets are a matrix, not an array of {w.ndim} dimensions.")
+    return w
+
+
+def _by_shape(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Each shape (m, n) that occurs, with the pairs that have it."""
+    if not len(sizes):
+        return
+    shapes, back = np.unique(sizes, axis=0, return_inverse=True)
+    order = np.argsort(back, kind="stable")
+    bounds = np.searchsorted(back[order], np.arange(len(shapes) + 1))
+    for s, (m, n) in enumerate(shapes):
+        yield int(m), int(n), order[bounds[s] : bounds[s + 1]]
+
+
+def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
+    """Sum over the assignment of each weight matrix ``w[:, :, i]``; shape (m, n, k) -> (k,)."""
+    if method == "greedy":
+        return _greedy_sums(w)
+    if w.shape[0] > w.shape[1]:
+        w = w.swapaxes(0, 1)
+    if _cost(w.shape[0], w.shape[1]) <= _LARGEST_TABLE:
+        return _table_sums(w)
+    from scipy.optimize import linear_sum_assignment
+
+    out = np.empty(w.shape[2])
+    for i in range(w.shape[2]):
+        one = w[:, :, i]
+        out[i] = one[linear_sum_assignment(one, maximize=True)].sum()
+    return out
+
+
+def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+    free = np.array(w, dtype=np.float64)
+    total = np.zeros(w.shape[2])
+    each = np.arange(w.shape[2])
+    for i in range(min(w.shape[:2])):
+        best = np.argmax(free[i], axis=0)
+        total += free[i, best, each]
+        free[:, best, each] = -np.inf
+    return total
+
+
+def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
+    """Best sums by a dynamic programme over subsets: after row ``i``, the best sum for each set of ``i + 1`` columns in use (needs m <= n)."""
+    m, n, _ = w.shape
+    best = w[0]  # one column in use: its own weight
+    for i, (before, column) in enumerate(_steps(m, n), start=1):
+        after = best[before[:, 0]]
+        after += w[i, column[:, 0]]
+        for t in range(1, before.shape[1]):
+            other = best[before[:, t]]
+            other += w[i, column[:, t]]
+            np.maximum(after, other, out=after)
+        best = after
+    return best.max(axis=0).astype(np.float64)
+
+
+@lru_cache(maxsize=256)
+def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For rows 1 .. m-1: of each set of columns in use, the set before (its position among the smaller sets) and the column that the row took."""
+    steps = []
+    position = {subset: i for i, subset in enumerate(combinations(range(n), 1))}
+    for size in range(2, m + 1):
+        subsets = list(combinations(range(n), size))
+        before = np.array([[position[s[:t] + s[t + 1 :]] for t in range(size)] for s in subsets])
+        steps.append((before, np.array(subsets)))
+        position = {subset: i for i, subset in enumerate(subsets)}
+    return steps
+
+
+def _cost(m: int, n: int) -> int:
+    """Additions for one pair of sets in the table; more than ``_LARGEST_TABLE`` where they are too many to count."""
+    m, n = min(m, n), max(m, n)
+    if m > 1 and 2 ** min(m, n - 1) > _LARGEST_TABLE:  # Σ C(n, i) alone is more
+        return _LARGEST_TABLE + 1
+    return sum(i * math.comb(n, i) for i in range(1, m + 1))
+
+
+def _width(m: int, n: int) -> int:
+    """Numbers held for one pair of sets while its shape is solved."""
+    m, n = min(m, n), max(m, n)
+    if _cost(m, n) > _LARGEST_TABLE:
+        return m * n
+    return m * n + 3 * max(math.comb(n, i) for i in range(1, m + 1))

@@ -1,0 +1,280 @@
+"""Clusters of the texts of one item, at most one text of each rater in a cluster: what :mod:`softirr.matching.consensus` makes matches of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.errors import InputError
+from softirr.matching.assignment import greedy, optimal
+
+_ASKED_AT_ONCE = 1 << 18
+
+# Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).
+Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
+
+
+def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
+    """For each text the only rater who wrote it, or a number below 0 of its own where several did: equal numbers never meet."""
+    own = -1 - np.arange(n_texts)
+    seen: set[int] = set()
+    for r, t in nodes:
+        own[t] = -1 - t if t in seen else r
+        seen.add(t)
+    return own
+
+
+def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
+    """Matrix of the scores of all pairs of texts that different raters wrote; ``both`` asks for both directions."""
+    n = len(texts)
+    if not callable(given):
+        matrix = np.asarray(given, dtype=np.float64)
+        if matrix.shape != (n, n):
+            raise InputError(
+                f"The item has {n} distinct texts, but the matrix of their scores has the shape {matrix.shape}."
+            )
+        return matrix
+    matrix = np.eye(n)
+    rows, cols = np.nonzero(np.triu(own[:, None] != own[None, :], 1))
+    if not len(rows):
+        return matrix
+    asked = [(texts[i], texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+    if both:
+        values = np.asarray(given(asked + [(b, a) for a, b in asked]), dtype=np.float64)
+        matrix[rows, cols], matrix[cols, rows] = values[: len(rows)], values[len(rows) :]
+    else:
+        matrix[rows, cols] = matrix[cols, rows] = np.asarray(given(asked), dtype=np.float64)
+    return matrix
+
+
+class SparseScores:
+    """An item with a great many texts: only the pairs that reach the threshold are kept."""
+
+    def __init__(
+        self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64], threshold: float
+    ) -> None:
+        self._directions, self._texts = directions, texts
+        self._equal: dict[tuple[int, int], float] = {}
+        self._given = P
+        for rows, cols in self._parts(own):
+            values = self._ask(P, rows, cols)
+            for k in np.flatnonzero(values >= threshold).tolist():
+                self._equal[int(rows[k]), int(cols[k])] = float(values[k])
+
+    def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Pairs of texts that can meet, lower first, some at a time."""
+        n = len(own)
+        step = max(1, _ASKED_AT_ONCE // n)
+        for start in range(0, n, step):
+            rows = np.arange(start, min(start + step, n))
+            meet = (own[rows, None] != own[None, :]) & (rows[:, None] < np.arange(n)[None, :])
+            i, j = np.nonzero(meet)
+            if len(i):
+                yield rows[i], j
+
+    def _ask(self, given: Scores, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
+        if callable(given):
+            pairs = [(self._texts[i], self._texts[j]) for i, j in zip(rows.tolist(), cols.tolist(), strict=True)]
+            return np.asarray(given(pairs), dtype=np.float64)
+        return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
+
+    def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
+        """Clusters in which every text is equivalent to every other, at most one node of each rater, the surest pairs joined first."""
+        of_text: dict[int, list[int]] = {}
+        for i, (_, t) in enumerate(nodes):
+            of_text.setdefault(t, []).append(i)
+        # nodes of one text come together first: theirs is the surest pair
+        texts = {t: [t] for t in of_text}
+        raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
+        leader = {t: t for t in of_text}
+        for (t, u), _ in sorted(self._equal.items(), key=lambda pair: (-pair[1], pair[0])):
+            a, b = leader[t], leader[u]
+            if a == b or not raters[a].isdisjoint(raters[b]):
+                continue
+            if all((min(x, y), max(x, y)) in self._equal for x in texts[a] for y in texts[b]):
+                raters[a] |= raters.pop(b)
+                for x in texts[b]:
+                    leader[x] = a
+                texts[a] += texts.pop(b)
+        found = (sorted(i for t in group for i in of_text[t]) for group in texts.values())
+        return sorted(c for c in found if len(c) > 1)
+
+    def within(self, t: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Equivalence and directions of the texts of one cluster."""
+        distinct, place = np.unique(np.array(t), return_inverse=True)
+        few = distinct.tolist()
+        equal = np.ones((len(few), len(few)))
+        for i, x in enumerate(few):
+            for j, y in enumerate(few[:i]):
+                equal[i, j] = equal[j, i] = self._equal[y, x]
+        equal = equal[np.ix_(place, place)]
+        k = len(t)
+        if self._directions is None:
+            return equal, None
+        implied = np.ones((k, k))
+        of = np.array(t)
+        rows, cols = np.nonzero(of[:, None] != of[None, :])
+        if len(rows):
+            implied[rows, cols] = self._ask(self._directions, of[rows], of[cols])
+        return equal, implied
+
+
+def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], method: str) -> list[list[int]]:
+    """Clusters between two raters; nodes are numbered rater by rater."""
+    first, second = sets
+    if not first or not second:
+        return []
+    rows, cols = (optimal if method == "optimal" else greedy)(equal[np.ix_(first, second)])
+    return [[int(i), len(first) + int(j)] for i, j in zip(rows, cols, strict=True)]
+
+
+def clusters_of_many(
+    nodes: Sequence[tuple[int, int]],
+    equal: NDArray[np.float64],
+    implied: NDArray[np.float64] | None,
+    threshold: float,
+    direction_threshold: float,
+) -> list[list[int]]:
+    """Clusters between any number of raters, at most one node of each rater in a cluster.
+
+    Three rounds: equivalent texts come together; then texts that are only more general or more specific join; what is left over is set side by side by
+    its equivalence, as the assignment of two raters does it, and will be called unrelated.
+    """
+    if not nodes:
+        return []
+    rater = np.array([r for r, _ in nodes], dtype=np.int64)
+    text = np.array([t for _, t in nodes], dtype=np.int64)
+    label = np.arange(len(nodes))
+    within = equal[np.ix_(text, text)]
+    across = rater[:, None] != rater[None, :]
+    # A pair that is just at the threshold counts as equivalent, so it must gain something.
+    gain = within - threshold + 1e-9
+    for part in _components(across & (gain > 0)):
+        if _one_cluster(rater[part], gain[np.ix_(part, part)]):
+            label[part] = part[0]
+            continue
+        own = gain[np.ix_(part, part)]
+        start = agglomerate(np.arange(len(part)), rater[part], own)
+        label[part] = part[improve(start, rater[part], own)]
+    if implied is not None:
+        one_way = np.maximum(implied, implied.T)[np.ix_(text, text)]
+        either = np.maximum(gain, one_way - direction_threshold + 1e-9)
+        for part in _components((across & (either > 0)) | (label[:, None] == label[None, :])):
+            label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
+    single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
+    if len(single) > 1:
+        # Side by side for the eye only: the best pairs first will do.
+        beside = within[np.ix_(single, single)] + 1e-9
+        label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]
+    clusters: dict[int, list[int]] = {}
+    for node, of in enumerate(label.tolist()):
+        clusters.setdefault(of, []).append(node)
+    return list(clusters.values())
+
+
+def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Groups of two nodes or more that are linked, directly or through others: no cluster reaches beyond its group."""
+    n = len(linked)
+    rows, cols = np.nonzero(linked)
+    neighbours: dict[int, list[int]] = {}
+    for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
+        if i != j:
+            neighbours.setdefault(i, []).append(j)
+    seen = [False] * n
+    found = []
+    for start in neighbours:
+        if seen[start]:
+            continue
+        seen[start] = True
+        group, todo = [start], [start]
+        while todo:
+            for j in neighbours[todo.pop()]:
+                if not seen[j]:
+                    seen[j] = True
+                    group.append(j)
+                    todo.append(j)
+        found.append(np.array(sorted(group), dtype=np.int64))
+    return found
+
+
+def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
+    """Whether all are of different raters and gain from each other: they are one cluster, whatever the order of merging."""
+    return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
+
+
+def agglomerate(
+    label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64], *, linkage: str = "sum"
+) -> NDArray[np.int64]:
+    """Merge the two clusters that gain most on average, as long as something is gained and no rater is in both.
+
+    ``linkage="all"``: a merge must gain on each of its pairs.
+    """
+    names, group = np.unique(label, return_inverse=True)
+    every = linkage == "all"
+    whose = rater[:, None] == np.unique(rater)[None, :]
+    if len(names) == len(label):
+        linked = gain.copy()
+        size = np.ones(len(names))
+        has = whose.astype(np.float64)
+    else:
+        member = (np.arange(len(names))[:, None] == group[None, :]).astype(np.float64)
+        size = member.sum(axis=1)
+        has = member @ whose
+        if every:
+            order = np.argsort(group, kind="stable")
+            start = np.searchsorted(group[order], np.arange(len(names)))
+            linked = np.minimum.reduceat(np.minimum.reduceat(gain[np.ix_(order, order)], start, axis=0), start, axis=1)
+        else:
+            linked = member @ gain @ member.T  # sums; divided by the sizes they are means
+    free = has @ has.T == 0
+    worth = np.where(free, linked if every else linked / (size[:, None] * size[None, :]), -np.inf)
+    joined = np.arange(len(names))
+    combine = np.minimum if every else np.add
+    while True:
+        a, b = sorted(divmod(int(worth.argmax()), len(names)))
+        if worth[a, b] <= 0:
+            break
+        linked[a] = combine(linked[a], linked[b])
+        linked[:, a] = linked[a]
+        size[a] += size[b]
+        has[a] += has[b]
+        has[b] = 1  # gone: no one may join it
+        worth[b] = worth[:, b] = -np.inf
+        worth[a] = np.where(has @ has[a] == 0, linked[a] if every else linked[a] / (size[a] * size), -np.inf)
+        worth[:, a] = worth[a]
+        joined[joined == b] = a
+    return names[joined[group]]
+
+
+def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Give each rater's nodes, one rater after the other, their best places among the clusters of the others, until nothing is gained any more."""
+    n = len(label)
+    label = label.copy()
+    each = np.arange(n)
+    nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
+    for _ in range(20):  # each round gains or is the last one; it settles in two or three
+        changed = False
+        for mine in nodes_of:
+            to_others = gain[mine]
+            to_others[:, mine] = 0.0
+            # of each place to each node; an empty place is worth 0
+            value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
+            wanted = np.maximum(value, 0.0)
+            rows, cols = optimal(wanted) if len(mine) > 1 else (each[:1], wanted.argmax(axis=1))
+            if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-12:
+                continue
+            changed = True
+            # A place of no gain is no place: the node stands alone, under a label that no one else has.
+            taken = np.ones(n, dtype=bool)
+            taken[mine] = False
+            free = np.bincount(label[taken], minlength=n) == 0
+            empty = iter(np.flatnonzero(free).tolist())
+            for i, c in zip(rows, cols, strict=True):
+                label[mine[i]] = c if value[i, c] > 0 else next(empty)
+        if not changed:
+            break
+    first = np.full(n, n)
+    np.minimum.at(first, label, each)
+    return first[label]

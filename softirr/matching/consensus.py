@@ -1,0 +1,318 @@
+"""What the raters of one item have in common: matches, what stays unmatched, and a suggested answer.
+
+A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment (paper, Eq. hungarian), the
+same that the equivalence of their sets is computed from. Between more, clusters are built so that the equivalence within them, counted from the
+threshold, sums up to as much as possible: first greedily, then by giving each rater's texts, one rater after the other, their best places by an optimal
+assignment until nothing improves. The result depends on nothing but the answers: no seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.matching.assignment import check_method
+from softirr.matching.clusters import Scores, SparseScores, clusters_of_many, clusters_of_two, matrix_of, own_rater
+
+Relation = Literal["equivalent", "first is more general", "second is more general", "unrelated"]
+EQUIVALENT: Relation = "equivalent"
+FIRST_MORE_GENERAL: Relation = "first is more general"
+SECOND_MORE_GENERAL: Relation = "second is more general"
+UNRELATED: Relation = "unrelated"
+RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, UNRELATED)
+
+Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
+KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
+
+MANY = 2_000
+"""Above this many texts of one item (each rater's counted), texts are matched pair by pair, the surest first."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Texts of several raters that belong together.
+
+    Attributes
+    ----------
+    texts : dict of str to str
+        The text of each rater. Two raters stand in the order of the answers; with more, where the texts are not equivalent but one says more than the
+        other, the most general text stands first and the most specific one last.
+    equivalence : float
+        Mean of P(a≡b) over the pairs of the match.
+    relation : str
+        Of the first text to the second (with more than two: to the last).
+    support : int
+        How many raters say what the wording says: their text is the wording or equivalent to it.
+    wording : str
+        The medoid: the text with the highest summed equivalence to the others.
+    """
+
+    texts: dict[str, str]
+    equivalence: float
+    relation: Relation
+    support: int
+    wording: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The match as it stands in the report (design, section 6)."""
+        return {
+            "texts": dict(self.texts),
+            "equivalence": self.equivalence,
+            "relation": self.relation,
+            "support": self.support,
+        }
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """Matches (the best supported first), the texts of each rater that no other rater matches, and what a majority of the raters supports."""
+
+    matches: tuple[Match, ...]
+    unmatched: dict[str, tuple[str, ...]]
+    suggestion: tuple[str, ...]
+    approximate: bool = False
+    """Whether there were more than ``MANY`` texts: only equivalent texts were matched then, the surest first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (design, section 6)."""
+        return {
+            "matches": [m.to_dict() for m in self.matches],
+            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
+            "suggestion": list(self.suggestion),
+        }
+
+
+def distinct_texts(answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Distinct texts of an item in order of first appearance: the order that matrices given to `consensus` are in."""
+    return tuple(dict.fromkeys(text for texts in answers.values() for text in texts))
+
+
+def relation(
+    equivalence: float,
+    forward: float | None = None,
+    backward: float | None = None,
+    *,
+    threshold: float = 0.5,
+    direction_threshold: float = 0.5,
+) -> Relation:
+    """How a first text relates to a second.
+
+    Parameters
+    ----------
+    equivalence : float
+        P(first ≡ second).
+    forward, backward : float, optional
+        P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without being entailed by it is the more
+        specific one.
+    threshold, direction_threshold : float
+        From where on a pair counts as equivalent, and a direction as entailed.
+    """
+    if equivalence >= threshold:
+        return EQUIVALENT
+    if forward is None or backward is None:
+        return UNRELATED
+    if forward >= direction_threshold > backward:
+        return SECOND_MORE_GENERAL
+    if backward >= direction_threshold > forward:
+        return FIRST_MORE_GENERAL
+    return UNRELATED
+
+
+def consensus(
+    answers: Mapping[str, Sequence[str]],
+    P: Scores,
+    directions: Scores | None = None,
+    *,
+    threshold: float = 0.5,
+    direction_threshold: float = 0.5,
+    method: str = "optimal",
+) -> Consensus:
+    """Match the texts of all raters of one item.
+
+    Parameters
+    ----------
+    answers : mapping of rater to texts
+        An empty answer is an empty sequence; a rater without an answer is not in the mapping.
+    P : callable or array_like, shape (t, t)
+        Equivalence: ``P(pairs)`` gives one value for each pair of texts, a matrix is over ``distinct_texts(answers)``.
+    directions : callable or array_like, shape (t, t), optional
+        P(row ⇒ column), in the same two forms, where the measure is directional.
+    threshold, direction_threshold : float
+        See `relation`.
+    method : {"optimal", "greedy"}
+        Assignment between two raters; the same as in the coefficient, so that the matches are the ones that were counted.
+    """
+    check_method(method)
+    texts = distinct_texts(answers)
+    index = {text: i for i, text in enumerate(texts)}
+    sets = [[index[t] for t in dict.fromkeys(given)] for given in answers.values()]
+    raters = list(answers)
+    nodes = [(r, t) for r, given in enumerate(sets) for t in given]
+    options = {"threshold": threshold, "direction_threshold": direction_threshold}
+    many = len(nodes) > MANY
+    if many:
+        sparse = SparseScores(P, directions, texts, own_rater(nodes, len(texts)), threshold)
+        clusters = sparse.clusters(nodes)
+        matches = [
+            _match([nodes[i] for i in c], raters, texts, sparse.within([nodes[i][1] for i in c]), **options)
+            for c in clusters
+        ]
+    else:
+        alone_by = own_rater(nodes, len(texts))
+        equal = matrix_of(P, texts, alone_by, both=False)
+        implied = None if directions is None else matrix_of(directions, texts, alone_by, both=True)
+        if len(raters) == 2:
+            clusters = clusters_of_two(sets, equal, method)
+        else:
+            clusters = clusters_of_many(nodes, equal, implied, threshold, direction_threshold)
+        clusters = [sorted(c) for c in clusters if len(c) > 1]
+        matches = []
+        for c in clusters:
+            members = [nodes[i][1] for i in c]
+            grid = np.ix_(members, members)
+            directed = None if implied is None else implied[grid]
+            matches.append(_match([nodes[i] for i in c], raters, texts, (equal[grid], directed), **options))
+    matches.sort(key=lambda m: (-m.support, -m.equivalence, m.wording))
+    matched = {i for c in clusters for i in c}
+    alone: dict[str, list[str]] = {}
+    for number, (r, text) in enumerate(nodes):
+        if number not in matched:
+            alone.setdefault(raters[r], []).append(texts[text])
+    supported = [m.wording for m in matches if 2 * m.support > len(raters)]
+    if len(raters) == 1:
+        supported = list(answers[raters[0]])  # the only rater is the majority
+    return Consensus(
+        matches=tuple(matches),
+        unmatched={rater: tuple(given) for rater, given in alone.items()},
+        suggestion=tuple(dict.fromkeys(supported)),
+        approximate=many,
+    )
+
+
+def disagreement(
+    first: str,
+    second: str,
+    equivalence: float,
+    forward: float | None = None,
+    backward: float | None = None,
+    *,
+    relatedness: float | None = None,
+    threshold: float = 0.5,
+    direction_threshold: float = 0.5,
+    lexical_threshold: float = 0.7,
+    relatedness_threshold: float = 0.5,
+) -> Kind | None:
+    """Kind of disagreement between two texts, in the terms of the paper (section "Error Analysis"); None where they are equivalent.
+
+    *generalisation*: one of them is more general (needs the two directions). *lexical*: different in meaning, alike in spelling (normalised Indel
+    similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, a similarity such as an embedding's; without it
+    an equivalence of at least half the threshold is taken for one. Else *unrelated*.
+    """
+    kind = relation(equivalence, forward, backward, threshold=threshold, direction_threshold=direction_threshold)
+    if kind == EQUIVALENT:
+        return None
+    if kind != UNRELATED:
+        return "generalisation"
+    from rapidfuzz.distance import Indel
+
+    if Indel.normalized_similarity(first.casefold(), second.casefold()) >= lexical_threshold:
+        return "lexical"
+    similar = equivalence >= threshold / 2 if relatedness is None else relatedness >= relatedness_threshold
+    return "equality" if similar else "unrelated"
+
+
+def disagreements(
+    pairs: Iterable[tuple[str, str]],
+    equivalence: ArrayLike,
+    directions: ArrayLike | None = None,
+    *,
+    relatedness: ArrayLike | None = None,
+    **options: float,
+) -> dict[Kind, int]:
+    """How often each kind of `disagreement` occurs among pairs of matched texts.
+
+    Parameters
+    ----------
+    pairs : iterable of (str, str), n of them
+    equivalence : array_like, shape (n,)
+    directions : array_like, shape (n, 2), optional
+        P(first ⇒ second) and P(second ⇒ first).
+    relatedness : array_like, shape (n,), optional
+    **options
+        Thresholds of `disagreement`.
+    """
+    counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+    p = np.asarray(equivalence, dtype=np.float64)
+    both = None if directions is None else np.asarray(directions, dtype=np.float64)
+    near = None if relatedness is None else np.asarray(relatedness, dtype=np.float64)
+    for i, (first, second) in enumerate(pairs):
+        forward, backward = (None, None) if both is None else (float(both[i, 0]), float(both[i, 1]))
+        kind = disagreement(
+            first,
+            second,
+            float(p[i]),
+            forward,
+            backward,
+            relatedness=None if near is None else float(near[i]),
+            **options,
+        )
+        if kind is not None:
+            counts[kind] += 1
+    return counts
+
+
+def _match(
+    members: Sequence[tuple[int, int]],
+    raters: Sequence[str],
+    texts: Sequence[str],
+    scores: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+    *,
+    threshold: float,
+    direction_threshold: float,
+) -> Match:
+    """The match of some (rater, text) in order; the scores are their equivalences and directions, shape (k, k)."""
+    p, directed = scores
+    t = [i for _, i in members]
+    words = [texts[i] for i in t]
+    sums = p.sum(axis=1).tolist()
+    # Ties (always, between two texts) go to the shorter wording, then by alphabet: no rater is preferred.
+    best = min(range(len(t)), key=lambda i: (-round(sums[i], 9), len(words[i]), words[i]))
+    support = int((p[best] >= threshold).sum())
+    mean = (sum(sums) - float(np.trace(p))) / (len(t) * (len(t) - 1))
+    if len(t) > 2:
+        kind: Relation = EQUIVALENT if support == len(t) else UNRELATED
+        if kind != EQUIVALENT and directed is not None:
+            # Mean entailment by the others minus mean entailment of the others: the more general text is entailed more than it entails.
+            general = directed.sum(axis=0) - directed.sum(axis=1)
+            order = sorted(range(len(t)), key=lambda i: (-round(float(general[i]), 9), i))
+            first, last = order[0], order[-1]
+            kind = relation(
+                float(p[first, last]),
+                float(directed[first, last]),
+                float(directed[last, first]),
+                threshold=threshold,
+                direction_threshold=direction_threshold,
+            )
+            if kind == FIRST_MORE_GENERAL:
+                members = [members[i] for i in order]
+            else:
+                kind = UNRELATED
+    else:
+        kind = relation(
+            float(p[0, 1]),
+            None if directed is None else float(directed[0, 1]),
+            None if directed is None else float(directed[1, 0]),
+            threshold=threshold,
+            direction_threshold=direction_threshold,
+        )
+    return Match(
+        texts={raters[r]: texts[i] for r, i in members},
+        equivalence=min(1.0, max(0.0, mean)),
+        relation=kind,
+        support=support,
+        wording=words[best],
+    )

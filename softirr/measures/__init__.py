@@ -1,0 +1,110 @@
+"""Equivalence measures: P(a ≡ b), one module per family, made by name.
+
+``measure("indel")``, ``measure("nli:/path/to/model")``; the modules of the families, and with them torch and transformers, are imported
+only when a measure of the family is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.measures.base import (
+    BlockMeasure,
+    CatalogueEntry,
+    DirectionalMeasure,
+    IndexedMeasure,
+    Measure,
+    Provenance,
+    TextIndex,
+    mutual,
+)
+from softirr.measures.listing import SPEEDS, catalogue
+
+__all__ = [
+    "DEFAULT_MEASURE",
+    "SPEEDS",
+    "BlockMeasure",
+    "CatalogueEntry",
+    "DirectionalMeasure",
+    "IndexedMeasure",
+    "Measure",
+    "Provenance",
+    "TextIndex",
+    "catalogue",
+    "measure",
+    "measure_names",
+    "mutual",
+    "takes_model",
+]
+
+
+DEFAULT_MEASURE = "nli"
+"""The measure that scores when none is named: the bundled entailment model."""
+
+
+@dataclass(frozen=True)
+class _Family:
+    """How the measures of one name are made: ``module:factory``, called as factory(name, model, **options)."""
+
+    factory: str
+    takes_model: bool
+
+
+_LEXICAL = _Family("softirr.measures.lexical:make", takes_model=False)
+
+_FAMILIES: dict[str, _Family] = {
+    "exact": _LEXICAL,
+    "jaccard": _LEXICAL,
+    "masi": _LEXICAL,
+    "levenshtein": _LEXICAL,
+    "indel": _LEXICAL,
+    "lcs": _LEXICAL,
+    "embedding": _Family("softirr.measures.embedding:make", takes_model=True),
+    "nli": _Family("softirr.measures.entailment:make", takes_model=True),
+    "llm-logprob": _Family("softirr.measures.judge:make", takes_model=True),
+    "llm-verbalised": _Family("softirr.measures.judge:make", takes_model=True),
+}
+
+
+def measure_names() -> tuple[str, ...]:
+    """The names that :func:`measure` knows, without models."""
+    return tuple(_FAMILIES)
+
+
+def takes_model(name: str) -> bool:
+    """Whether a measure has a model behind it, and so options such as device, precision and engine."""
+    family = _FAMILIES.get(name.partition(":")[0])
+    return family is not None and family.takes_model
+
+
+def measure(name: str, **options: Any) -> Measure:
+    """An equivalence measure by name.
+
+    Parameters
+    ----------
+    name
+        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or one with a model behind a colon: ``embedding:MODEL``,
+        ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
+        (language models only) the URL of an OpenAI-compatible server.
+    options
+        Keyword options of the family, such as ``device="cuda"``; see the family's module.
+
+    Raises
+    ------
+    InputError
+        If the name or an option is not known, or the model cannot be used.
+    """
+    family_name, colon, model = name.partition(":")
+    family = _FAMILIES.get(family_name)
+    if family is None:
+        raise InputError(f"There is no measure {name!r}; the measures are {', '.join(_FAMILIES)}.")
+    if colon and not family.takes_model:
+        raise InputError(f"The measure {family_name} takes no model, but {name!r} names one.")
+    if colon and not model:
+        raise InputError(f"The measure {name!r} names no model behind the colon.")
+    module_name, _, function = family.factory.partition(":")
+    make = getattr(importlib.import_module(module_name), function)
+    return make(family_name, model or None, **options)

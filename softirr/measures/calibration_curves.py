@@ -1,0 +1,284 @@
+"""Calibration curves: from judged scores to a P that means what it says, and how far off P is without it.
+
+Isotonic regression (Zadrozny and Elkan 2002) where there are many pairs, else Platt's sigmoid with smoothed targets (Platt 1999). Expected
+calibration error and reliability curve as in Guo et al. 2017.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softirr.errors import InputError
+from softirr.tables.annotations import _contents as contents
+
+Floats = NDArray[np.float64]
+Method = Literal["auto", "isotonic", "platt"]
+METHODS: tuple[str, ...] = ("auto", "isotonic", "platt")
+ISOTONIC_FROM = 500
+"""``auto`` takes isotonic regression from so many pairs on: with fewer it follows chance (Niculescu-Mizil and Caruana 2005)."""
+LEAST = 10
+"""Fewer judged pairs than this, or fewer than ``LEAST_OF_EACH`` of either kind, can't calibrate anything."""
+LEAST_OF_EACH = 2
+BINS = 10
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A rising function from the measure's P to a calibrated one.
+
+    Attributes
+    ----------
+    method : {"isotonic", "platt"}
+    measure : str
+        Name of the measure it was fitted to.
+    n : int
+        Pairs it was fitted on.
+    knots, values : tuple of float
+        Isotonic: the function at its knots, straight between them, level beyond.
+    slope, intercept : float
+        Platt: ``1 / (1 + exp(-(slope × P + intercept)))``.
+    """
+
+    method: str
+    measure: str
+    n: int
+    knots: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()
+    slope: float = 0.0
+    intercept: float = 0.0
+
+    def apply(self, p: ArrayLike) -> Floats:
+        """Calibrated P, of the same shape."""
+        given = np.asarray(p, dtype=np.float64)
+        if self.method == "isotonic":
+            return np.asarray(np.interp(given, self.knots, self.values))
+        from scipy.special import expit
+
+        return np.asarray(expit(self.slope * given + self.intercept))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, for a file."""
+        return {
+            "softirr_calibration": 1,
+            "method": self.method,
+            "measure": self.measure,
+            "n": self.n,
+            **(
+                {"knots": list(self.knots), "values": list(self.values)}
+                if self.method == "isotonic"
+                else {"slope": self.slope, "intercept": self.intercept}
+            ),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Calibration:
+        """The calibration that :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        wrong = InputError("This is no calibration: make one with softirr calibrate PAIRS.csv --output FILE.")
+        if not isinstance(given, Mapping) or given.get("softirr_calibration") != 1:
+            raise wrong
+        try:
+            method, measure, n = str(given["method"]), str(given["measure"]), int(given["n"])
+            if method == "isotonic":
+                knots = tuple(float(x) for x in given["knots"])
+                values = tuple(float(y) for y in given["values"])
+                rising = all(a < b for a, b in pairwise(knots)) and sorted(values) == list(values)
+                if not knots or len(knots) != len(values) or not rising or values[0] < 0 or values[-1] > 1:
+                    raise wrong
+                return cls(method, measure, n, knots, values)
+            slope, intercept = float(given["slope"]), float(given["intercept"])
+        except (KeyError, TypeError, ValueError):
+            raise wrong from None
+        if method != "platt" or not (math.isfinite(slope) and math.isfinite(intercept)) or slope < 0:
+            raise wrong
+        return cls(method, measure, n, slope=slope, intercept=intercept)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the calibration to a JSON file."""
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(self.to_dict(), file, allow_nan=False, indent=1)
+                file.write("\n")
+        except OSError as error:
+            raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
+
+
+def load(path: str | os.PathLike[str]) -> Calibration:
+    """Read a calibration from the JSON file that :meth:`Calibration.save` wrote."""
+    name, text = contents(path)
+    try:
+        return Calibration.from_dict(json.loads(text))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} is not valid JSON, so it is no calibration.") from None
+
+
+def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: str = "") -> Calibration:
+    """Fit a calibration.
+
+    Parameters
+    ----------
+    p : array_like, shape (n,)
+        The measure's equivalence of each pair.
+    judged : array_like, shape (n,)
+        1 same, 0 different, or in between where judges differ.
+    method : {"auto", "isotonic", "platt"}
+        ``auto``: isotonic from ``ISOTONIC_FROM`` pairs on, else Platt.
+    measure : str
+        The measure's name, kept with the calibration.
+
+    Raises
+    ------
+    InputError
+        If there are too few pairs, or all are judged alike.
+    """
+    x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
+    if method not in METHODS:
+        raise InputError(f"The method is {method!r}, but can be {', '.join(METHODS)}.")
+    _check(x, y)
+    if method == "auto":
+        method = "isotonic" if len(x) >= ISOTONIC_FROM else "platt"
+    return _isotonic(x, y, measure) if method == "isotonic" else _platt(x, y, measure)
+
+
+def _check(x: Floats, y: Floats) -> None:
+    if x.shape != y.shape:
+        raise InputError(f"There are {len(x)} scores but {len(y)} judgements.")
+    for what, values in (("score", x), ("judgement", y)):
+        if not np.all((values >= 0) & (values <= 1)):
+            raise InputError(f"Each {what} has to be a number from 0 to 1.")
+    if len(x) < LEAST:
+        raise InputError(f"{len(x)} judged pairs are too few to calibrate: judge at least {LEAST}.")
+    same = float(y.sum())
+    if min(same, len(y) - same) < LEAST_OF_EACH:
+        kind = "different" if same < LEAST_OF_EACH else "same"
+        raise InputError(
+            f"(Nearly) all pairs are judged {kind}: a calibration needs at least {LEAST_OF_EACH} of either kind."
+        )
+
+
+def _isotonic(x: Floats, y: Floats, measure: str) -> Calibration:
+    """Pool adjacent violators, pairs of the same P first joined to their mean; only the ends of level parts are kept."""
+    from scipy.optimize import isotonic_regression
+
+    knots, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    mean = np.bincount(place, weights=y) / count
+    level = np.clip(isotonic_regression(mean, weights=count).x, 0.0, 1.0)
+    inner = np.ones(len(knots), dtype=bool)
+    inner[1:-1] = (level[1:-1] != level[:-2]) | (level[1:-1] != level[2:])
+    return Calibration("isotonic", measure, len(x), tuple(knots[inner].tolist()), tuple(level[inner].tolist()))
+
+
+def _platt(x: Floats, y: Floats, measure: str) -> Calibration:
+    """Logistic regression on P with Platt's targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) for 1 and 0; never falling."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    same = float(y.sum())
+    high, low = (same + 1) / (same + 2), 1 / (len(y) - same + 2)
+    target = y * high + (1 - y) * low
+
+    def loss(ab: Floats) -> tuple[float, Floats]:
+        z = ab[0] * x + ab[1]
+        off = expit(z) - target
+        return float(np.sum(np.logaddexp(0, z) - target * z)), np.array([float(off @ x), float(off.sum())])
+
+    base = math.log(float(target.sum()) / float((1 - target).sum()))
+    bounds = [(0.0, None), (None, None)]
+    options = {"maxiter": 1_000, "ftol": 1e-15, "gtol": 1e-10}
+    found = minimize(loss, np.array([1.0, base]), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return Calibration("platt", measure, len(x), slope=float(found.x[0]), intercept=float(found.x[1]))
+
+
+def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", seed: int = 0) -> Floats:
+    """Calibrated P of each pair by a calibration that was fitted without it: five folds, each kind of judgement spread evenly.
+
+    Parameters as for :func:`fit`; where a fold leaves too little of one kind, its pairs take the calibration of all.
+    """
+    x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
+    whole = fit(x, y, method=method)
+    order = np.lexsort((np.random.default_rng(seed).random(len(y)), y))
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[order] = np.arange(len(y)) % FOLDS
+    result = np.empty(len(y))
+    for one in range(FOLDS):
+        out, rest = fold == one, fold != one
+        try:
+            made = fit(x[rest], y[rest], method=cast(Method, whole.method))
+        except InputError:
+            made = whole
+        result[out] = made.apply(x[out])
+    return result
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Pairs whose P lies in (low, high] (the first bin holds 0 too): how many, their mean P, and the share judged the same."""
+
+    low: float
+    high: float
+    n: int
+    mean_p: float | None
+    share_same: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "mean_p": self.mean_p,
+            "share_same": self.share_same,
+        }
+
+
+def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
+    """Reliability curve over bins of equal width (Guo et al. 2017, Fig. 1).
+
+    Parameters
+    ----------
+    p, judged : array_like, shape (n,)
+    bins : int
+    """
+    x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
+    if bins < 1:
+        raise InputError(f"The number of bins is {bins}, but has to be at least 1.")
+    # rounded first: 0.3 and 0.1 + 0.2 belong to one bin
+    place = np.clip(np.ceil(np.round(x * bins, 9)).astype(np.int64) - 1, 0, bins - 1)
+    n = np.bincount(place, minlength=bins)
+    p_sum, y_sum = (np.bincount(place, weights=values, minlength=bins) for values in (x, y))
+    return tuple(
+        ReliabilityBin(
+            b / bins,
+            (b + 1) / bins,
+            int(n[b]),
+            float(p_sum[b] / n[b]) if n[b] else None,
+            float(y_sum[b] / n[b]) if n[b] else None,
+        )
+        for b in range(bins)
+    )
+
+
+def expected_calibration_error(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> float:
+    """ECE: mean over pairs of |mean P - share judged the same| of their bin (Guo et al. 2017, Eq. 3)."""
+    curve = reliability(p, judged, bins=bins)
+    total = sum(one.n for one in curve)
+    if not total:
+        raise InputError("There are no pairs to compute a calibration error from.")
+    return sum(one.n * abs((one.mean_p or 0.0) - (one.share_same or 0.0)) for one in curve) / total

@@ -1,0 +1,179 @@
+"""Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (paper, Eq. eqv_nli).
+
+Any Hugging Face sequence classifier with an entailment class serves: a folder, a hub name (``name@revision`` pins it) or a short name.
+``nli`` alone is the bundled model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
+from softirr.inference.plan import PairPlan
+from softirr.measures.base import Measure, Pairs, Progress, Provenance, mutual, refuse_unknown
+from softirr.measures.labels import LabelOrder, given_order, resolve
+
+_LABELS = "?labels="
+
+
+def make(name: str, model: str | None = None, **options: Any) -> Measure:
+    """The entailment measure of a model.
+
+    Parameters
+    ----------
+    name
+        ``nli``.
+    model
+        Folder, hub name or short name, perhaps with the order of its outputs behind it: ``FOLDER?labels=c,n,e``; None is the bundled model.
+    options
+        ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``:
+        see :class:`Entailment`.
+
+    Raises
+    ------
+    InputError
+        If the model can't be found or used, or an option is not known.
+    """
+    refuse_unknown(name, options, Entailment, also=("labels",))
+    if "labels" in options:
+        options["label_order"] = options.pop("labels")
+    if model is None:
+        return Entailment(name, bundled_model(), **options)
+    where, behind, order = model.partition(_LABELS)
+    if behind:
+        options.setdefault("label_order", order)
+    return Entailment(f"{name}:{model}", find_model(where, "nli"), **options)
+
+
+class Entailment:
+    """P(a ⇒ b), P(b ⇒ a) and their geometric mean from a sequence classifier.
+
+    Parameters
+    ----------
+    name
+        What the measure was asked for by.
+    found
+        The model.
+    label_order
+        Meaning of the outputs, such as ``"c,n,e"``; found out when None.
+    device, precision, max_length, token_budget, threads
+        See :class:`softirr.inference.classifier.ClassifierOptions`.
+    engine
+        ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
+    workers
+        Number of Ray workers; as many as the cluster has processors or GPUs for when None.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        found: FoundModel,
+        *,
+        label_order: str | Sequence[str] | None = None,
+        device: str = "auto",
+        precision: str = "auto",
+        max_length: int | None = None,
+        token_budget: int | None = None,
+        threads: int | None = None,
+        engine: str = "local",
+        workers: int | None = None,
+    ) -> None:
+        from softirr.inference.classifier import ClassifierOptions
+        from softirr.inference.engines import open_engine
+
+        options = ClassifierOptions(
+            device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
+        )
+        self._name, self._found = name, found
+        self._engine = open_engine(Path(found.folder), options, engine=engine, workers=workers)
+        self._sha256 = content_hash(found.folder)
+        self.labels: LabelOrder = (
+            given_order(label_order, self._engine.n_labels)
+            if label_order is not None
+            else resolve(self._engine.n_labels, self._engine.id2label, found.hub, self._logits, found.name)
+        )
+        self._truncated = 0
+
+    @property
+    def name(self) -> str:
+        """The name the measure was asked for by."""
+        return self._name
+
+    @property
+    def cache_key(self) -> str:
+        """Content of the model, number format, meaning of the outputs and length limit."""
+        engine = self._engine
+        return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}"
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalising."""
+        return mutual(self.entail_both(pairs))
+
+    def entail(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ⇒ b) of (premise a, hypothesis b), shape (n,); one direction is all that is asked of the model."""
+        plan = PairPlan.of(pairs)
+        known = plan.wanted >= 0
+        turned = plan.turned[known]
+        directed, places = np.unique(plan.wanted[known] * 2 + turned, return_inverse=True)
+        low, high, swap = plan.low[directed // 2], plan.high[directed // 2], directed % 2 == 1
+        values, truncated = self._run(plan.texts, np.where(swap, high, low), np.where(swap, low, high), None)
+        self._truncated += int(truncated.sum())
+        result = np.ones(len(pairs), dtype=np.float64)
+        result[known] = values[places]
+        return result
+
+    def entail_both(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ⇒ b) and P(b ⇒ a) of each pair, shape (n, 2)."""
+        return self.entail_checked(pairs)[0]
+
+    def entail_checked(
+        self, pairs: Pairs, *, progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Both directions, shape (n, 2), and which are sound, shape (n,): here all are."""
+        plan = PairPlan.of(pairs)
+        m = len(plan.low)
+        halved = None if progress is None else lambda done, total: progress(done // 2, total // 2)
+        values, truncated = self._run(
+            plan.texts, np.concatenate([plan.low, plan.high]), np.concatenate([plan.high, plan.low]), halved
+        )
+        self._truncated += int((truncated[:m] | truncated[m:]).sum())
+        return plan.spread(np.stack([values[:m], values[m:]], axis=1)), np.ones(len(pairs), dtype=bool)
+
+    def provenance(self) -> Provenance:
+        """Model, device, number format, meaning of the outputs, pairs that were cut so far."""
+        return Provenance(
+            measure=self._name,
+            model=self._found.name,
+            model_sha256=self._sha256,
+            device=self._engine.device_name,
+            truncated_texts=self._truncated,
+            precision=self._engine.precision,
+            label_order=str(self.labels),
+        )
+
+    def close(self) -> None:
+        """Lets go of worker processes, where there are any."""
+        self._engine.close()
+
+    def _run(
+        self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64], progress: Progress | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if not len(left):
+            return np.zeros(0, dtype=np.float64), np.zeros(0, dtype=bool)
+        outputs = self._engine.run(texts, left, right, progress=progress)
+        logits = outputs.logits.astype(np.float64)
+        if not np.isfinite(logits).all():
+            raise InputError(f"The model {self._found.name} gives outputs that are not numbers; try precision float32.")
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return weights[:, self.labels.entailment] / weights.sum(axis=1), outputs.truncated
+
+    def _logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        texts = [text for pair in pairs for text in pair]
+        even = np.arange(0, len(texts), 2)
+        return self._engine.run(texts, even, even + 1).logits

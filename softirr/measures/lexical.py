@@ -1,0 +1,227 @@
+"""Measures on the letters and words of the texts: exact, Jaccard, MASI, Levenshtein, Indel, LCS (paper, App. on set overlap and edit distance).
+
+They need no model and fill blocks at tens of millions of pairs a second. The edit distances are RapidFuzz's, counted in Unicode
+characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from scipy import sparse
+
+from softirr.errors import InputError
+from softirr.measures.base import Measure, Pairs, Provenance, TextIndex
+from softirr.text import normalise
+
+_SCORERS: dict[str, Any] = {
+    "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|), Eq. norm_esim
+    "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|), Eq. indel
+    "lcs": LCSseq.normalized_similarity,  # |LCS| / max(|a|, |b|), Eq. lcs
+}
+
+
+def make(name: str, model: str | None = None, **options: Any) -> Measure:
+    """The lexical measure of a name.
+
+    Parameters
+    ----------
+    name
+        One of ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``.
+    options
+        ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for Jaccard and MASI.
+    """
+    kind: Any = {"exact": Exact, "jaccard": TokenOverlap, "masi": TokenOverlap}.get(name, EditDistance)
+    try:
+        return kind(name, **options)
+    except TypeError as error:
+        raise InputError(f"The measure {name} does not take these options: {', '.join(sorted(options))}.") from error
+
+
+@dataclass(frozen=True)
+class EditDistance:
+    """Levenshtein, Indel or LCS equivalence (paper, Eqs. norm_esim, indel, lcs). Two empty texts are equivalent (1)."""
+
+    name: str
+    workers: int = -1
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        return self._distances([normalise(a) for a, _ in pairs], [normalise(b) for _, b in pairs])
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
+        return process.cdist(rows, cols, scorer=_SCORERS[self.name], dtype=np.float32, workers=self.workers)
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts, to be asked by index."""
+        return _EditIndex(self, np.array([*texts, None], dtype=object)[:-1])
+
+    def provenance(self) -> Provenance:
+        """The measure's name; there is nothing else to know."""
+        return Provenance(measure=self.name)
+
+    def _distances(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
+        return process.cpdist(left, right, scorer=_SCORERS[self.name], dtype=np.float64, workers=self.workers)
+
+
+@dataclass(frozen=True, eq=False)
+class _EditIndex:
+    measure: EditDistance
+    texts: NDArray[np.object_]
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.measure._distances(self.texts[left].tolist(), self.texts[right].tolist())
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self.measure.block(self.texts[rows].tolist(), self.texts[cols].tolist())
+
+
+@dataclass(frozen=True)
+class Exact:
+    """1 where the normalised texts are the same, else 0 (the paper's exact match)."""
+
+    name: str = "exact"
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        return np.fromiter((normalise(a) == normalise(b) for a, b in pairs), dtype=np.float64, count=len(pairs))
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
+        numbers: dict[str, int] = {}
+        row, col = (
+            np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+            for texts in (rows, cols)
+        )
+        return (row[:, None] == col[None, :]).astype(np.float32)
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts, to be asked by index."""
+        numbers: dict[str, int] = {}
+        return _ExactIndex(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64))
+
+    def provenance(self) -> Provenance:
+        """The measure's name; there is nothing else to know."""
+        return Provenance(measure=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _ExactIndex:
+    numbers: NDArray[np.int64]
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        return (self.numbers[left] == self.numbers[right]).astype(np.float64)
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        return (self.numbers[rows][:, None] == self.numbers[cols][None, :]).astype(np.float32)
+
+
+class _Separators(dict[int, int | None]):
+    """Translation table, filled as characters are met: what parts words becomes a space."""
+
+    def __missing__(self, code: int) -> int | None:
+        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) make words; the rest parts them
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
+        return self[code]
+
+
+def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
+    """The set of a text's words: runs of letters, marks, digits and symbols, case-folded unless told otherwise.
+
+    White space and punctuation part words. A text of nothing but punctuation is the set of its white-space parts, so that ``?`` and ``!``
+    differ and only the empty text has no words. Scripts without spaces are one word a run.
+    """
+    return _tokens(text, casefold, _Separators())
+
+
+def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str]:
+    if casefold:
+        text = text.casefold()
+    return frozenset(text.translate(separators).split()) or frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class TokenOverlap:
+    """Jaccard or MASI equivalence of the two word sets (paper, Eqs. jaccard, masi, masi_weighting).
+
+    Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are not (0).
+    """
+
+    name: str
+    casefold: bool = True
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        left = self.index([normalise(text) for pair in pairs for text in pair])
+        even = np.arange(0, 2 * len(pairs), 2)
+        return left.pairs(even, even + 1)
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
+        index = self.index([*rows, *cols])
+        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
+        separators = _Separators()
+        vocabulary: dict[str, int] = {}
+        starts = np.zeros(len(texts) + 1, dtype=np.int64)
+        columns: list[int] = []
+        for row, text in enumerate(texts):
+            columns.extend(
+                vocabulary.setdefault(word, len(vocabulary)) for word in _tokens(text, self.casefold, separators)
+            )
+            starts[row + 1] = len(columns)
+        words = sparse.csr_matrix(
+            (np.ones(len(columns), dtype=np.float64), np.array(columns, dtype=np.int64), starts),
+            shape=(len(texts), max(len(vocabulary), 1)),
+        )
+        words.sort_indices()
+        return _TokenIndex(words, np.diff(starts), masi=self.name == "masi")
+
+    def provenance(self) -> Provenance:
+        """The measure's name; there is nothing else to know."""
+        return Provenance(measure=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _TokenIndex:
+    """Word incidence (n texts, n words), sizes (n,)."""
+
+    words: sparse.csr_matrix
+    sizes: NDArray[np.int64]
+    masi: bool
+
+    def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        shared = np.asarray(self.words[left].multiply(self.words[right]).sum(axis=1)).ravel()
+        return self._equivalence(shared, self.sizes[left], self.sizes[right])
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        shared = (self.words[rows] @ self.words[cols].T).tocoo()
+        result = np.zeros(shared.shape, dtype=np.float32)
+        result[shared.row, shared.col] = self._equivalence(
+            shared.data, self.sizes[rows][shared.row], self.sizes[cols][shared.col]
+        )
+        empty_rows, empty_cols = np.flatnonzero(self.sizes[rows] == 0), np.flatnonzero(self.sizes[cols] == 0)
+        result[np.ix_(empty_rows, empty_cols)] = 1.0
+        return result
+
+    def _equivalence(
+        self, shared: NDArray[np.float64], left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        union = left + right - shared
+        jaccard = np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+        if not self.masi:
+            return jaccard
+        # thirds as whole numbers, so that no rounded constant enters: M = 3/3 equal, 2/3 subset, 1/3 overlap
+        subset = shared == np.minimum(left, right)
+        thirds = np.where(shared == union, 3.0, np.where(subset, 2.0, 1.0))
+        return np.where(shared == union, 1.0, thirds * shared / (3.0 * np.maximum(union, 1)))

@@ -1,0 +1,276 @@
+"""From unique texts and wanted pairs to scores: nothing is scored twice, nothing depends on the order in which it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.measures.base import (
+    AdjustedMeasure,
+    BlockMeasure,
+    CheckedMeasure,
+    DirectionalMeasure,
+    IndexedMeasure,
+    Measure,
+    Progress,
+    TextIndex,
+    mutual,
+)
+from softirr.measures.cache import PairCache, text_hash
+from softirr.text import normalise
+
+_CHUNK = 32_768
+"""Pairs between two visits to the cache, unless the measure has a ``chunk`` of its own: what an interrupted run can lose."""
+
+
+class PairScorer:
+    """Scores pairs of texts by index, through a cache; symmetric, and 1 for texts that are the same after normalising.
+
+    Every unordered pair of different texts reaches the measure at most once, in an order that depends on the two texts alone.
+
+    Parameters
+    ----------
+    measure
+        What scores. Of an :class:`AdjustedMeasure` that is not cheap, what lies below it is asked and kept, so that another calibration of the
+        same model finds its scores again.
+    texts
+        The texts that indices point into; texts that are the same after normalising are one text.
+    cache
+        A store that outlives this scorer; only measures with a ``cache_key`` (models) use it.
+    progress
+        Called with (pairs done, pairs in all) while a measure that is not cheap works on one call.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        texts: Sequence[str],
+        *,
+        cache: PairCache | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.measure = measure
+        self.directional = isinstance(measure, DirectionalMeasure)
+        self.cheap = isinstance(measure, BlockMeasure)
+        adjusted = measure if isinstance(measure, AdjustedMeasure) and not self.cheap else None
+        self._adjust = adjusted.adjust if adjusted is not None else None
+        self._source: Measure = adjusted.raw if adjusted is not None else measure
+        self.pairs_scored = 0
+        """Unordered pairs of different texts the measure was asked for; blocks count every cell off the diagonal once."""
+        normalised = [normalise(text) for text in texts]
+        self._texts = sorted(set(normalised))
+        numbers = {text: number for number, text in enumerate(self._texts)}
+        self._ids = np.array([numbers[text] for text in normalised], dtype=np.int64)
+        self._progress = progress
+        self._cache = cache
+        self._cache_key: str | None = getattr(self._source, "cache_key", None)
+        self._index: TextIndex | None = None
+        self._hashes: list[bytes] | None = None
+        self._memo = _Memo()
+
+    def score(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P(a ≡ b) of text left[k] with text right[k].
+
+        Parameters
+        ----------
+        left, right : shape (n,), indices into the texts
+
+        Returns
+        -------
+        shape (n,), in [0, 1]
+        """
+        a, b = self._ids[left], self._ids[right]
+        if self.cheap and isinstance(self.measure, IndexedMeasure):
+            index = self._text_index()
+            result = np.ones(len(a), dtype=np.float64)
+            differ = np.flatnonzero(a != b)
+            # lower text first: a cosine's last bit may depend on the order
+            result[differ] = index.pairs(np.minimum(a, b)[differ], np.maximum(a, b)[differ])
+            self.pairs_scored += len(differ)
+            return result
+        return self._equivalence(self._directions(a, b))
+
+    def entail(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """P(a ⇒ b) and P(b ⇒ a) of text left[k] with text right[k], shape (n, 2); None where the measure has no directions."""
+        if not self.directional:
+            return None
+        return self._directions(self._ids[left], self._ids[right])
+
+    def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
+        """P(a ≡ b) of every row text with every column text.
+
+        Parameters
+        ----------
+        rows : shape (m,), indices into the texts
+        cols : shape (n,), indices into the texts
+
+        Returns
+        -------
+        shape (m, n)
+        """
+        a, b = self._ids[rows], self._ids[cols]
+        if not self.cheap:
+            left, right = np.repeat(a, len(b)), np.tile(b, len(a))
+            return self._equivalence(self._directions(left, right)).astype(np.float32).reshape(len(a), len(b))
+        if isinstance(self.measure, IndexedMeasure):
+            result = self._text_index().block(a, b)
+        else:
+            texts = self._texts
+            result = cast(BlockMeasure, self.measure).block(
+                [texts[i] for i in a.tolist()], [texts[i] for i in b.tolist()]
+            )
+        self.pairs_scored += _different_pairs(a, b)
+        return result
+
+    def _equivalence(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return mutual(directions) if self.directional else directions[:, 0]
+
+    def _text_index(self) -> TextIndex:
+        if self._index is None:
+            self._index = cast(IndexedMeasure, self.measure).index(self._texts)
+        return self._index
+
+    def _directions(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Both directions, shape (n, 2), of canonical ids; a symmetric measure fills both columns alike."""
+        result = np.ones((len(a), 2), dtype=np.float64)
+        differ = np.flatnonzero(a != b)
+        if not len(differ):
+            return result
+        low, high = np.minimum(a, b)[differ], np.maximum(a, b)[differ]
+        keys, inverse = np.unique(low * len(self._texts) + high, return_inverse=True)
+        values, known = self._memo.get(keys)
+        if not known.all():
+            missing = np.flatnonzero(~known)
+            values[missing] = self._resolve(keys[missing])
+        if self._adjust is not None:
+            values = self._adjust(values)
+        values = values[inverse]
+        swapped = a[differ] > b[differ]
+        values[swapped] = values[swapped][:, ::-1]
+        result[differ] = values
+        return result
+
+    def _resolve(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of pairs that this scorer does not know yet: from the cache, else from the measure, in chunks kept as they come."""
+        values = np.zeros((len(keys), 2), dtype=np.float64)
+        low, high = np.divmod(keys, len(self._texts))
+        # a text's length decides the cost of its pairs: chunks of like lengths, the longest first, so that trouble shows early
+        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
+        order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
+        if self._progress is not None:
+            self._progress(0, len(keys))
+        size = int(getattr(self._source, "chunk", _CHUNK))
+        for start in range(0, len(keys), size):
+            chunk = order[start : start + size]
+            values[chunk] = self._resolve_chunk(low[chunk], high[chunk], start, len(keys))
+            self._memo.put(np.sort(keys[chunk]), values[chunk][np.argsort(keys[chunk])])
+        return values
+
+    def _resolve_chunk(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], done: int, total: int
+    ) -> NDArray[np.float64]:
+        if self._cache is None or self._cache_key is None:
+            values, _ = self._ask(low, high, done, total)
+        else:
+            pairs, turned = self._hash_pairs(low, high)
+            values, known = self._cache.get(self._cache_key, pairs)
+            missing = np.flatnonzero(~known)
+            if len(missing):
+                fresh, valid = self._ask(low[missing], high[missing], done + len(pairs) - len(missing), total)
+                # the cache keeps directions in the order of the hashes, the scorer in the order of the texts
+                fresh_turned = np.where(turned[missing][:, None], fresh[:, ::-1], fresh)
+                keep = np.flatnonzero(valid)
+                self._cache.put(self._cache_key, [pairs[i] for i in missing[keep]], fresh_turned[keep])
+                values[missing] = fresh_turned
+            values = np.where(turned[:, None], values[:, ::-1], values)
+        if self._progress is not None:
+            self._progress(done + len(low), total)
+        return values
+
+    def _ask(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], done: int, total: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The measure's own scores, shape (n, 2), and which of them are worth keeping (an unreadable answer is not)."""
+        pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
+        self.pairs_scored += len(pairs)
+        valid: NDArray[np.bool_] = np.ones(len(pairs), dtype=bool)
+        if isinstance(self._source, CheckedMeasure):
+            inner = None if self._progress is None else _Shifted(self._progress, done, total)
+            values, valid = self._source.entail_checked(pairs, progress=inner)
+        elif isinstance(self._source, DirectionalMeasure):
+            values = self._source.entail_both(pairs)
+        else:
+            values = np.repeat(self._source.score(pairs)[:, None], 2, axis=1)
+        if values.shape != (len(pairs), 2) or not np.all((values >= 0) & (values <= 1)):
+            raise InputError(f"The measure {self.measure.name} gave scores that are not probabilities.")
+        return values, valid
+
+    def _hash_pairs(
+        self, low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> tuple[list[tuple[bytes, bytes]], NDArray[np.bool_]]:
+        if self._hashes is None:
+            self._hashes = [text_hash(text) for text in self._texts]
+        hashes = self._hashes
+        pairs, turned = [], np.zeros(len(low), dtype=bool)
+        for place, (i, j) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+            first, second = hashes[i], hashes[j]
+            if first > second:
+                first, second = second, first
+                turned[place] = True
+            pairs.append((first, second))
+        return pairs, turned
+
+
+class _Shifted:
+    """Progress of one chunk, told as progress of the whole call."""
+
+    def __init__(self, progress: Progress, done: int, total: int) -> None:
+        self._progress, self._done, self._total = progress, done, total
+
+    def __call__(self, done: int, total: int) -> None:
+        self._progress(self._done + done, self._total)
+
+
+class _Memo:
+    """Sorted keys with values of shape (n, 2); a small recent part keeps many small additions cheap."""
+
+    def __init__(self) -> None:
+        self._parts = [self._empty(), self._empty()]
+
+    @staticmethod
+    def _empty() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        return np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.float64)
+
+    def get(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        values, known = np.zeros((len(keys), 2), dtype=np.float64), np.zeros(len(keys), dtype=bool)
+        for part_keys, part_values in self._parts:
+            if len(part_keys):
+                place = np.minimum(np.searchsorted(part_keys, keys), len(part_keys) - 1)
+                found = part_keys[place] == keys
+                values[found] = part_values[place[found]]
+                known |= found
+        return values, known
+
+    def put(self, keys: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Adds sorted keys that are not known yet."""
+        self._parts[1] = self._merged(self._parts[1], (keys, values))
+        if len(self._parts[1][0]) > max(4096, len(self._parts[0][0]) // 8):
+            self._parts = [self._merged(*self._parts), self._empty()]
+
+    @staticmethod
+    def _merged(
+        old: tuple[NDArray[np.int64], NDArray[np.float64]], new: tuple[NDArray[np.int64], NDArray[np.float64]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        place = np.searchsorted(old[0], new[0])
+        return np.insert(old[0], place, new[0]), np.insert(old[1], place, new[1], axis=0)
+
+
+def _different_pairs(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
+    """Number of unordered pairs of different texts in a block: cells of both orders count once."""
+    rows, cols = np.unique(a), np.unique(b)
+    both = len(np.intersect1d(rows, cols, assume_unique=True))
+    return len(rows) * len(cols) - both - both * (both - 1) // 2

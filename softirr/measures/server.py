@@ -1,0 +1,206 @@
+"""A chat model behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others): several questions at a time, retries, time-outs."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError, SoftirrError
+from softirr.measures.base import Provenance
+
+_TOP = 20
+"""Most likely tokens asked for: the most that OpenAI's interface allows."""
+_LONGEST_ANSWER = 48
+_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+
+
+class ServerModel:
+    """A model of an OpenAI-compatible server.
+
+    Parameters
+    ----------
+    url
+        Base URL, such as ``http://localhost:8000/v1``; behind ``#`` the model's name, which may be left out where the server has one model.
+    api_key
+        Sent as bearer token; SOFTIRR_LLM_API_KEY by default.
+    concurrency
+        Questions under way at a time.
+    retries
+        How often a question is asked again after a refused connection, a time-out or an overloaded server.
+    timeout
+        Seconds to wait for one answer.
+    pause
+        Seconds before the first repetition; doubled for each further one. A server's Retry-After counts instead.
+
+    Raises
+    ------
+    InputError
+        If the server can't be reached or has several models and none is named.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        concurrency: int = 16,
+        retries: int = 5,
+        timeout: float = 60.0,
+        pause: float = 0.5,
+    ) -> None:
+        base, _, model = url.partition("#")
+        self._concurrency, self._retries, self._pause = concurrency, retries, pause
+        key = api_key or os.environ.get("SOFTIRR_LLM_API_KEY")
+        self._shown = re.sub(r"//[^/@]*@", "//", base).rstrip("/")
+        self._client = httpx.Client(
+            base_url=base.rstrip("/") + "/",
+            timeout=timeout,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            limits=httpx.Limits(max_connections=concurrency),
+        )
+        # what a server does not know it refuses; it is then left out for good
+        self._extras: dict[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
+        self._length = "max_tokens"
+        self._name = model or self._only_model()
+
+    @property
+    def key(self) -> str:
+        """Address and model."""
+        return f"{self._shown}#{self._name}"
+
+    def describe(self) -> Provenance:
+        """Address and model."""
+        return Provenance(measure="", model=self.key, device="server")
+
+    def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
+        """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens; nan where neither word is among them.
+
+        A word that is not among them gets the probability that is left for all other tokens, at most that of the least likely one listed.
+        """
+
+        def ask(prompt: str) -> float:
+            choice = self._ask(prompt, 1, {"logprobs": True, "top_logprobs": _TOP})
+            content = (choice.get("logprobs") or {}).get("content") or []
+            if not content or not content[0].get("top_logprobs"):
+                raise InputError(f"The server {self._shown} gives no log-probabilities; use llm-verbalised instead.")
+            return _odds([(entry["token"], float(entry["logprob"])) for entry in content[0]["top_logprobs"]])
+
+        return np.array(self._all(ask, prompts, done), dtype=np.float64)
+
+    def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
+        """The greedy answer to each prompt."""
+
+        def ask(prompt: str) -> str:
+            return str((self._ask(prompt, _LONGEST_ANSWER, {}).get("message") or {}).get("content") or "")
+
+        return self._all(ask, prompts, done)
+
+    def _all(self, ask: Callable[[str], Any], prompts: Sequence[str], done: Callable[[int], None]) -> list[Any]:
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            futures = [pool.submit(ask, prompt) for prompt in prompts]
+            try:
+                for count, future in enumerate(as_completed(futures), 1):
+                    future.result()
+                    done(count)
+            except BaseException:
+                # one question that fails for good ends the job: those not asked yet are dropped
+                pool.shutdown(wait=False, cancel_futures=True)
+                wait(futures, return_when=FIRST_EXCEPTION)
+                raise
+            return [future.result() for future in futures]
+
+    def _ask(self, prompt: str, length: int, more: dict[str, Any]) -> dict[str, Any]:
+        while True:
+            body = {
+                "model": self._name,
+                "messages": [{"role": "user", "content": prompt}],
+                "temperature": 0,
+                self._length: length,
+                **more,
+                **self._extras,
+            }
+            response = self._request("POST", "chat/completions", json=body)
+            if response.status_code == 400 and self._leave_out(response.text, set(body)):
+                continue
+            try:
+                choice: dict[str, Any] = self._checked(response)["choices"][0]
+            except (KeyError, IndexError, TypeError) as error:
+                raise SoftirrError(
+                    f"The server {self._shown} answered with something that is no chat completion."
+                ) from error
+            return choice
+
+    def _leave_out(self, complaint: str, sent: set[str]) -> bool:
+        """Whether a refused question may be asked again without what the server does not know."""
+        if "chat_template_kwargs" in complaint and "chat_template_kwargs" in sent:
+            self._extras = {}
+            return True
+        if "max_completion_tokens" in complaint and "max_tokens" in sent:
+            self._length = "max_completion_tokens"
+            return True
+        return False
+
+    def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        for attempt in range(self._retries + 1):
+            wait_for = self._pause * 2**attempt
+            try:
+                response = self._client.request(method, path, **options)
+            except httpx.TransportError as error:
+                if attempt == self._retries:
+                    raise InputError(f"The server {self._shown} does not answer.") from error
+            else:
+                if response.status_code not in _AGAIN or attempt == self._retries:
+                    return response
+                wait_for = _retry_after(response, wait_for)
+            time.sleep(min(wait_for, 60.0))
+        raise InputError(f"The server {self._shown} does not answer.")
+
+    def _checked(self, response: httpx.Response) -> Any:
+        # neither body nor prompt is shown: they hold annotations
+        if response.status_code in (401, 403):
+            raise InputError(f"The server {self._shown} wants an API key; set SOFTIRR_LLM_API_KEY.")
+        if response.is_error:
+            raise InputError(f"The server {self._shown} refused a question (HTTP status {response.status_code}).")
+        try:
+            return response.json()
+        except ValueError as error:
+            raise SoftirrError(f"The server {self._shown} answered with something that is no JSON.") from error
+
+    def _only_model(self) -> str:
+        listed = self._checked(self._request("GET", "models"))
+        names = [str(entry.get("id")) for entry in (listed.get("data") if isinstance(listed, dict) else None) or []]
+        if len(names) != 1:
+            raise InputError(
+                f"The server {self._shown} has {len(names)} models; name one behind #, such as {self._shown}#{names[0] if names else 'MODEL'}."
+            )
+        return names[0]
+
+
+def _odds(top: list[tuple[str, float]]) -> float:
+    words: dict[str, list[float]] = {"yes": [], "no": []}
+    for token, log_p in top:
+        word = token.replace("▁", " ").replace("Ġ", " ").strip().casefold()
+        if word in words:
+            words[word].append(log_p)
+    if not words["yes"] and not words["no"]:
+        return math.nan
+    rest = 1.0 - sum(math.exp(log_p) for _, log_p in top)
+    unlisted = min(math.log(max(rest, 1e-12)), min(log_p for _, log_p in top))
+    yes, no = (float(np.logaddexp.reduce(found)) if found else unlisted for found in words.values())
+    return yes - no
+
+
+def _retry_after(response: httpx.Response, otherwise: float) -> float:
+    try:
+        return max(float(response.headers["Retry-After"]), 0.0)
+    except (KeyError, ValueError):
+        return otherwise

@@ -1,0 +1,1 @@
+"""The agreement report: everything about one table of answers."""

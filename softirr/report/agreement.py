@@ -1,0 +1,326 @@
+"""From a table of answers and a measure of equivalence to the report: every coefficient, rater, rater pair and item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from softirr.chance import estimates as chances
+from softirr.chance.cheap_measure import LEXICAL, sorting_equivalence
+from softirr.chance.stratified import POPULATION, stratified
+from softirr.coefficients import braylan
+from softirr.coefficients import chance_corrected as co
+from softirr.coefficients.chance_corrected import Chance, Floats, Marginals, Ratings
+from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
+from softirr.coefficients.summary import Summary, summarise
+from softirr.errors import InputError
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.cache import PairCache
+from softirr.measures.pairs import PairScorer
+from softirr.report.items import item_agreements
+from softirr.report.objects import (
+    AgreementReport,
+    Distributions,
+    Expected,
+    ItemAgreement,
+    RaterAgreement,
+    RaterPairAgreement,
+)
+from softirr.tables.annotations import AnnotationTable
+
+__all__ = [
+    "AgreementReport",
+    "Distributions",
+    "Expected",
+    "ItemAgreement",
+    "RaterAgreement",
+    "RaterPairAgreement",
+    "Summary",
+    "agreement",
+    "item_agreement",
+    "summarise",
+]
+
+CHEAP_PAIRS = 500_000_000
+"""``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
+SET_PAIRS = 20_000_000
+"""The same when answers are sets of up to four texts on average; with larger ones fewer, as the square of their size."""
+_SET_SIZE = 4
+COSTLY_PAIRS = 5_000
+"""The same, in pairs of texts, when the measure is not cheap."""
+
+TARGET_SE = 0.005
+"""Standard error of the expected agreement that a stratified sample stops at, where the measure is not cheap."""
+CHEAP_TARGET_SE = 0.001
+"""The same where it is."""
+SET_POPULATION = 400_000
+"""Pairs of answers that stand for all of them there when answers are sets."""
+
+ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
+IntervalMethod = Literal["analytic", "bootstrap"]
+Progress = Callable[[int, int], None]
+WithInterval = Callable[[co.Estimate], Coefficient]
+
+
+def agreement(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    chance: ChanceMethod = "auto",
+    permutations: int = 3,
+    target_se: float | None = None,
+    sorting: str | Measure = LEXICAL,
+    seed: int = 0,
+    interval: IntervalMethod = "analytic",
+    assignment: str = "optimal",
+    marginals: Marginals = "answers",
+    compat: str | None = None,
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> AgreementReport:
+    """How far the raters of a table agree in meaning.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : str or Measure
+        Equivalence of two texts, by name or made.
+    chance
+        How agreement by chance is computed: exactly, by permutation as in the paper, or from a stratified sample. ``auto`` is exact where
+        that fits the budget (see ``CHEAP_PAIRS``, ``SET_PAIRS``, ``COSTLY_PAIRS``), else stratified; the report says which it was.
+    permutations : int
+        D, for ``chance="permutation"``.
+    target_se : float, optional
+        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the measure is cheap.
+    sorting : str or Measure
+        The cheap measure that sorts pairs into strata there, see :func:`softirr.chance.cheap_measure.sorting_equivalence`.
+    seed : int
+        Of everything that is drawn at random.
+    interval
+        Confidence intervals: analytic, or bootstrap over items.
+    assignment : {"optimal", "greedy"}
+        How two sets are matched.
+    marginals
+        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+    compat : {"braylan2022"}, optional
+        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+    cache : PairCache, optional
+        Keeps scores of models between runs.
+    progress : callable, optional
+        Called with (pairs done, pairs in all) while a model scores.
+
+    Returns
+    -------
+    AgreementReport
+        Values that are not defined are None and say why; nothing is nan.
+
+    Raises
+    ------
+    InputError
+        If an option or the measure's name is not known.
+    """
+    _check(
+        chance=chance,
+        permutations=permutations,
+        target_se=target_se,
+        interval=interval,
+        marginals=marginals,
+        compat=compat,
+    )
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=assignment)
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    if target_se is None:
+        target_se = CHEAP_TARGET_SE if scorer.cheap else TARGET_SE
+    plan = _ChancePlan(chance, permutations, target_se, seed, sorting)
+    known = plan.chance(ratings, answers, scores, "answers")
+    pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
+    summary = summarise(ratings, scores, known, pooled)
+    if compat is not None:
+        summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=seed))
+    with_interval = analytic if interval == "analytic" else partial(bootstrap, seed=seed)
+    fleiss_expected = summary.coefficients["fleiss_kappa"].expected
+    return AgreementReport(
+        measure=made.name,
+        n_items=len(table.items),
+        n_raters=len(table.raters),
+        coefficients={name: with_interval(estimate) for name, estimate in summary.coefficients.items()},
+        expected_agreement=_expected(summary, known),
+        raters=_raters(table, ratings, summary, with_interval),
+        rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
+        items=item_agreements(
+            table, scorer, ratings, scores, assignment, expected=fleiss_expected, beyond=summary.beyond_chance
+        ),
+        excluded=table.excluded,
+        provenance=made.provenance(),
+        warnings=_warnings(table, ratings, summary),
+        distributions=_binned(scores, known),
+    )
+
+
+def item_agreement(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    assignment: str = "optimal",
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> tuple[ItemAgreement, ...]:
+    """Agreement and matches of each item alone, without chance: what has to be computed anew when an item changes.
+
+    Parameters as for :func:`agreement`.
+    """
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scores = AnswerScorer(table, scorer, method=assignment).score(
+        ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+    )
+    return item_agreements(table, scorer, ratings, scores, assignment)
+
+
+def _check(
+    *, chance: str, permutations: int, target_se: float | None, interval: str, marginals: str, compat: str | None
+) -> None:
+    for name, value, allowed in (
+        ("chance", chance, ("auto", "exact", "permutation", "stratified")),
+        ("interval", interval, ("analytic", "bootstrap")),
+        ("marginals", marginals, ("answers", "gwet2014")),
+        ("compat", compat or braylan.COMPAT, (braylan.COMPAT,)),
+    ):
+        if value not in allowed:
+            raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+    if permutations < 1:
+        raise InputError(f"The number of permutations is {permutations}, but has to be at least 1.")
+    if target_se is not None and not target_se > 0:
+        raise InputError(f"The target standard error is {target_se}, but has to be above 0.")
+
+
+@dataclass(frozen=True)
+class _ChancePlan:
+    """How chance is computed: by the method asked for, or by the one that fits the budget."""
+
+    method: ChanceMethod
+    permutations: int
+    target_se: float
+    seed: int
+    sorting: str | Measure
+
+    def chance(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance | None:
+        """Chance, or None where nothing can be compared."""
+        if not len(ratings.comparisons.left):
+            return None
+        method = self.method
+        if method == "auto":
+            method = "exact" if _exact_fits(ratings, answers) else "stratified"
+        if method == "exact":
+            return chances.exact(ratings, answers, scores, marginals=marginals)
+        if method == "stratified":
+            return self._stratified(ratings, answers, scores, marginals)
+        return chances.permutation(
+            ratings, answers, permutations=self.permutations, marginals=marginals, seed=self.seed
+        )
+
+    def _stratified(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance:
+        table = answers.table
+        return stratified(
+            ratings,
+            answers.score,
+            scores,
+            sorting_equivalence(table, self.sorting, method=answers.method),
+            target_se=self.target_se,
+            marginals=marginals,
+            seed=self.seed,
+            population=POPULATION if table.is_single else SET_POPULATION,
+        )
+
+
+def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
+    table = answers.table
+    used = np.unique(ratings.answer[ratings.comparable])
+    if answers.scorer.cheap and table.is_single:
+        return len(used) ** 2 / 2 <= CHEAP_PAIRS
+    if answers.scorer.cheap:
+        size = sum(len(table.answers[answer]) for answer in used.tolist()) / max(len(used), 1)
+        return len(used) ** 2 / 2 * max(size**2 / _SET_SIZE**2, 1.0) <= SET_PAIRS
+    texts = {text for answer in used.tolist() for text in table.answers[answer]}
+    return len(texts) ** 2 / 2 <= COSTLY_PAIRS
+
+
+def _expected(summary: Summary, chance: Chance | None) -> Expected:
+    values = summary.coefficients
+    return Expected(
+        cohen=values["cohen_kappa"].expected,
+        fleiss=values["fleiss_kappa"].expected,
+        krippendorff=values["krippendorff_alpha"].expected,
+        method=chance.method if chance else "exact",
+        standard_error=chance.standard_error if chance else 0.0,
+        pairs_scored=chance.pairs_scored if chance else 0,
+    )
+
+
+def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
+    if chance is None or chance.distribution is None:
+        return None
+    edges = np.rint(np.arange(bins) * co.GRID / bins).astype(np.int64)
+    tail = np.append(chance.distribution.tail[edges], 0.0)
+    place = np.searchsorted(edges, co.on_grid(scores), side="right") - 1
+    same = np.bincount(place, minlength=bins) / len(scores)
+    return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
+
+
+def _raters(
+    table: AnnotationTable, ratings: Ratings, summary: Summary, interval: WithInterval
+) -> tuple[RaterAgreement, ...]:
+    n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
+    return tuple(
+        RaterAgreement(id, n, interval(observed), interval(kappa), interval(sigma))
+        for id, n, (observed, kappa, sigma) in zip(table.raters, n_items, summary.raters, strict=True)
+    )
+
+
+def _rater_pairs(
+    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary, interval: WithInterval
+) -> tuple[RaterPairAgreement, ...]:
+    if chance is None:
+        return ()
+    comparisons = ratings.comparisons
+    rows = zip(
+        comparisons.rater_pairs.tolist(),
+        comparisons.shared.tolist(),
+        chance.cohen.tolist(),
+        summary.rater_pairs,
+        strict=True,
+    )
+    return tuple(
+        RaterPairAgreement(
+            (table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa), interval(sigma)
+        )
+        for (a, b), n, expected, (observed, kappa, sigma) in rows
+    )
+
+
+def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
+    n = len(ratings.comparable_items)
+    found = []
+    if 0 < n < FEW_ITEMS:
+        found.append(
+            f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
+        )
+    left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
+    if left_out and summary.coefficients["cohen_kappa"].value is not None:
+        found.append(
+            f"{len(left_out)} of {len(summary.rater_pairs)} rater pairs have no kappa of their own and are left out of Cohen's mean: "
+            "they share one item only, or all their answers are equivalent."
+        )
+    return tuple(found)

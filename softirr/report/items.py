@@ -1,0 +1,141 @@
+"""Each item of a table for itself: how far its raters agree, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+
+from softirr.matching.consensus import Consensus, consensus
+from softirr.measures.pairs import PairScorer
+from softirr.report.objects import ItemAgreement
+from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Ints, Ratings, item_means
+
+_AT_ONCE = 1 << 20
+_CERTAIN = 1e-12
+
+
+def item_agreements(
+    table: AnnotationTable,
+    scorer: PairScorer,
+    ratings: Ratings,
+    scores: Floats,
+    assignment: str,
+    *,
+    expected: float | None = None,
+    beyond: Floats | None = None,
+) -> tuple[ItemAgreement, ...]:
+    """One entry per item of the table, answered or not.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Of the table's texts.
+    ratings : Ratings
+        Of the table.
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    assignment : {"optimal", "greedy"}
+    expected : float, optional
+        Expected agreement of Fleiss, for the kappa of each item.
+    beyond : shape (P,), optional
+        :func:`softirr.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
+    """
+    comparisons = ratings.comparisons
+    rows = _bounds(ratings.item, len(table.items))
+    pairs = _bounds(comparisons.item, len(table.items))
+    rater = ratings.rater.tolist()
+    answer = ratings.answer.tolist()
+    means, sigmas = np.full(len(table.items), -1.0), np.full(len(table.items), -1.0)
+    means[ratings.comparable_items] = item_means(ratings, scores)
+    if beyond is not None:
+        sigmas[ratings.comparable_items] = item_means(ratings, beyond)
+    left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
+    compared = _TextScores(table, scorer, ratings)
+    result = []
+    for number, id in enumerate(table.items):
+        given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
+        found = compared.consensus(given, assignment)
+        own = tuple(
+            (table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in range(*pairs[number])
+        )
+        mean = float(means[number]) if own else None
+        kappa = None
+        if mean is not None and expected is not None and expected < 1 - _CERTAIN:
+            kappa = (mean - expected) / (1 - expected)
+        sigma = float(sigmas[number]) if own and beyond is not None else None
+        result.append(
+            ItemAgreement(
+                id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa=kappa, sigma=sigma
+            )
+        )
+    return tuple(result)
+
+
+class _TextScores:
+    """Equivalences, and directions where the measure has them, of the texts that different raters gave to one item."""
+
+    def __init__(self, table: AnnotationTable, scorer: PairScorer, ratings: Ratings) -> None:
+        self._number = {text: i for i, text in enumerate(table.texts)}
+        self._size = max(len(table.texts), 1)
+        self._keys = _met(table, ratings)
+        low, high = np.divmod(self._keys, self._size)
+        self._equivalence = scorer.score(low, high)
+        self._entail = scorer.entail(low, high)
+
+    def consensus(self, given: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
+        directions = self._directions if self._entail is not None else None
+        return consensus(given, self._equal, directions, method=assignment)
+
+    def _place(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints, Ints]:
+        """Numbers of the first and the second texts, and where their pairs stand; -1 for two texts of one rater, which were not scored."""
+        number = self._number
+        flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64, count=2 * len(pairs))
+        a, b = flat[::2], flat[1::2]
+        key = np.minimum(a, b) * self._size + np.maximum(a, b)
+        place = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
+        known = self._keys[place] == key if len(self._keys) else np.zeros(len(key), dtype=bool)
+        return a, b, np.where(known, place, -1)
+
+    def _equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        _, _, place = self._place(pairs)
+        return np.where(place >= 0, self._equivalence[place], 0.0) if len(self._keys) else np.zeros(len(pairs))
+
+    def _directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        assert self._entail is not None
+        a, b, place = self._place(pairs)
+        if not len(self._keys):
+            return np.zeros(len(pairs))
+        return np.where(place >= 0, self._entail[place, (a > b).astype(np.int64)], 0.0)
+
+
+def _met(table: AnnotationTable, ratings: Ratings) -> Ints:
+    """Every pair of texts that two raters gave to one item, once: lower number times the number of texts, plus the higher; ascending."""
+    comparisons, size = ratings.comparisons, np.int64(max(len(table.texts), 1))
+    lengths = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    flat = np.fromiter(chain.from_iterable(table.answers), dtype=np.int64, count=int(lengths.sum()))
+    k, l = ratings.answer[comparisons.left], ratings.answer[comparisons.right]  # noqa: E741
+    area = lengths[k] * lengths[l]
+    ends = np.cumsum(area)
+    keys = [np.zeros(0, dtype=np.int64)]
+    lo = 0
+    while lo < len(area):
+        done = int(ends[lo - 1]) if lo else 0
+        hi = max(lo + 1, int(np.searchsorted(ends, done + _AT_ONCE, side="right")))
+        part = slice(lo, hi)
+        within = np.arange(int(area[part].sum())) - np.repeat(np.cumsum(area[part]) - area[part], area[part])
+        per = np.repeat(np.maximum(lengths[l[part]], 1), area[part])
+        a = flat[np.repeat(starts[k[part]], area[part]) + within // per]
+        b = flat[np.repeat(starts[l[part]], area[part]) + within % per]
+        keys.append(np.unique(np.minimum(a, b) * size + np.maximum(a, b)))
+        lo = hi
+    return np.unique(np.concatenate(keys))
+
+
+def _bounds(sorted_codes: Ints, size: int) -> list[tuple[int, int]]:
+    """Start and stop of each code's entries."""
+    return list(pairwise(np.searchsorted(sorted_codes, np.arange(size + 1)).tolist()))

@@ -1,0 +1,157 @@
+"""A report as a person reads it in a terminal: the object of design section 6 in, lines of text out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from softirr.measures import SPEEDS
+from softirr.measures.base import CatalogueEntry
+from softirr.text import normalise
+
+COEFFICIENT_NAMES = {
+    "observed_agreement": "Observed agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "scott_pi": "Scott's pi",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac2": "Gwet's AC2",
+    "sigma": "sigma (Braylan et al. 2022)",
+    "ks": "KS (Braylan et al. 2022)",
+}
+
+_LOWEST_SHOWN = 5
+
+
+def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
+    """Lines of the readable form of a report.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``AgreementReport.to_dict()`` gives.
+    source : str
+        Name of the input, for the heading.
+    """
+    yield f"{printable(source)}: {_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
+    yield ""
+    yield from _coefficients(report["coefficients"])
+    yield ""
+    yield _chance(report["expected_agreement"])
+    if "audit" in report:
+        yield _audit(report["audit"])
+    yield ""
+    yield from _table(
+        ("rater", "items", "agreement with the others"),
+        [(printable(rater["id"]), str(rater["n_items"]), _number(rater["agreement"])) for rater in report["raters"]],
+    )
+    yield from _lowest(report["items"])
+    yield from _excluded(report["excluded"])
+    truncated = report["provenance"].get("truncated_texts")
+    if truncated:
+        yield f"{_count(truncated, 'text')} too long for the model, cut at the end."
+    for warning in report.get("warnings", ()):
+        yield f"Note: {warning}"
+
+
+def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
+    """Lines of the readable form of ``softirr measures``."""
+    yield from _table(
+        ("measure", "speed", "runs on", "size", "labels", "what it is"),
+        [
+            (
+                e.name,
+                e.speed,
+                e.device,
+                e.size or "-",
+                e.label_order or "-",
+                e.summary if e.installed else f"{e.summary} (not on this machine)",
+            )
+            for e in entries
+        ],
+    )
+    yield ""
+    for speed, meaning in SPEEDS.items():
+        yield f"{speed}: {meaning}"
+
+
+def printable(text: str) -> str:
+    """`text` without control sequences: names come from files, and a terminal obeys what it is shown."""
+    return text if text.isprintable() else normalise(text)
+
+
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """A plain table: a heading, then one line a row, columns padded to their widest cell."""
+    return _table(head, rows)
+
+
+def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+    rows = []
+    for key, coefficient in coefficients.items():
+        name = COEFFICIENT_NAMES.get(key, key)
+        if coefficient["value"] is None:
+            rows.append((name, "undefined", coefficient["undefined"] or ""))
+        else:
+            interval = coefficient["ci95"]
+            rows.append(
+                (name, _number(coefficient["value"]), f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "")
+            )
+    yield from _table(("coefficient", "value", "95% interval"), rows)
+
+
+def _chance(expected: Mapping[str, Any]) -> str:
+    values = ", ".join(
+        f"{name.capitalize()} {expected[name]:.3f}"
+        for name in ("cohen", "fleiss", "krippendorff")
+        if expected.get(name) is not None
+    )
+    error = f", standard error {expected['standard_error']:.4f}" if expected.get("standard_error") else ""
+    return f"Agreement by chance: {values or 'undefined'} ({expected['method']}{error}, {expected['pairs_scored']:,} pairs scored)"
+
+
+def _audit(audit: Mapping[str, Any]) -> str:
+    plain = ", ".join(
+        f"{COEFFICIENT_NAMES.get(key, key)} {_number(value)}"
+        for key, value in audit["plain"].items()
+        if value is not None
+    )
+    needed = "; ".join(
+        f"about {n} in all for a width of {width}" for width, n in audit["needed_for_width"].items() if n
+    )
+    return (
+        f"Audited by {_count(audit['judgements'], 'judgement')} on {_count(audit['units'], 'unit')}; "
+        f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''}"
+    )
+
+
+def _lowest(items: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    scored = sorted((item for item in items if item["agreement"] is not None), key=lambda item: item["agreement"])
+    if not scored:
+        return
+    yield ""
+    yield from _table(
+        ("lowest agreement", "agreement", "raters"),
+        [(printable(item["id"]), _number(item["agreement"]), str(item["n_raters"])) for item in scored[:_LOWEST_SHOWN]],
+    )
+
+
+def _excluded(excluded: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    if not excluded:
+        return
+    reasons: dict[str, int] = {}
+    for entry in excluded:
+        reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
+    yield ""
+    yield f"Left out: {_count(len(excluded), 'answer')} (" + ", ".join(f"{n} {why}" for why, n in reasons.items()) + ")"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
+    for line in (head, *rows):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,0 +1,431 @@
+"""The audit end to end: sheets, judgements, audited coefficients. Its statistics are proven in test_audit_estimates.py."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr import AnnotationTable, Answer
+from softirr.audit.audited import Judgements, apply, read_sheet, sample
+from softirr.audit.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
+from softirr.coefficients.chance_corrected import Ratings
+from softirr.errors import InputError
+
+COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
+
+
+def answers(n_items=80, *, sets=False, raters=("ann", "bob"), concepts=25, keep=0.7, seed=0, empty=0.0):
+    """Answers whose texts name their concept: "c7 b" is the second wording of concept 7."""
+    rng = random.Random(seed)
+    found = []
+    for i in range(n_items):
+        core = rng.sample(range(concepts), rng.randint(1, 3) if sets else 1)
+        for rater in raters:
+            named = {c if rng.random() < keep else rng.randrange(concepts) for c in core}
+            texts = () if rng.random() < empty else tuple(f"c{c} {rng.choice('abcd')}" for c in sorted(named))
+            found.append(Answer(f"item {i}", rater, texts))
+    return found
+
+
+def single(**options):
+    return AnnotationTable.from_answers(answers(**options))
+
+
+def true(a, b):
+    return SAME if a.split()[0] == b.split()[0] else DIFFERENT
+
+
+def judged(sheet, judge="me", say=true):
+    values = {(unit.id, pair.number): say(pair.text_a, pair.text_b) for unit in sheet.units for pair in unit.pairs}
+    return Judgements(judge, values)
+
+
+def filled(sheet, say=true):
+    """The sheet's CSV as a judge gives it back."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for number, row in enumerate(csv.reader(io.StringIO(sheet.to_csv()))):
+        writer.writerow(row if number == 0 else [*row[:4], say(row[2], row[3])])
+    return out.getvalue()
+
+
+def gold(table):
+    """The coefficients of the true concepts."""
+    rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
+    concepts = AnnotationTable.from_answers(
+        Answer(table.items[i], table.raters[r], tuple(t.split()[0] for t in table.texts_of(a))) for i, r, a in rows
+    )
+    return {name: c.value for name, c in softirr.agreement(concepts, "exact").coefficients.items()}
+
+
+class TestSheet:
+    def test_columns_and_order(self):
+        sheet = sample(single(), "indel", judgements=30)
+        rows = list(csv.reader(io.StringIO(sheet.to_csv())))
+        assert tuple(rows[0]) == HEADER == ("unit", "pair", "text_a", "text_b", "judgement")
+        assert len(sheet.units) == 30 == len(rows) - 1
+        assert all(row[4] == "" for row in rows[1:])
+        assert len({unit.id for unit in sheet.units}) == 30
+
+    def test_nothing_but_texts_is_told(self):
+        table = single()
+        sheet = sample(table, "indel", judgements=60)
+        for unit in sheet.units:
+            # an id is the seed, what it was drawn from (the same for all), and a hash
+            seed, origin, mark = unit.id.split("-")
+            assert seed == "0" and len(mark) == 10
+            assert origin == sheet.units[0].id.split("-")[1]
+        text = sheet.to_csv()
+        assert not any(name in text for name in ("ann", "bob", "item", "indel"))
+        # neither the order nor the ids tell same-item pairs from others
+        pairs = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(answers())] * 2, strict=True)}
+        same = np.array([frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in pairs for u in sheet.units])
+        assert 10 < same.sum() < 55
+        half = same[:30].sum() / 30 - same[30:].sum() / 30
+        assert abs(half) < 0.35
+
+    def test_identical_texts_are_never_asked(self):
+        for table in (single(), single(sets=True)):
+            for unit in sample(table, "indel", judgements=200).units:
+                assert all(pair.text_a != pair.text_b for pair in unit.pairs)
+
+    def test_a_larger_sample_holds_the_smaller(self):
+        table = single()
+        few, more = (sample(table, "indel", judgements=n) for n in (20, 45))
+        ids = {unit.id: unit for unit in more.units}
+        assert all(ids[unit.id] == unit for unit in few.units)
+        rest = sample(table, "indel", judgements=45, without={unit.id for unit in few.units})
+        assert len(rest.units) == 25
+        assert {u.id for u in rest.units} | {u.id for u in few.units} == set(ids)
+
+    def test_a_seed_is_a_sheet(self):
+        table = single()
+        assert sample(table, "indel", seed=3) == sample(table, "indel", seed=3)
+        assert {u.pairs for u in sample(table, "indel", seed=3).units} != {
+            u.pairs for u in sample(table, "indel", seed=4).units
+        }
+
+    def test_the_order_of_the_file_does_not_matter(self):
+        found = answers(sets=True)
+        sheet = sample(AnnotationTable.from_answers(found), "indel", judgements=30)
+        random.Random(1).shuffle(found)
+        assert sample(AnnotationTable.from_answers(found), "indel", judgements=30) == sheet
+
+    def test_rows_of_a_unit_of_sets_are_the_texts_that_could_match(self):
+        table = AnnotationTable.from_answers(
+            [
+                Answer("1", "a", ("x", "y", "z")),
+                Answer("1", "b", ("z", "v")),
+                Answer("2", "a", ("p",)),
+                Answer("2", "b", ("q", "r")),
+            ]
+        )
+        units = {
+            frozenset(t for p in u.pairs for t in (p.text_a, p.text_b)): u
+            for u in sample(table, "indel", judgements=50).units
+        }
+        # z is in both sets and matches itself
+        assert len(units[frozenset("xyv")].pairs) == 2
+        assert [pair.number for pair in units[frozenset("pqr")].pairs] == [1, 2]
+
+    def test_what_need_not_be_judged(self):
+        table = AnnotationTable.from_answers(
+            [
+                Answer(str(i), r, t)
+                for i, both in enumerate([(("x",), ("x", "y")), ((), ("x",)), (("x",), ("x",))])
+                for r, t in zip("ab", both, strict=True)
+            ]
+        )
+        with pytest.raises(InputError, match="nothing to judge"):
+            sample(table, "indel")
+
+    @pytest.mark.parametrize("number", [0, -3])
+    def test_how_many(self, number):
+        with pytest.raises(InputError, match="at least 1"):
+            sample(single(), "indel", judgements=number)
+
+    def test_one_rater(self):
+        with pytest.raises(InputError, match="no agreement to audit"):
+            sample(single(raters=("ann",)), "indel")
+
+
+class TestApply:
+    @pytest.mark.parametrize("measure", ["indel", "exact", "jaccard"])
+    @pytest.mark.parametrize("options", [{}, {"sets": True}, {"raters": ("a", "b", "c")}])
+    def test_everything_judged_is_the_truth(self, measure, options):
+        table = single(n_items=25, concepts=6, **options)
+        sheet = sample(table, measure, judgements=100_000)
+        report = apply(table, measure, [judged(sheet)])
+        wanted = gold(table)
+        for name in COEFFICIENTS:
+            if wanted[name] is None:
+                assert report.coefficients[name].value is None
+                assert (
+                    report.coefficients[name].undefined
+                    == softirr.agreement(table, "indel").coefficients[name].undefined
+                )
+            else:
+                # the frame of chance pairs is itself a large sample
+                assert report.coefficients[name].value == pytest.approx(wanted[name], abs=0.02)
+
+    @pytest.mark.parametrize("sets", [False, True])
+    def test_the_report(self, sets):
+        table = single(sets=sets)
+        sheet = sample(table, "indel", judgements=60)
+        report = apply(table, "indel", [judged(sheet)])
+        plain = softirr.agreement(table, "indel")
+        told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+        assert set(told) == {*plain.to_dict(), "audit"}
+        audit = told["audit"]
+        assert audit["units"] == 60 == audit["asked"]
+        assert audit["judgements"] == sum(len(unit.pairs) for unit in sheet.units)
+        wanted = gold(table)
+        for name in COEFFICIENTS:
+            found = told["coefficients"][name]
+            assert audit["plain"][name] == plain.coefficients[name].value
+            assert audit["off"][name] == pytest.approx(audit["plain"][name] - found["value"])
+            low, high = found["ci95"]
+            assert low < found["value"] < high and low < wanted[name] < high
+            assert 0 < found["standard_error"] < 0.2
+        for name in ("sigma", "ks", "gwet_ac2"):
+            assert told["coefficients"][name]["value"] is None
+            assert told["coefficients"][name]["undefined"] == "the audit does not cover it"
+        assert told["expected_agreement"]["method"] == "audit"
+        kappa = told["coefficients"]["fleiss_kappa"]["value"]
+        po, pe = told["coefficients"]["observed_agreement"]["value"], told["expected_agreement"]["fleiss"]
+        assert kappa == pytest.approx((po - pe) / (1 - pe), abs=0.01)
+        lines = report.lines()
+        assert any("cohen kappa" in line and "95% interval" in line and "too" in line for line in lines)
+
+    def test_as_csv(self, tmp_path):
+        table = single()
+        sheet = sample(table, "indel", judgements=40)
+        (tmp_path / "sheet.csv").write_text(filled(sheet), encoding="utf-8")
+        by_file = apply(table, "indel", [tmp_path / "sheet.csv"])
+        assert by_file.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
+
+    def test_more_judgements_narrow_the_interval_as_was_said(self):
+        table = single(n_items=400)
+        report = apply(table, "indel", [judged(sample(table, "indel", judgements=60))])
+        needed = report.audit.needed_for_width["0.2"]
+        assert 60 < needed < 400
+        later = apply(table, "indel", [judged(sample(table, "indel", judgements=needed))])
+        low, high = later.coefficients["cohen_kappa"].ci95
+        assert high - low == pytest.approx(0.2, abs=0.06)
+        # 400 items are a sample themselves: no audit makes the interval as narrow as this
+        assert report.audit.needed_for_width["0.05"] is None
+
+    def test_sheets_add_up(self):
+        table = single()
+        few, more = (sample(table, "indel", judgements=n) for n in (30, 60))
+        rest = sample(table, "indel", judgements=60, without={unit.id for unit in few.units})
+        whole = apply(table, "indel", [judged(more)])
+        parts = apply(table, "indel", [judged(few), judged(rest)])
+        assert parts.coefficients == whole.coefficients
+        assert parts.audit.judges == 1 and parts.audit.judges_agreement is None
+
+    def test_a_measure_may_be_made(self):
+        table = single()
+        made = softirr.measure("indel")
+        sheet = sample(table, made, judgements=30)
+        assert apply(table, made, [judged(sheet)]).coefficients == apply(table, "indel", [judged(sheet)]).coefficients
+
+    def test_part_of_a_sheet(self):
+        table = single(n_items=200)
+        sheet = sample(table, "indel", judgements=100)
+        part = judged(sheet).values
+        half = {key: value if place < 50 else "" for place, (key, value) in enumerate(part.items())}
+        without = {key: value for key, value in half.items() if value}
+        empty, gone = (apply(table, "indel", [Judgements("me", v)]) for v in (half, without))
+        assert (empty.audit.units, empty.audit.asked, gone.audit.asked) == (50, 100, 50)
+        for name in COEFFICIENTS:
+            # what was asked and not judged is missing at random, whether its row is there or not
+            assert empty.coefficients[name].value == pytest.approx(gone.coefficients[name].value, abs=0.05)
+        assert (
+            empty.coefficients["cohen_kappa"].ci95[0]
+            < gold(table)["cohen_kappa"]
+            < empty.coefficients["cohen_kappa"].ci95[1]
+        )
+
+    def test_cant_tell_is_not_judged_and_more_general_is_different(self):
+        table = single()
+        sheet = sample(table, "indel", judgements=60)
+        plain = apply(table, "indel", [judged(sheet)])
+        general = {SAME: SAME, DIFFERENT: "first is more general"}
+        assert (
+            apply(table, "indel", [judged(sheet, say=lambda a, b: general[true(a, b)])]).coefficients
+            == plain.coefficients
+        )
+        values = dict(judged(sheet).values)
+        for key in list(values)[::3]:
+            values[key] = CANT_TELL
+        report = apply(table, "indel", [Judgements("me", values)])
+        assert report.audit.units == 40 and report.audit.asked == 60
+
+    def test_rows_of_sets_that_cannot_change_the_unit_may_stay_empty(self):
+        table = single(sets=True)
+        sheet = sample(table, "indel", judgements=60)
+        whole = judged(sheet).values
+        values = dict(whole)
+        for unit in sheet.units:
+            # what is the same as one text needs no word on the others
+            for one in unit.pairs:
+                if whole[unit.id, one.number] == SAME:
+                    for other in unit.pairs:
+                        if other is not one and (other.text_a == one.text_a or other.text_b == one.text_b):
+                            values[unit.id, other.number] = ""
+        assert sum(v == "" for v in values.values()) > 10
+        report = apply(table, "indel", [Judgements("me", values)])
+        assert report.audit.units == 60
+        assert report.coefficients == apply(table, "indel", [Judgements("me", whole)]).coefficients
+
+    def test_empty_answers(self):
+        table = single(n_items=150, sets=True, empty=0.15)
+        report = apply(table, "indel", [judged(sample(table, "indel", judgements=60))])
+        low, high = report.coefficients["krippendorff_alpha"].ci95
+        assert low < gold(table)["krippendorff_alpha"] < high
+
+
+class TestJudges:
+    def test_several(self):
+        table = single()
+        sheet = sample(table, "indel", judgements=60)
+        rng = random.Random(0)
+        other = {DIFFERENT: SAME, SAME: DIFFERENT}
+        noisy = judged(sheet, "bea", lambda a, b: true(a, b) if rng.random() < 0.8 else other[true(a, b)])
+        both = apply(table, "indel", [judged(sheet, "abe"), noisy])
+        own = both.audit.judges_agreement
+        first, second = ([judged.values[key] == SAME for key in noisy.values] for judged in (judged(sheet), noisy))
+        agree = np.mean(np.equal(first, second))
+        assert both.audit.judges == 2 and own["pairs"] == 60
+        assert own["observed_agreement"] == pytest.approx(agree)
+        share = np.mean(first + second)
+        expected = (120 * (share**2 + (1 - share) ** 2) - 1) / 119
+        assert own["krippendorff_alpha"] == pytest.approx((agree - expected) / (1 - expected))
+        assert any("2 judges agree" in line for line in both.lines())
+        # the mean of both counts: between the two
+        lone = [apply(table, "indel", [one]).coefficients["observed_agreement"].value for one in (judged(sheet), noisy)]
+        assert min(lone) <= both.coefficients["observed_agreement"].value <= max(lone)
+
+    def test_of_one_mind(self):
+        table = single()
+        sheet = sample(table, "indel", judgements=60)
+        both = apply(table, "indel", [judged(sheet, "abe"), judged(sheet, "bea")])
+        assert both.coefficients == apply(table, "indel", [judged(sheet)]).coefficients
+        assert both.audit.judges_agreement["observed_agreement"] == 1.0
+
+
+class TestWrongSheets:
+    def test_another_measure(self):
+        table = single()
+        with pytest.raises(InputError, match="drawn with another measure"):
+            apply(table, "lcs", [judged(sample(table, "indel"))])
+
+    def test_other_answers(self):
+        sheet = sample(single(), "indel")
+        with pytest.raises(InputError, match="the file has changed"):
+            apply(single(seed=1), "indel", [judged(sheet)])
+
+    def test_two_seeds(self):
+        table = single()
+        with pytest.raises(InputError, match="drawn with seed 1, others with seed 0"):
+            apply(table, "indel", [judged(sample(table, "indel")), judged(sample(table, "indel", seed=1))])
+
+    def test_an_invented_unit(self):
+        table = single()
+        good = judged(sample(table, "indel", judgements=20))
+        id = next(iter(good.values))[0]
+        for wrong, message in (
+            (id[:-10] + "0123456789", "never drawn"),
+            ("x", "no unit that audit sample"),
+            ("7", "no unit"),
+        ):
+            with pytest.raises(InputError, match=message):
+                apply(table, "indel", [Judgements("me", {**good.values, (wrong, 1): SAME})])
+
+    def test_a_pair_that_is_not_there(self):
+        table = single()
+        good = judged(sample(table, "indel", judgements=20))
+        id = next(iter(good.values))[0]
+        with pytest.raises(InputError, match=r"me, unit .*, pair 2: unit .* has no pair 2"):
+            apply(table, "indel", [Judgements("me", {**good.values, (id, 2): SAME})])
+
+    def test_changed_texts(self, tmp_path):
+        table = single()
+        text = filled(sample(table, "indel", judgements=20)).splitlines()
+        text[5] = text[5].replace("c", "d", 3)
+        (tmp_path / "s.csv").write_text("\n".join(text))
+        with pytest.raises(
+            InputError, match=r"s\.csv, line 6: the texts are not those that were drawn|s\.csv, line 6: .*unit"
+        ):
+            apply(table, "indel", [tmp_path / "s.csv"])
+
+    def test_too_little(self):
+        table = single()
+        sheet = sample(table, "indel")
+        few = dict(list(judged(sheet).values.items())[:5])
+        with pytest.raises(
+            InputError, match=r"Too few units are judged in full for an interval \(5\): judge at least 8"
+        ):
+            apply(table, "indel", [Judgements("me", few)])
+        with pytest.raises(InputError, match="hold no units"):
+            apply(table, "indel", [])
+
+    def test_only_one_kind_of_pair(self):
+        found = answers(concepts=500)
+        table = AnnotationTable.from_answers(found)
+        sheet = sample(table, "indel", judgements=100)
+        items = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(found)] * 2, strict=True)}
+        one = {u.id for u in sheet.units if frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in items}
+        values = judged(sheet).values
+        for kept, kind in ((one, "different items"), ({u.id for u in sheet.units} - one, "one item")):
+            part = {key: value if key[0] in kept else "" for key, value in values.items()}
+            with pytest.raises(InputError, match=f"Too few pairs of answers to {kind} are judged"):
+                apply(table, "indel", [Judgements("me", part)])
+
+    def test_one_judge_of_two_minds(self):
+        table = single()
+        sheet = sample(table, "indel")
+        with pytest.raises(InputError, match="twice, differently"):
+            apply(table, "indel", [judged(sheet), judged(sheet, say=lambda a, b: SAME)])
+
+    @pytest.mark.parametrize(
+        "text, message",
+        [
+            ("a,b\n", "line 1 has to have the columns unit,pair,text_a,text_b,judgement"),
+            ("unit,pair,text_a,text_b,judgement\nu,1,a\n", "line 2: the row ends before the column text_b"),
+            ("unit,pair,text_a,text_b,judgement\nu,one,a,b,same\n", "line 2: the pair is 'one'"),
+            ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgement is 'equal'"),
+            ("unit,pair,text_a,text_b,judgement\n\nu,1,a,b,same\nu,1,a,b,different\n", "line 4: .*twice"),
+            ('unit,pair,text_a,text_b,judgement\nu,1,"a,b,same\n', "not valid CSV"),
+        ],
+    )
+    def test_files(self, tmp_path, text, message):
+        (tmp_path / "s.csv").write_text(text)
+        with pytest.raises(InputError, match=r"s\.csv.*" + message):
+            read_sheet(tmp_path / "s.csv")
+
+    def test_what_spreadsheets_do(self, tmp_path):
+        text = "unit;pair;text_a;text_b;judgement;note\r\nu;1;a;b; SAME ;!\r\nu;2.0;a;c;Can’t  tell;\r\nv;1;a;b\r\n;;;;;\r\n"
+        (tmp_path / "s.csv").write_bytes(text.encode("utf-8-sig"))
+        got = read_sheet(tmp_path / "s.csv", judge="Ann")
+        assert got.judge == "Ann"
+        assert got.values == {("u", 1): SAME, ("u", 2): CANT_TELL, ("v", 1): ""}
+        assert got.texts["u", 1] == ("a", "b")
+        assert got.place(("v", 1)).endswith("s.csv, line 4")
+        assert {"same", "different", "can't tell"} < set(VALUES)
+
+
+def test_ratings_are_compared_once():
+    """Each unit is one pair of answers, however often it is drawn."""
+    table = single(n_items=60, concepts=3)
+    sheet = sample(table, "indel", judgements=500)
+    pairs = [frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) for u in sheet.units]
+    assert len(pairs) == len(set(pairs)) <= 12 * 11 // 2
+    assert len(Ratings.of(table).comparisons.left) == 60

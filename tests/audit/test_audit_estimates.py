@@ -1,0 +1,281 @@
+"""The audit's statistics: unbiased whatever the measure, intervals that hold what they promise, narrower the better the measure.
+
+Short versions with fixed seeds; ``softirr bench audit --simulations 500`` is the long one, its output in softirr/lab/bench/results/audit.md.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ppi_py import ppi_mean_pointestimate
+
+from softirr.audit import estimate as difference
+from softirr.audit.design import Design, Frame
+from softirr.audit.estimate import AUDITED, estimate
+from softirr.chance import estimates as chances
+from softirr.coefficients.chance_corrected import Ratings
+from softirr.lab.bench.audit_simulation import NAMES, QUALITIES, Project, World, audits, judge, simulate, table_truth
+
+SINGLE = World(n_items=150, concepts=20, keep=0.75)
+SETS = World(n_items=150, concepts=30, keep=0.75, largest=3)
+RATERS = World(n_items=100, n_raters=3, concepts=20, keep=0.75, missing=0.15)
+
+
+def frame(p, known=None, seed=0, cuts=(0.25, 0.5, 0.75)):
+    p = np.asarray(p, dtype=np.float64)
+    known = np.full(len(p), np.nan) if known is None else known
+    answers = np.arange(len(p))
+    return Frame.of(answers, answers + len(p), p, known, np.random.default_rng(seed).random(len(p)), cuts, tilt=False)
+
+
+def fitted(of, members, values, power, monkeypatch):
+    monkeypatch.setattr(difference, "_power", lambda *_: power)
+    return difference._Fit.of(of, np.asarray(members), np.asarray(values, dtype=np.float64), None)
+
+
+class TestPredictionPowered:
+    """Angelopoulos et al. 2023: the point estimates of their own library."""
+
+    @given(seed=st.integers(0, 2**32 - 1), power=st.sampled_from([0.0, 0.3, 1.0, 1.7]))
+    @settings(max_examples=30, deadline=None)
+    def test_one_stratum(self, seed, power):
+        rng = np.random.default_rng(seed)
+        p = rng.random(200)
+        truth = (rng.random(200) < p).astype(float)
+        of = frame(p, cuts=())
+        members = rng.choice(200, 40, replace=False)
+        with pytest.MonkeyPatch.context() as patch:
+            ours = fitted(of, members, truth[members], power, patch).total(np.full(200, 1 / 200))
+        theirs = ppi_mean_pointestimate(truth[members], p[members], p, lam=power)
+        assert ours == pytest.approx(float(theirs[0]), abs=1e-12)
+
+    @given(seed=st.integers(0, 2**32 - 1), power=st.sampled_from([0.0, 1.0]))
+    @settings(max_examples=30, deadline=None)
+    def test_strata_are_their_weights(self, seed, power):
+        rng = np.random.default_rng(seed)
+        p = rng.random(200)
+        truth = (rng.random(200) < p**2).astype(float)
+        of = frame(p)
+        members = np.concatenate([queue[:k] for queue, k in zip(of.queues, (3, 12, 5, 9), strict=True)])
+        with pytest.MonkeyPatch.context() as patch:
+            ours = fitted(of, members, truth[members], power, patch).total(np.full(200, 1 / 200))
+        weight = (np.bincount(of.stratum) / np.array([3, 12, 5, 9]))[of.stratum[members]]
+        weight *= len(members) / weight.sum()
+        theirs = ppi_mean_pointestimate(truth[members], p[members], p, lam=power, w=weight)
+        assert ours == pytest.approx(float(theirs[0]), abs=1e-12)
+
+    def test_a_constant_measure_is_the_plain_mean(self):
+        values = np.array([1.0, 0, 0, 1, 1])
+        fit = difference._Fit.of(frame(np.full(50, 0.3)), np.arange(5), values, None)
+        assert fit.total(np.full(50, 1 / 50)) == pytest.approx(0.6)
+
+    def test_a_perfect_measure_leaves_little_to_judge(self):
+        truth = np.repeat([0.0, 1.0], [60, 40])
+        of = frame(truth)
+        members = np.array([0, 1, 2, 70, 71, 72])
+        fit = difference._Fit.of(of, members, truth[members], None)
+        assert fit.total(np.full(100, 0.01)) == pytest.approx(0.4)
+        # but six judgements do not prove it perfect
+        assert np.sqrt(fit.variances(np.full(100, 0.01)).sum()) > 0.05
+
+    def test_an_unseen_disagreement_of_sets_weighs_less(self):
+        """One text of many matched otherwise changes little."""
+        answers, p = np.arange(100), np.repeat([0.0, 1.0], [60, 40])
+        members = np.array([0, 1, 2, 70, 71, 72])
+        known, rank = np.full(100, np.nan), np.random.default_rng(0).random(100)
+        weights = np.full(100, 0.01)
+        variance = {}
+        for step in (1.0, 0.5):
+            of = Frame.of(answers, answers + 100, p, known, rank, (0.5,), tilt=False, step=np.full(100, step))
+            variance[step] = difference._Fit.of(of, members, p[members], None).variances(weights).sum()
+        assert variance[0.5] == pytest.approx(variance[1.0] / 4) and variance[1.0] > 0
+
+    def test_judging_everything_leaves_no_variance(self):
+        truth = (np.random.default_rng(0).random(60) < 0.5).astype(float)
+        fit = difference._Fit.of(frame(np.linspace(0, 1, 60)), np.arange(60), truth, None)
+        assert fit.total(np.full(60, 1 / 60)) == pytest.approx(truth.mean())
+        assert fit.variances(np.full(60, 1 / 60)).sum() == pytest.approx(0, abs=1e-12)
+
+
+class TestFrames:
+    @given(
+        p=st.lists(st.floats(0, 1), min_size=1, max_size=80),
+        tilt=st.booleans(),
+        some=st.integers(0, 3),
+        seed=st.integers(0, 99),
+    )
+    @settings(max_examples=80, deadline=None)
+    def test_strata(self, p, tilt, some, seed):
+        known = np.full(len(p), np.nan)
+        known[: min(some, len(p))] = 1.0
+        answers = np.arange(len(p))
+        rank = np.random.default_rng(seed).random(len(p))
+        got = Frame.of(answers, answers, np.array(p), known, rank, (0.6, 0.9), tilt=tilt)
+        assert ((got.stratum < 0) == ~np.isnan(known)).all()
+        assert len(got.rate) <= 3 and (got.rate.sum() == pytest.approx(1) or not len(got.rate))
+        for low in range(len(got.rate) - 1):
+            assert got.p[got.stratum == low].max() < got.p[got.stratum == low + 1].min()
+        assert sorted(i for queue in got.queues for i in queue.tolist()) == np.flatnonzero(got.stratum >= 0).tolist()
+
+    @pytest.mark.parametrize("world", [SINGLE, SETS, RATERS])
+    def test_the_frames_are_the_project(self, world):
+        """Weighted sums over both frames are the observed and the expected agreement, exactly or nearly."""
+        project = Project.draw(world, QUALITIES["good"], np.random.default_rng(3))
+        ratings = project.ratings
+        design = Design.of(ratings, project.truth, project.known, pool=60_000, seed=1)
+        found = chances.exact(ratings, _Truth(project), design.same.p)
+        n = len(ratings.comparable)
+        pooled = n / n**2 + 2 * design.same.p.sum() / n**2 + design.pooled_weight @ design.different.p
+        assert pooled == pytest.approx(found.pooled, abs=0.004)
+        shared = ratings.comparisons.shared[ratings.comparisons.rater_pair]
+        m = len(ratings.comparisons.rater_pairs)
+        cohen = np.sum(design.same.p / shared**2) / m + design.cohen_weight @ design.different.p
+        assert cohen == pytest.approx(found.cohen.mean(), abs=0.004)
+        first, second = design.different.first, design.different.second
+        assert design.cohen_weight.sum() == pytest.approx(np.mean(1 - 1 / ratings.comparisons.shared))
+        assert len(first) == len(second) == 60_000
+
+    def test_draws(self):
+        project = Project.draw(SINGLE, QUALITIES["fair"], np.random.default_rng(0))
+        design = Design.of(project.ratings, project.score, project.known, pool=300, seed=0)
+        drawn = list(design.draws())
+        assert drawn == list(design.draws())
+        assert (
+            len(drawn) == len(set(drawn)) == sum(int((f.stratum >= 0).sum()) for f in (design.same, design.different))
+        )
+        first = drawn[:60]
+        for number, of in enumerate((design.same, design.different)):
+            counts = np.bincount(of.stratum[[m for f, m in first if f == number]], minlength=len(of.rate))
+            assert counts.min() >= 2
+        share = np.mean([f for f, _ in first])
+        assert share == pytest.approx(design.chance_share, abs=0.06)
+
+    def test_the_draw_does_not_depend_on_the_measure_within_strata(self):
+        project = Project.draw(SINGLE, QUALITIES["fair"], np.random.default_rng(0))
+        one = Design.of(project.ratings, project.score, project.known, pool=300, seed=0)
+        two = Design.of(project.ratings, lambda k, l: project.score(k, l) ** 3, project.known, pool=300, seed=0)  # noqa: E741
+        assert list(islice(one.draws(), 10)) == list(islice(two.draws(), 10))
+
+    def test_one_item(self):
+        ratings = Ratings.from_matrix([[0, 1]])
+        design = Design.of(ratings, lambda k, l: np.zeros(len(k)), lambda k, l: np.full(len(k), np.nan), pool=100)  # noqa: E741
+        assert len(design.different.p) == 0
+        found = estimate(design, {(0, 1): 0.0}, 5, chances.permutation(ratings, chances.MatrixEquivalence(np.eye(2))))
+        assert all(found.coefficients[name].value is None for name in AUDITED[1:])
+
+
+class _Truth:
+    def __init__(self, project):
+        self.score = project.truth
+
+    def block(self, ks, ls):
+        return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+
+
+class TestEstimates:
+    @pytest.mark.parametrize("world", [SINGLE, SETS, RATERS])
+    @pytest.mark.parametrize("quality", ["noise", "good"])
+    def test_all_judged(self, world, quality):
+        project = Project.draw(world, QUALITIES[quality], np.random.default_rng(1))
+        design = Design.of(project.ratings, project.score, project.known, pool=4_000, seed=0)
+        judged, draws = judge(design, project.truth, 10**6)
+        found = estimate(design, judged, draws, chances.permutation(project.ratings, project))
+        for name, value in table_truth(project).items():
+            got = found.coefficients[name]
+            assert got.value == pytest.approx(value, abs=0.02)
+            assert got.ci95[0] < value < got.ci95[1]
+
+    def test_missing_judgements_do_not_matter(self):
+        project = Project.draw(SINGLE, QUALITIES["fair"], np.random.default_rng(1))
+        design = Design.of(project.ratings, project.score, project.known, pool=1_000, seed=0)
+        chance = chances.permutation(project.ratings, project)
+        judged, draws = judge(design, project.truth, 120)
+        rng = np.random.default_rng(0)
+        values = []
+        for _ in range(150):
+            part = {pair: value for pair, value in judged.items() if rng.random() < 0.5}
+            values.append(estimate(design, part, draws, chance).coefficients["cohen_kappa"].value)
+        whole = estimate(design, judged, draws, chance).coefficients["cohen_kappa"].value
+        assert abs(np.mean(values) - whole) < 3 * np.std(values) / np.sqrt(150) + 0.01
+
+    @pytest.mark.parametrize(("world", "simulations"), [(SINGLE, 150), (SETS, 100)])
+    @pytest.mark.parametrize("quality", ["noise", "deaf", "good", "perfect"])
+    def test_unbiased_and_covered(self, world, simulations, quality):
+        found = simulate(world, QUALITIES[quality], (60, 100), simulations, seed=12)
+        for (name, n), runs in found.items():
+            # four standard errors: some hundred such checks are made
+            assert abs(np.mean(runs.values - runs.table)) < max(
+                4 * np.std(runs.values - runs.table) / np.sqrt(simulations), 0.003
+            ), (name, n)
+            assert runs.covered >= 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / simulations), (name, n)
+            assert np.sqrt(np.mean(runs.errors**2)) == pytest.approx(runs.spread, rel=0.3), (name, n)
+
+    def test_the_better_the_measure_the_smaller_the_error(self):
+        wanted = ("noise", "fair", "good", "perfect")
+        found = {q: simulate(SINGLE, QUALITIES[q], (60,), 120, seed=5) for q in wanted}
+        plain = simulate(SINGLE, QUALITIES["noise"], (60,), 120, seed=5, without="anything")
+        for name in NAMES:
+            off = [float(np.sqrt(np.mean((found[q][name, 60].values - found[q][name, 60].table) ** 2))) for q in wanted]
+            without = float(np.sqrt(np.mean((plain[name, 60].values - plain[name, 60].table) ** 2)))
+            assert off == sorted(off, reverse=True)
+            assert off[0] < without
+            assert off[2] < 0.6 * without and off[3] < 0.1 * without
+
+    def test_widths(self):
+        project = Project.draw(SINGLE, QUALITIES["fair"], np.random.default_rng(1))
+        (found,) = audits(project, (60,), seed=0)
+        for name in AUDITED:
+            now = found.coefficients[name]
+            width = [found.widths(name, more) for more in (1, 2, 4, 1_000)]
+            assert width[0] == pytest.approx(now.ci95[1] - now.ci95[0], abs=0.02)
+            assert width == sorted(width, reverse=True)
+            assert width[-1] > 0.05  # the items are a sample too
+
+    def test_what_the_items_leave_open_does_not_depend_on_how_many_were_judged(self):
+        """With three raters the pairs of an item go together: judged ones say something of the others."""
+        left: dict[int, list[float]] = {}
+        for seed in range(25):
+            project = Project.draw(RATERS, QUALITIES["noise"], np.random.default_rng((4, seed)))
+            for n, found in zip((60, 120, 100_000), audits(project, (60, 120, 100_000), seed=seed), strict=True):
+                width = found.widths("cohen_kappa", 1e9)
+                assert width is not None
+                left.setdefault(n, []).append(width)
+        whole = np.mean(left[100_000])
+        assert np.mean(left[60]) == pytest.approx(whole, rel=0.1)
+        assert np.mean(left[120]) == pytest.approx(whole, rel=0.05)
+
+    def test_half_a_sheet(self):
+        """Strata with two judged pairs make no absurd intervals."""
+        truth, low, high = [], [], []
+        for seed in range(120):
+            project = Project.draw(SINGLE, QUALITIES["noise"], np.random.default_rng((9, seed)))
+            design = Design.of(project.ratings, project.score, project.known, pool=1_000, seed=seed)
+            judged, draws = judge(design, project.truth, 60)
+            keys = np.random.default_rng(seed).permutation(len(judged))[::2]
+            half = {key: judged[key] for key in (list(judged)[i] for i in keys)}
+            found = estimate(design, half, draws, chances.permutation(project.ratings, project)).coefficients
+            ci95 = found["cohen_kappa"].ci95
+            assert ci95 is not None and -1 <= ci95[0] < ci95[1] <= 1
+            truth.append(table_truth(project)["cohen_kappa"])
+            low.append(ci95[0])
+            high.append(ci95[1])
+        inside = (np.array(low) <= truth) & (truth <= np.array(high))
+        assert inside.mean() >= 0.92
+        assert np.quantile(np.subtract(high, low), 0.9) < 1.0
+
+    def test_no_coefficient_below_minus_one(self):
+        """Judged as different throughout on the same items, and nearly always the same by chance."""
+        ratings = Ratings.from_matrix([[i % 2, 2 + i % 2] for i in range(40)])
+        design = Design.of(
+            ratings, lambda a, b: np.full(len(a), 0.5), lambda a, b: np.where(a == b, 1.0, np.nan), pool=200
+        )
+        judged, draws = judge(design, lambda a, b: (a % 2 != b % 2).astype(float), 6)
+        equal = chances.MatrixEquivalence(np.full((4, 4), 0.5) + np.eye(4) / 2)
+        found = estimate(design, judged, draws, chances.permutation(ratings, equal)).coefficients
+        for coefficient in found.values():
+            assert coefficient.value is not None and coefficient.ci95 is not None
+            assert -1 <= coefficient.ci95[0] <= coefficient.value <= coefficient.ci95[1] <= 1

@@ -1,0 +1,197 @@
+"""Expected agreement: exact against plain loops, in blocks of any size; by permutation as the paper has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import softirr
+from softirr.chance import estimates as chances
+from softirr.chance.estimates import MatrixEquivalence, exact, permutation
+from softirr.coefficients.chance_corrected import GRID, Pooling, Ratings
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures.pairs import PairScorer
+
+SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SAME = {"abs": 1e-12, "rel": 0}
+
+
+def similarity(size, seed):
+    upper = np.triu(np.random.default_rng(seed).random((size, size)), 1)
+    return upper + upper.T + np.eye(size)
+
+
+@st.composite
+def tables(draw, categories=6):
+    """Ratings with a comparable item, and an equivalence."""
+    shape = (draw(st.integers(2, 9)), draw(st.integers(2, 4)))
+    ratings = Ratings.from_matrix(draw(hnp.arrays(np.int64, shape, elements=st.integers(-1, categories - 1))))
+    assume(len(ratings.comparable_items))
+    return ratings, MatrixEquivalence(similarity(categories, draw(st.integers(0, 2**32 - 1))))
+
+
+def scored(ratings, equivalence):
+    comparisons = ratings.comparisons
+    return equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+
+
+def by_pair(ratings):
+    """Items that each rater pair shares, and both answers to them."""
+    comparisons = ratings.comparisons
+    for pair in range(len(comparisons.shared)):
+        mine = comparisons.rater_pair == pair
+        yield ratings.answer[comparisons.left[mine]], ratings.answer[comparisons.right[mine]]
+
+
+class TestExact:
+    @SETTINGS
+    @given(tables())
+    def test_cohen_is_the_mean_over_all_pairs_of_answers(self, table):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        expected = [equivalence.matrix[np.ix_(a, b)].mean() for a, b in by_pair(ratings)]
+        assert found.cohen == pytest.approx(expected, **SAME)
+        assert not found.cohen_error.any()
+        assert found.standard_error == 0
+
+    @SETTINGS
+    @given(tables())
+    def test_pooled_is_the_mean_over_all_pairs_of_pooled_answers(self, table):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        pooled = ratings.answer[ratings.comparable]
+        assert found.pooled == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(), **SAME)
+        used = np.unique(pooled)
+        assert found.similarity == pytest.approx(equivalence.matrix[np.ix_(used, used)].mean(), **SAME)
+        assert found.pairs_scored == len(used) * (len(used) - 1) // 2
+
+    @SETTINGS
+    @given(tables())
+    def test_means_at_each_answer(self, table):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        comparisons = ratings.comparisons
+        for pair, (a, b) in enumerate(by_pair(ratings)):
+            mine = comparisons.rater_pair == pair
+            grid = equivalence.matrix[np.ix_(a, b)]
+            assert found.cohen_left[mine] == pytest.approx(grid.mean(axis=1), **SAME)
+            assert found.cohen_right[mine] == pytest.approx(grid.mean(axis=0), **SAME)
+        pooled = ratings.answer[found.pooling.rows]
+        assert found.pooled_at == pytest.approx(equivalence.matrix[np.ix_(pooled, pooled)].mean(axis=1), **SAME)
+
+    @SETTINGS
+    @given(tables())
+    def test_distribution_of_different_items(self, table):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence))
+        rows = ratings.comparable
+        i, j = (rows[k] for k in np.triu_indices(len(rows), 1))
+        apart = ratings.item[i] != ratings.item[j]
+        if not apart.any():
+            assert found.distribution is None
+            return
+        values = np.rint(equivalence.matrix[ratings.answer[i], ratings.answer[j]][apart].astype(np.float32) * GRID)
+        for step in (0, GRID // 3, GRID):
+            assert found.distribution.tail[step] == pytest.approx(np.mean(values >= step), **SAME)
+
+    @settings(SETTINGS, max_examples=30)
+    @given(tables(), st.integers(2, 5), st.booleans())
+    def test_blocks_of_any_size(self, table, size, strips):
+        """Also strip by strip, which is how a table of very many raters is passed."""
+        ratings, equivalence = table
+        scores = scored(ratings, equivalence)
+        whole = exact(ratings, equivalence, scores)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(chances, "DOUBLE", 0)
+            if strips:
+                patch.setattr(chances, "_DENSE", 1)
+            parts = exact(ratings, equivalence, scores, block_size=size)
+        assert parts.cohen == pytest.approx(whole.cohen, **SAME)
+        assert parts.cohen_left == pytest.approx(whole.cohen_left, **SAME)
+        assert parts.cohen_right == pytest.approx(whole.cohen_right, **SAME)
+        assert parts.pooled == pytest.approx(whole.pooled, **SAME)
+        assert parts.similarity == pytest.approx(whole.similarity, **SAME)
+        if whole.distribution is not None:
+            assert np.allclose(parts.distribution.tail, whole.distribution.tail, rtol=0, atol=1e-12)
+
+    @SETTINGS
+    @given(tables())
+    def test_every_item_weighs_the_same_with_gwet(self, table):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence), marginals="gwet2014")
+        items = [ratings.answer[ratings.item == item] for item in np.unique(ratings.item)]
+        expected = np.mean([[equivalence.matrix[np.ix_(a, b)].mean() for a in items] for b in items])
+        assert found.pooled == pytest.approx(expected, **SAME)
+
+    def test_sets_are_compared_as_sets(self):
+        rng = np.random.default_rng(5)
+        words = [f"word {i}" for i in range(12)]
+        answers = [
+            softirr.Answer(str(i), r, tuple(rng.choice(words, rng.integers(0, 4), replace=False)))
+            for i in range(15)
+            for r in "ab"
+        ]
+        table = softirr.AnnotationTable.from_answers(answers)
+        scorer = AnswerScorer(table, PairScorer(softirr.measure("indel"), table.texts))
+        ratings = Ratings.of(table)
+        found = exact(ratings, scorer, scored(ratings, scorer))
+        (a, b), *_ = by_pair(ratings)
+        expected = [[float(scorer.score([k], [l])[0]) for l in b.tolist()] for k in a.tolist()]  # noqa: E741
+        assert found.cohen[0] == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+class TestPermutation:
+    def table(self, n=40, raters=3, seed=1):
+        rng = np.random.default_rng(seed)
+        matrix = rng.integers(-1, 8, (n, raters))
+        return Ratings.from_matrix(matrix), MatrixEquivalence(similarity(8, seed))
+
+    def test_unbiased_with_a_standard_error_that_errs_on_the_safe_side(self):
+        ratings, equivalence = self.table()
+        scores = scored(ratings, equivalence)
+        truth = exact(ratings, equivalence, scores)
+        runs = [permutation(ratings, equivalence, permutations=3, seed=s) for s in range(200)]
+        cohen, error = np.array([r.cohen for r in runs]), np.array([r.cohen_error for r in runs])
+        assert np.all(np.abs(cohen.mean(axis=0) - truth.cohen) < 4 * cohen.std(axis=0) / np.sqrt(200))
+        assert np.all(error.mean(axis=0) > 0.9 * cohen.std(axis=0))
+        pooled = np.array([r.pooled for r in runs])
+        assert abs(pooled.mean() - truth.pooled) < 4 * pooled.std() / np.sqrt(200)
+
+    def test_formula_of_the_paper(self):
+        """Eq. pe_mc: the second rater's answers permuted D times, all pairs averaged. All permutations of two items: the exact value."""
+        ratings = Ratings.from_matrix([[0, 1], [2, 3]])
+        equivalence = MatrixEquivalence(similarity(4, 3))
+        found = {
+            round(float(permutation(ratings, equivalence, permutations=1, seed=s).cohen[0]), 12) for s in range(40)
+        }
+        s = equivalence.matrix
+        assert found == {round((s[0, 1] + s[2, 3]) / 2, 12), round((s[0, 3] + s[2, 1]) / 2, 12)}
+        assert np.mean(list(found)) == pytest.approx(s[np.ix_([0, 2], [1, 3])].mean(), abs=1e-12)
+
+    def test_more_permutations_come_closer(self):
+        ratings, equivalence = self.table()
+        few = permutation(ratings, equivalence, permutations=2, seed=0)
+        many = permutation(ratings, equivalence, permutations=200, seed=0)
+        assert many.standard_error < few.standard_error / 5
+        truth = exact(ratings, equivalence, scored(ratings, equivalence))
+        assert many.cohen == pytest.approx(truth.cohen, abs=0.01)
+        assert many.pairs_scored <= truth.pairs_scored
+
+    def test_same_seed_same_value(self):
+        ratings, equivalence = self.table()
+        first, second = (permutation(ratings, equivalence, seed=4) for _ in range(2))
+        assert np.array_equal(first.cohen, second.cohen)
+        assert first.pooled == second.pooled
+
+
+class TestPooling:
+    @SETTINGS
+    @given(tables())
+    def test_weights_sum_to_one(self, table):
+        for marginals in ("answers", "gwet2014"):
+            pooling = Pooling.of(table[0], marginals)
+            assert pooling.weights.sum() == pytest.approx(1, **SAME)
+            assert len(pooling.rows) == len(pooling.weights)

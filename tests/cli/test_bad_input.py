@@ -1,0 +1,358 @@
+"""What is no usable input ends in one plain sentence on standard error and exit status 2, whatever it is and however long.
+
+The cases go through the command as a user starts it; the large ones in a process whose memory is limited.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softirr.cli.main import main
+
+HEADER = "item,rater,text\n"
+MEBIBYTE = 1 << 20
+
+
+def _task(number: Any, *texts: Any, **fields: Any) -> dict[str, Any]:
+    """A task that raters 1, 2, ... answered with one text each."""
+    answers = [
+        {"completed_by": rater, "result": [{"type": "textarea", "from_name": "f", "value": {"text": [text]}}]}
+        for rater, text in enumerate(texts, start=1)
+    ]
+    return {"id": number, "annotations": answers, **fields}
+
+
+def _results(*results: Any) -> str:
+    return json.dumps([{"id": 1, "annotations": [{"completed_by": 1, "result": list(results)}]}])
+
+
+TEXTAREA = {"type": "textarea", "from_name": "f", "value": {"text": ["x"]}}
+EXPORT = json.dumps([_task(number, "x", "y") for number in range(1000)])
+
+# name: content, words that the sentence holds
+CASES: dict[str, tuple[str | bytes, str]] = {
+    "nothing": ("", "is empty"),
+    "white space": ("  \n\n \t\n", "is empty"),
+    "only a byte order mark": (b"\xef\xbb\xbf", "is empty"),
+    "prose": ("Dear all,\nplease find the answers below.\n", "none of"),
+    "a page to log in": ("<!doctype html><html><body>Log in</body></html>", "none of"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(255, 0, -1)) * 400, "not UTF-8"),
+    "zero bytes": (b"\0" * 5000, "zero bytes"),
+    "a zero byte in a text": (b"item,rater,text\n1,a,x\0y\n1,b,z\n", "zero bytes"),
+    "Latin-1": ("item,rater,text\n1,a,café\n".encode("latin-1"), "line 2"),
+    "UTF-16": ("item,rater,text\n1,a,x\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
+    "gzip": (gzip.compress(EXPORT.encode()), "compressed"),
+    "a ZIP archive or workbook": (b"PK\x03\x04" + bytes(500), "Excel workbook"),
+    # JSON
+    "broken JSON": ('[{"id": 1, "annotations": [}', "not valid JSON: Expecting value on line 1"),
+    "truncated JSON": (EXPORT[:-200], "not valid JSON"),
+    "two JSON values": ('[{"id": 1, "annotations": []}]\n[]', "Extra data on line 2"),
+    "a comma too many": ('[{"id": 1, "annotations": []},]', "not valid JSON"),
+    "no comma": ('[{"id": 1, "annotations": []} {"id": 2, "annotations": []}]', "Expecting ','"),
+    "a list without end": ('[{"id": 1, "annotations": []}', "Expecting ','"),
+    "an empty list": (" [ ]\n", "no tasks"),
+    "a number": ("42", "none of"),
+    "null": ("null", "none of"),
+    "a string": ('"hello"', "none of"),
+    "numbers": ("[1, 2, 3]", "entry 1 is not a task"),
+    "tables": ("[[], []]", "entry 1 is not a task"),
+    "other objects": ('[{"name": "x"}]', "entry 1 is not a task"),
+    "JSON_MIN": ('[{"id": 1, "text": "x", "findings": "y", "annotator": 1}]', "not JSON_MIN"),
+    "an error message of the server": (
+        '{"detail": "Authentication credentials were not provided."}',
+        "one JSON object",
+    ),
+    "an object over several lines": ('{\n "tasks": []\n}\n', "one JSON object"),
+    "nested deeply": ("[" * 200_000 + "]" * 200_000, "nested too deeply"),
+    "nested deeply in a task": ('[{"id":1,"annotations":' + "[" * 100_000 + "]" * 100_000 + "}]", "nested too deeply"),
+    "an impossible number": ('[{"id":' + "9" * 10_000 + ',"annotations":[]}]', "impossible number"),
+    "an infinite id": ('[{"id": 1e999, "annotations": []}]', "task number 1 has no id"),
+    "no id": ('[{"annotations": []}]', "task number 1 has no id"),
+    "the same task twice": (json.dumps([_task(1, "x", "y"), _task(1, "x", "y")]), "task 1 twice"),
+    "annotations are null": ('[{"id": 1, "annotations": null}]', "no TextArea answers"),
+    "annotations are an object": ('[{"id": 1, "annotations": {"a": 1}}]', "no TextArea answers"),
+    "annotations are numbers": ('[{"id": 1, "annotations": [5, 6]}]', "no TextArea answers"),
+    "no annotation": ('[{"id": 1, "annotations": []}]', "no TextArea answers"),
+    "no TextArea": (
+        _results({"type": "choices", "from_name": "c", "value": {"choices": ["a"]}}),
+        "no TextArea answers",
+    ),
+    "a control without a name": (_results({**TEXTAREA, "from_name": ["f"]}), "no TextArea answers"),
+    "several controls": (_results(TEXTAREA, {**TEXTAREA, "from_name": "g"}), "(f, g): choose one with --control"),
+    "controls with line breaks": (_results(TEXTAREA, {**TEXTAREA, "from_name": "g\n\x1b[31m"}), "choose one"),
+    "one rater": (json.dumps([_task(1, "x"), _task(2, "y")]), "one rater only"),
+    "all skipped": (
+        json.dumps(
+            [
+                {**task, "annotations": [{**answer, "was_cancelled": True} for answer in task["annotations"]]}
+                for task in (_task(1, "x", "y"), _task(2, "x", "z"))
+            ]
+        ),
+        "no answer that counts (left out: 4 skipped)",
+    ),
+    # JSONL
+    "a broken line": ('{"item":"1","rater":"a","texts":["x"]}\nnonsense\n', "line 2: not valid JSON"),
+    "texts is a string": (
+        '{"item":"1","rater":"a","texts":"x"}\n{"item":"1","rater":"b","texts":[]}\n',
+        "line 1: texts",
+    ),
+    "keys are missing": ('{"item":"1"}\n', "line 1: expected"),
+    "a line nested deeply": ('{"item":' + '{"a":' * 100_000 + "1" + "}" * 100_001 + "\n", "line 1: not valid JSON"),
+    "an impossible item": ('{"item":' + "9" * 10_000 + ',"rater":"a","texts":[]}\n', "line 1: not valid JSON"),
+    "one rater in lines": ('{"item":"1","rater":"a","texts":["x"]}\n', "one rater only"),
+    # CSV
+    "no header": ("1,a,fever\n1,b,cough\n", "header item,rater,text"),
+    "another header": ("task,annotator,answer\n1,a,b\n", "header item,rater,text"),
+    "Label Studio's CSV": ("annotation_id,annotator,findings,id\n1,2,fever,1\n", "header item,rater,text"),
+    "only a header": (HEADER, "no answers"),
+    "a short row": (HEADER + "1,a\n1,b,x\n", "line 2: expected item, rater and text"),
+    "a quote without end": (HEADER + '1,a,"x\n1,b,y\n', "not valid CSV"),
+    "no item": (HEADER + ",a,x\n", "line 2: the item is missing"),
+    "no rater": (HEADER + "1,,x\n", "line 2: the rater is missing"),
+    "one rater in a table": (HEADER + "1,a,x\n2,a,y\n", "one rater only"),
+}
+
+
+def _refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The sentence with which the command refuses."""
+    try:
+        status = main(["score", "--measure", "exact", *arguments])
+    except SystemExit as end:  # argparse
+        status = end.code
+    said = capsys.readouterr()
+    assert status == 2, said
+    assert said.out == ""
+    return _sentence(said.err)
+
+
+def _sentence(text: str) -> str:
+    assert text.startswith("softirr: ")
+    assert text.endswith("\n")
+    line = text[:-1]
+    assert line.isprintable(), "one line, nothing that moves the cursor"
+    assert line.endswith((".", ")"))
+    assert "Traceback" not in line
+    assert len(line) < 400
+    return line
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, words = CASES[case]
+    (tmp_path / "input").write_bytes(content if isinstance(content, bytes) else content.encode())
+    said = _refusal(capsys, str(tmp_path / "input"))
+    assert words in said
+    assert "input" in said or case == "the same task twice", "it names the file"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "can't be read"),
+        ("nowhere.csv", "No such file or directory"),
+        ("folder", "Is a directory"),
+        ("a\nb.csv", "can't be read"),
+        ("a\0b.csv", "can't be read"),
+        ("x" * 300, "can't be read"),
+    ],
+)
+def test_what_can_not_be_opened(
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    try:
+        status = main(["score", name, "--measure", "exact"])
+    except SystemExit as end:
+        status = end.code
+    said = capsys.readouterr()
+    assert (status, said.out) == (2, "")
+    assert words in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--measure", "nonsense"],
+        ["--measure", ""],
+        ["--chance", "nonsense"],
+        ["--permutations", "0"],
+        ["--permutations", "x"],
+        ["--permutations", "1000001"],
+        ["--permutations", "9" * 60],
+        ["--target-error", "nan"],
+        ["--target-error", "2"],
+        ["--seed", "x"],
+        ["--control", "findings"],
+        ["--nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "input").write_text(HEADER + "1,a,x\n1,b,y\n")
+    try:
+        status = main(["score", str(tmp_path / "input"), *options])
+    except SystemExit as end:
+        status = end.code
+    said = capsys.readouterr()
+    assert (status, said.out) == (2, "")
+    _sentence(said.err)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([_task(10**300, "x", "y")]),
+        json.dumps([_task(1, "x\0y", "\x1b[31m")]),
+        json.dumps([_task(1, "\ud800", "\udfff")]),
+        json.dumps([_task(1, None, 3), _task(2, "x", "y")]),
+        json.dumps([{"id": 1, "annotations": [{"completed_by": c, "result": [TEXTAREA]} for c in ([1], {"id": [2]})]}]),
+        json.dumps(
+            [
+                {
+                    "id": 1,
+                    "annotations": [
+                        {"completed_by": c, "id": "z", "updated_at": [c], "result": [{**TEXTAREA, "origin": ["x"]}]}
+                        for c in (1, 1, 2)
+                    ],
+                }
+            ]
+        ),
+        HEADER.replace("\n", "\r") + "1,a,x\r1,b,y\r",
+        "\ufeff" + HEADER.replace("\n", "\r\n") + "1,a,x\r\n1,b,y\r\n",
+        HEADER + '1,a,"' + "x" * 200_000 + '"\n1,b,y\n',
+        HEADER + "1\x1b[31m,a\x1b]0;title\x07,x\n1\x1b[31m,b,y\n",
+    ],
+)
+def test_odd_but_usable(text: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Ids of any length, texts of any character, values of other types where a person would never look."""
+    (tmp_path / "input").write_bytes(text.encode())
+    for options in ([], ["--json"]):
+        assert main(["score", str(tmp_path / "input"), "--measure", "indel", *options]) == 0
+        said = capsysbinary.readouterr()
+        assert said.err == b""
+        assert b"\x1b" not in said.out, "nothing from the file moves the cursor of a terminal"
+    assert json.loads(said.out)["n_items"] >= 1
+
+
+def _filled(path: Path, start: bytes, filling: bytes, size: int = 300 * MEBIBYTE) -> None:
+    block = filling * (MEBIBYTE // len(filling))
+    with path.open("wb") as out:
+        out.write(start)
+        for _ in range(size // len(block)):
+            out.write(block)
+
+
+LIMITED = (
+    "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2); "
+    "from softirr.cli.main import main; sys.exit(main(sys.argv[2:]))"
+)
+
+
+def _limited(*arguments: str, mebibytes: int, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", LIMITED, str(mebibytes * MEBIBYTE), *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[bytes, bytes], Path]]:
+    path = tmp_path_factory.mktemp("large") / "input"
+
+    def make(start: bytes, filling: bytes) -> Path:
+        _filled(path, start, filling)
+        return path
+
+    yield make
+    path.unlink(missing_ok=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
+class TestNonsenseOf300Megabytes:
+    """The limits are the size of the address space; Python with NumPy takes about 500 MiB of it by itself."""
+
+    @pytest.mark.parametrize(
+        ("start", "filling", "mebibytes", "words"),
+        [
+            (b"", b"lorem ipsum dolor sit\n", 800, "none of"),
+            (b"", b"\0", 800, "zero bytes"),
+            (b"", b"\xfd\xfc\xfb\xfa", 800, "not UTF-8"),
+            (b"[{}", b",{}", 1800, "entry 1 is not a task"),
+            (b"[[]", b",[]", 1800, "entry 1 is not a task"),
+        ],
+        ids=["prose", "zeros", "bytes", "objects", "lists"],
+    )
+    def test_memory_is_bounded(
+        self, large: Callable[[bytes, bytes], Path], start: bytes, filling: bytes, mebibytes: int, words: str
+    ) -> None:
+        done = _limited("score", str(large(start, filling)), "--measure", "exact", mebibytes=mebibytes)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in _sentence(done.stderr)
+
+    def test_a_source_without_end_is_refused(self) -> None:
+        done = _limited("score", "/dev/zero", "--measure", "exact", mebibytes=800)
+        assert done.returncode == 2
+        assert "zero bytes" in _sentence(done.stderr)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
+def test_closed_standard_input() -> None:
+    command = f"exec {sys.executable} -m softirr score - --measure exact <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Standard input" in _sentence(done.stderr)
+
+
+def _run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "softirr", *arguments]
+    return subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, encoding="utf-8", timeout=120, check=False, **options
+    )
+
+
+class TestTheResultCanNotBeShown:
+    """The input is right; what it is printed to is not."""
+
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> str:
+        (tmp_path / "input").write_text(HEADER + "1,Zoë,x\n1,Łukasz,y\n2,Zoë,x\n2,Łukasz,x\n", encoding="utf-8")
+        return str(tmp_path / "input")
+
+    def test_a_terminal_that_lacks_letters_gets_their_numbers(self, table: str) -> None:
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
+        done = _run("score", table, "--measure", "exact", env=environment, stdout=subprocess.PIPE)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Zo\\xeb" in done.stdout
+        assert "\\u0141ukasz" in done.stdout
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+    @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+    def test_a_full_disk(self, table: str, options: list[str]) -> None:
+        with open("/dev/full", "w") as full:
+            done = _run("score", table, "--measure", "exact", *options, stdout=full)
+        assert done.returncode == 1
+        assert "The result can't be written: No space left on device" in _sentence(done.stderr)
+
+    @pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
+    def test_a_reader_that_goes_away(self, table: str) -> None:
+        command = f"{sys.executable} -m softirr score {table} --measure exact | true"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
+def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> None:
+    path = large(b'[{"id":1,"annotations":[]}', b',{"id":1,"annotations":[]}')
+    done = _limited("score", str(path), "--measure", "exact", mebibytes=700)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "memory" in _sentence(done.stderr)

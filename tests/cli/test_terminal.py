@@ -1,0 +1,118 @@
+"""What every command does with its output and with what ends it early."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from softirr.cli.main import main
+from softirr.cli.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
+from softirr.errors import InputError
+
+ROWS = "item,rater,text\n1,Zoë,fever\n1,b,cough\n2,Zoë,fever\n2,b,fever\n"
+
+
+def _started(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "softirr", *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **options)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> str:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    return str(tmp_path / "rows.csv")
+
+
+class TestGuarded:
+    def test_status_of_the_command(self) -> None:
+        assert guarded(lambda: None) == 0
+        assert guarded(lambda: 3) == 3
+
+    @pytest.mark.parametrize(
+        ("error", "status", "said"),
+        [
+            (InputError("rows.csv is empty."), 2, "softirr: rows.csv is empty.\n"),
+            (MemoryError(), 2, "softirr: The memory of this machine is not enough"),
+            (KeyboardInterrupt(), 130, "softirr: interrupted.\n"),
+        ],
+    )
+    def test_one_sentence(
+        self, error: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def fail() -> int:
+            raise error
+
+        assert guarded(fail) == status
+        assert capsys.readouterr().err.startswith(said)
+
+    def test_a_mistake_of_ours_is_not_hidden(self) -> None:
+        def fail() -> int:
+            raise FileNotFoundError(2, "No such file or directory")
+
+        with pytest.raises(FileNotFoundError):
+            guarded(fail)
+
+    def test_a_terminal_without_the_letters(self, rows: str) -> None:
+        done = _started(
+            "score",
+            rows,
+            "--measure",
+            "exact",
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Zo\\xeb" in done.stdout
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+    def test_a_full_disk(self, rows: str) -> None:
+        with open("/dev/full", "w") as full:
+            done = _started("score", rows, "--measure", "exact", stdout=full)
+        assert (done.returncode, done.stderr) == (1, "softirr: The result can't be written: No space left on device.\n")
+
+    def test_a_reader_that_goes(self, rows: str) -> None:
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as gone:
+            done = _started("score", rows, "--measure", "exact", stdout=gone)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+class TestTypesOfOptions:
+    @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "", "1001", "9" * 50])
+    def test_refused_whole_numbers(self, text: str) -> None:
+        with pytest.raises(argparse.ArgumentTypeError):
+            bounded(1000)(text)
+
+    def test_accepted(self) -> None:
+        assert (bounded(1000)("1000"), positive("1_000"), positive_number("0.5"), fraction("0.5")) == (
+            1000,
+            1000,
+            0.5,
+            0.5,
+        )
+        assert not_negative("0") == 0 and not_negative("2.5") == 2.5
+
+    @pytest.mark.parametrize("text", ["-0.1", "nan", "inf", "x"])
+    def test_refused_where_only_zero_or_more_will_do(self, text: str) -> None:
+        with pytest.raises(argparse.ArgumentTypeError):
+            not_negative(text)
+
+    @pytest.mark.parametrize("text", ["0", "1", "nan", "inf", "x"])
+    def test_refused_fractions(self, text: str) -> None:
+        with pytest.raises(argparse.ArgumentTypeError):
+            fraction(text)
+
+
+def test_answers_that_do_not_count_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = [{"type": "textarea", "from_name": "f", "value": {"text": ["x"]}}]
+    answers = [{"completed_by": rater, "was_cancelled": True, "result": result} for rater in (1, 2)]
+    (tmp_path / "export.json").write_text(json.dumps([{"id": 1, "annotations": answers}]))
+    assert main(["score", str(tmp_path / "export.json")]) == 2
+    assert capsys.readouterr().err.endswith("export.json has no answer that counts (left out: 2 skipped).\n")

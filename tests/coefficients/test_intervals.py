@@ -1,0 +1,174 @@
+"""Standard errors and intervals: the jackknife's and the bootstrap's to first order, honest at the edges, none where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.chance.estimates import MatrixEquivalence, exact
+from softirr.coefficients.chance_corrected import Estimate, Ratings, Undefined, undefined
+from softirr.coefficients.intervals import FEW_ITEMS, analytic, bootstrap, standard_error, wald
+from softirr.coefficients.matrix import matrix_agreement
+from softirr.coefficients.summary import COEFFICIENTS, summarise
+from softirr.lab.bench.populations import Population, populations
+
+
+def population(name: str) -> Population:
+    return next(p for p in populations() if p.name.startswith(name))
+
+
+def estimates(name: str, n_items: int, seed: int = 0) -> dict[str, Estimate]:
+    one = population(name)
+    return matrix_agreement(one.draw(n_items, np.random.default_rng(seed)), one.similarity).summary.coefficients
+
+
+def jackknife(matrix, similarity) -> dict[str, float]:
+    """Standard errors from leaving out one item after the other."""
+    n = len(matrix)
+    values = []
+    for i in range(n):
+        found = matrix_agreement(np.delete(matrix, i, axis=0), similarity).summary.coefficients
+        values.append([np.nan if found[name].value is None else found[name].value for name in COEFFICIENTS])
+    spread = np.sqrt((n - 1) / n * np.sum((values - np.mean(values, axis=0)) ** 2, axis=0))
+    return dict(zip(COEFFICIENTS, spread.tolist(), strict=True))
+
+
+class TestAnalytic:
+    @pytest.mark.parametrize(
+        ("of", "names"),
+        [
+            # AC2 of free text is left out: without an item the number of categories changes, and AC2 jumps with it
+            ("free text, 2 raters, low", COEFFICIENTS[:5]),
+            ("3 categories", COEFFICIENTS[:6]),
+            ("free text, 4 raters", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")),
+            ("5 categories", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2")),
+        ],
+    )
+    def test_standard_error_is_the_jackknifes(self, of, names):
+        one = population(of)
+        matrix = one.draw(60, np.random.default_rng(1))
+        found = matrix_agreement(matrix, one.similarity).summary.coefficients
+        expected = jackknife(matrix, one.similarity)
+        for name in names:
+            assert standard_error(found[name]) == pytest.approx(expected[name], rel=0.08), name
+
+    def test_of_a_mean_is_students(self):
+        values = np.array([0.1, 0.5, 0.9, 0.3])
+        estimate = Estimate(0.45, values - 0.45)
+        assert standard_error(estimate) == pytest.approx(values.std(ddof=1) / 2, abs=1e-12)
+        low, high = wald(0.45, 0.1, df=3)
+        assert (low, high) == pytest.approx((0.45 - 3.182446 * 0.1, 0.45 + 3.182446 * 0.1), abs=1e-6)
+
+    def test_the_error_of_sampled_chance_is_added(self):
+        values = np.array([-0.2, 0.1, 0.1, 0.0])
+        plain, sampled = Estimate(0.5, values), Estimate(0.5, values, chance_error=0.3)
+        assert standard_error(sampled) == pytest.approx(np.hypot(standard_error(plain), 0.3), abs=1e-12)
+
+    def test_symmetric_influences_give_students_interval(self):
+        influence = np.array([-0.4, -0.2, 0.2, 0.4])
+        found = analytic(Estimate(0.2, influence))
+        assert found.ci95 == pytest.approx(wald(0.2, found.standard_error, df=3), abs=1e-12)
+
+    def test_few_disagreements_reach_further_down(self):
+        influence = np.array([-0.9] + [0.1] * 9)
+        found = analytic(Estimate(0.9, influence))
+        assert 0.9 - found.ci95[0] > found.ci95[1] - 0.9
+
+
+class TestBootstrap:
+    @pytest.mark.parametrize("name", COEFFICIENTS)
+    def test_agrees_with_the_analytic_one(self, name):
+        found = estimates("free text, 2 raters, low", 300)[name]
+        one, other = analytic(found), bootstrap(found, seed=3)
+        assert other.standard_error == pytest.approx(one.standard_error, rel=0.15)
+        assert other.ci95 == pytest.approx(one.ci95, abs=0.35 * one.standard_error * 2)
+
+    @pytest.mark.parametrize("name", COEFFICIENTS[:5])
+    def test_replicates_are_the_coefficients_of_resampled_tables(self, name):
+        """To first order: chance is moved along its influence instead of being computed anew."""
+        one = population("5 categories")
+        matrix = one.draw(400, np.random.default_rng(2))
+        matrix = matrix[(matrix >= 0).sum(axis=1) >= 2][:, :2] if name == "scott_pi" else matrix
+        matrix = matrix[(matrix >= 0).sum(axis=1) >= 2]
+        found = matrix_agreement(matrix, one.similarity).summary.coefficients[name]
+        n = len(matrix)
+        rng = np.random.default_rng(4)
+        for _ in range(3):
+            drawn = rng.integers(0, n, n)
+            weights = np.bincount(drawn, minlength=n).astype(float)[None, :]
+            again = matrix_agreement(matrix[drawn], one.similarity).summary.coefficients[name].value
+            assert found.replicate(weights)[0] == pytest.approx(again, abs=0.01)
+
+    def test_same_seed_same_interval(self):
+        found = estimates("3 categories", 40)["cohen_kappa"]
+        assert bootstrap(found, seed=1).ci95 == bootstrap(found, seed=1).ci95
+        assert bootstrap(found, seed=1).ci95 != bootstrap(found, seed=2).ci95
+
+
+@pytest.mark.parametrize("interval", [analytic, bootstrap])
+class TestEdges:
+    def test_no_value_no_interval(self, interval):
+        found = interval(undefined(Undefined.ONE_RATER))
+        assert (found.value, found.standard_error, found.ci95) == (None, None, None)
+        assert found.undefined == "only one rater"
+
+    def test_no_disagreement_is_not_certainty(self, interval):
+        """20 of 20 items agree: the rule of three's exact form, 1 - 0.05^(1/20) = 0.139."""
+        matrix = np.repeat(np.arange(20)[:, None], 2, axis=1)
+        found = matrix_agreement(matrix).summary.coefficients
+        observed = interval(found["observed_agreement"])
+        assert observed.ci95 == pytest.approx((0.05 ** (1 / 20), 1.0), abs=1e-9)
+        kappa = interval(found["cohen_kappa"])
+        assert kappa.value == pytest.approx(1.0, abs=1e-12)
+        assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
+
+    def test_the_interval_holds_the_value_and_stays_in_range(self, interval):
+        for seed in range(20):
+            for name, estimate in estimates("2 categories", 12, seed).items():
+                found = interval(estimate)
+                if found.ci95 is None:
+                    continue
+                low, high = found.ci95
+                assert low <= found.value <= high <= 1
+                if name in ("observed_agreement", "sigma", "ks"):
+                    assert low >= 0
+
+    def test_two_items(self, interval):
+        found = interval(matrix_agreement([[0, 1], [1, 1]]).summary.coefficients["krippendorff_alpha"])
+        assert found.ci95[0] <= found.value <= found.ci95[1]
+
+
+class TestEveryNumberHasOne:
+    @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
+    def test_project_raters_and_rater_pairs(self, interval):
+        rng = np.random.default_rng(1)
+        answers = [
+            softirr.Answer(str(i), r, (f"{rng.choice(['fever', 'cough', 'pain'])} {rng.integers(3)}",))
+            for i in range(FEW_ITEMS)
+            for r in "abc"
+            if rng.random() < 0.9
+        ]
+        table = softirr.AnnotationTable.from_answers(answers)
+        report = softirr.agreement(table, "indel", interval=interval)
+        for name, found in report.coefficients.items():
+            if name != "scott_pi":
+                assert found.ci95 is not None, name
+        for rater in report.raters:
+            assert rater.agreement.ci95 is not None
+            assert rater.cohen_kappa.ci95 is not None
+            assert rater.sigma.ci95 is not None
+        for pair in report.rater_pairs:
+            assert pair.observed_agreement.ci95 is not None
+            assert pair.cohen_kappa.ci95 is not None
+            assert pair.sigma.ci95 is not None
+
+    def test_rater_pair_of_two_is_the_project(self):
+        one = population("3 categories")
+        ratings = Ratings.from_matrix(one.draw(60, np.random.default_rng(0)))
+        equivalence = MatrixEquivalence(one.similarity)
+        comparisons = ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        summary = summarise(ratings, scores, exact(ratings, equivalence, scores))
+        whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
+        assert analytic(pair) == analytic(whole)

@@ -1,0 +1,188 @@
+"""``softirr experiment`` from end to end, on a terminology made up here, and its sentences for unusable input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from softirr.cli import experiment as command
+from softirr.lab.experiments.analysis import Results
+from softirr.lab.experiments.store import RunStore
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.fixture(scope="module")
+def run_folder(terminology_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run with everything: two terminologies, all settings and negatives, audits."""
+    folder = tmp_path_factory.mktemp("experiment") / "run"
+    assert command.main(_arguments(terminology_folder, folder)) == 0
+    return folder
+
+
+def _arguments(terminology: Path, folder: Path, *more: str) -> list[str]:
+    return [
+        "synthetic",
+        *("--terminology", f"one={terminology}", "--terminology", f"two={terminology}"),
+        *("--measure", "exact", "--measure", "Indel=indel", "--populations", "2", "--size", "30"),
+        *("--audit", "20", "--audit-populations", "1", "--output", str(folder)),
+        *more,
+    ]
+
+
+def test_every_table_and_figure_is_there(run_folder: Path) -> None:
+    tables = {path.name for path in (run_folder / "tables").iterdir()}
+    for setting in ("paper", "hard", "sets"):
+        for name in ("mae", "coefficients", "negatives", "terminologies", "estimators", "estimators_cells", "audit"):
+            assert {f"{name}_{setting}.{suffix}" for suffix in ("csv", "md", "tex")} <= tables
+        for kind in ("random", "sibling", "ancestor", "lexical"):
+            assert (run_folder / "figures" / f"violins_{setting}_{kind}.png").stat().st_size > 2_000
+    assert {"assignment.csv", "calibration.csv", "cost.csv", "estimators_cells_hard_labels_paper.csv"} <= tables
+    assert {"error_by_truth.png", "calibration.png", "negatives_sets.png"} <= {
+        path.name for path in (run_folder / "figures").iterdir()
+    }
+    page = (run_folder / "index.html").read_text(encoding="utf-8")
+    assert page.count("<table>") == len(tables) // 3
+    assert 'src="data:image/png' in page
+    assert "http://" not in page
+    assert "https://" not in page
+    made = json.loads((run_folder / "run.json").read_text())
+    assert [m["command"].split()[:3] for m in made] == [["softirr", "experiment", "synthetic"]]
+    assert page.count("Made by: softirr experiment synthetic") == 1
+
+
+def test_errors_in_the_tables_are_those_of_the_scores(run_folder: Path) -> None:
+    with RunStore(run_folder) as store:
+        records = [r for r in Results.of(store).select("hard", "random") if r.label == "Indel"]
+    assert len(records) == 4
+    mean = sum(r.error() or 0 for r in records) / 4
+    row = next(r for r in _rows(run_folder / "tables" / "mae_hard.csv") if r["Measure"] == "Indel")
+    assert float(row["All"]) == pytest.approx(mean, rel=1e-5)
+    assert row["Measure mark"] in ("", "bold")
+
+
+def test_the_audit_beats_exact_matching(run_folder: Path) -> None:
+    rows = {(r["Measure"], r["Estimate"]): r for r in _rows(run_folder / "tables" / "audit_hard.csv")}
+    plain, audited = rows["exact", "plain"], rows["exact", "audit, 20 judgements"]
+    assert float(audited["MAE of κ"]) < float(plain["MAE of κ"])
+    assert float(audited["Coverage"]) >= 0.5
+
+
+def test_a_second_run_scores_nothing_and_writes_the_same(
+    run_folder: Path, terminology_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a population was scored again")
+
+    before = {
+        path: path.read_bytes()
+        for path in run_folder.rglob("*")
+        if path.suffix in (".csv", ".md", ".tex", ".html", ".png")
+    }
+    monkeypatch.setattr("softirr.lab.experiments.synthetic.score_population", never)
+    monkeypatch.setattr("softirr.lab.experiments.simulated_audit.audited", never)
+    assert command.main(_arguments(terminology_folder, run_folder)) == 0
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_another_run_of_the_same_seed_gives_the_same_numbers(
+    run_folder: Path, terminology_folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "again"
+    arguments = _arguments(terminology_folder, other, "--setting", "hard", "--figures", "none")
+    arguments = [a for a in arguments if a not in ("--audit", "20", "--audit-populations", "1")]
+    assert command.main(arguments) == 0
+    assert not (other / "figures").exists()
+    assert (other / "tables" / "coefficients_hard.csv").read_bytes() == (
+        run_folder / "tables" / "coefficients_hard.csv"
+    ).read_bytes()
+
+
+def test_a_run_without_random_negatives_has_no_tables_that_need_them(terminology_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "siblings"
+    chosen = ["--setting", "hard", "--negatives", "sibling", "--populations", "1", "--size", "20", "--measure", "indel"]
+    assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *chosen]) == 0
+    tables = {path.stem for path in (folder / "tables").iterdir()}
+    assert {"terminologies_hard", "calibration", "estimators_hard"} <= tables
+    assert not tables & {"mae_hard", "negatives_hard", "cost"}
+    assert not (folder / "figures").exists()
+    (row,) = _rows(folder / "tables" / "calibration.csv")
+    assert row["hard, random"] == ""
+    assert float(row["hard, all kinds"]) > 0
+
+
+def test_nothing_is_scored_when_one_of_the_terminologies_is_too_small(
+    terminology_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    (small / "concepts.tsv").write_text("id\tname\n1\tfever\n2\tcough\n")
+    both = ["--terminology", str(terminology_folder), "--terminology", str(small)]
+    assert command.main(["synthetic", *both, "--output", str(tmp_path / "run")]) == 2
+    assert "small has 0 concepts" in capsys.readouterr().err
+    with RunStore(tmp_path / "run") as store:
+        assert store.records() == []
+
+
+def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = {"A": ("high blood pressure", "hypertension"), "B": ("fever", "high fever"), "C": ("cough", "dry cough")}
+    rows = ["item,rater,text,codes"]
+    for i in range(30):
+        a, b = "ABC"[i % 3], "ABC"[(i if i % 5 else i + 1) % 3]
+        rows += [f"{i},ann,{words[a][0]},{a}", f"{i},ben,{words[b][1]},{b}"]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    assert command.main(["real", "--table", str(path), "--output", str(folder), "--figures", "svg"]) == 0
+    assert "Ground truth" in capsys.readouterr().out
+    found = {r["Measure"]: r for r in _rows(folder / "tables" / "real.csv")}
+    truth = float(found["Ground truth"]["mine κ"])
+    assert float(found["exact"]["mine κ error"]) == pytest.approx(
+        abs(float(found["exact"]["mine κ"]) - truth), abs=1e-5
+    )
+    assert any(r["mine κ error mark"] == "bold" for r in found.values())
+    assert (folder / "tables" / "estimators_real.tex").is_file()
+    estimators = _rows(folder / "tables" / "estimators_real.csv")
+    errors = {r["Estimator"]: float(r["mine error"]) for r in estimators if r["Measure"] == "indel"}
+    assert errors["calibrated, own 30 judgements"] < errors["plain"] / 2
+    assert "calibrated prior shift" not in errors, "there are no labels of other projects in this run"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["synthetic", "--terminology", "/nowhere.obo", "--output", "{}"], "/nowhere.obo does not exist."),
+        (["synthetic", "--terminology", "{t}", "--output", "{}", "--measure", "bleu"], "There is no measure 'bleu'"),
+        (
+            ["synthetic", "--terminology", "{t}", "--output", "{}", "--size", "500"],
+            "the setting 'paper' needs 500: name other settings with --setting, or ask for less with --size",
+        ),
+        (["synthetic", "--terminology", "{t}", "--output", "{t}/concepts.tsv"], "can't be written"),
+        (["real", "--table", "/nowhere.csv", "--output", "{}"], "/nowhere.csv does not exist."),
+        (["recommend", "/nowhere.csv"], "/nowhere.csv can't be read"),
+    ],
+)
+def test_unusable_input_ends_with_2_and_a_sentence(
+    arguments: list[str], said: str, tmp_path: Path, terminology_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled = [a.replace("{t}", str(terminology_folder)).replace("{}", str(tmp_path / "run")) for a in arguments]
+    assert command.main(filled) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["synthetic"], ["synthetic", "--terminology", "x", "--output", "y", "--populations", "0"], ["other"]],
+)
+def test_wrong_options_end_with_2_and_a_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("softirr: ")

@@ -1,0 +1,71 @@
+"""Tables as CSV, Markdown, LaTeX and HTML: the marks of the paper's tables, and nothing that a format would take for its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from softirr.lab.experiments.output import Cell, Table, decimal
+
+TABLE = Table(
+    name="marks",
+    title="MAE of κ_F & π",
+    note="2 |A ∩ B| / (|A| + |B|), 95% of σ; a~b^c\\d – Δ",
+    columns=("Measure", "All", "a_b", "Δ"),
+    rows=(
+        (
+            Cell("x|y <b> & 100%", bold=True),
+            Cell(0.12345, bold=True),
+            Cell(0.5, star=True),
+            Cell(-0.00004, sign=True),
+        ),
+        (Cell("indel"), Cell(None), Cell(1_234), Cell(0.25, bold=True, star=True, sign=True)),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "sign", "shown"),
+    [(0.0005, 3, False, "0.001"), (-0.0001, 3, True, "0.000"), (0.25, 2, True, "+0.25"), (1234.5, 1, False, "1,234.5")],
+)
+def test_decimals(value: float, digits: int, sign: bool, shown: str) -> None:
+    assert decimal(value, digits, sign=sign) == shown
+
+
+def test_csv_has_plain_values_and_the_marks_beside_them() -> None:
+    rows = list(csv.DictReader(io.StringIO(TABLE.csv())))
+    assert rows[0]["Measure"] == "x|y <b> & 100%"
+    assert rows[0]["Measure mark"] == "bold"
+    assert float(rows[0]["All"]) == 0.12345
+    assert rows[0]["a_b mark"] == "star"
+    assert rows[1]["All"] == ""
+    assert rows[1]["a_b"] == "1234"
+    assert rows[1]["Δ mark"] == "bold star"
+
+
+def test_markdown_marks_as_the_paper_does() -> None:
+    lines = TABLE.markdown().splitlines()
+    assert lines[0] == "**MAE of κ_F & π**"
+    assert lines[3] == "| --- | ---: | ---: | ---: |"
+    assert lines[4] == "| **x\\|y <b> & 100%** | **0.123** | 0.500\\* | 0.000 |"
+    assert lines[5] == "| indel | – | 1,234 | **+0.250**\\* |"
+
+
+def test_latex_escapes_what_latex_would_take_for_its_own() -> None:
+    text = TABLE.latex()
+    assert text.isascii(), "so that pdflatex reads it without packages for Unicode"
+    assert r"\textbf{x$|$y <b> \& 100\%} & \textbf{0.123} & 0.500$^*$ & 0.000 \\" in text
+    assert r"indel & -- & 1,234 & \textbf{+0.250}$^*$ \\" in text
+    assert r"MAE of $\kappa$\_F \& $\pi$" in text
+    assert r"a\textasciitilde{}b\textasciicircum{}c\textbackslash{}d -- $\Delta$" in text
+    assert text.count("{") == text.count("}")
+    assert r"\begin{tabular}{lrrr}" in text
+
+
+def test_html_escapes_and_marks() -> None:
+    text = TABLE.html()
+    assert "<b>x|y &lt;b&gt; &amp; 100%</b>" in text
+    assert "<td>0.500<sup>*</sup></td>" in text
+    assert 'id="marks"' in text

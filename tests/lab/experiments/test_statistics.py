@@ -1,0 +1,86 @@
+"""Permutation tests and calibration against SciPy, scikit-learn and hand-worked cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import permutation_test
+
+from softirr.lab.experiments.statistics import paired_permutation, rank, reliability, signs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_are_scipys(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    differences = rng.normal(0.12 * seed, 0.5, 40)
+    ours = paired_permutation(differences, permutations=10_000)
+    theirs = permutation_test(
+        (differences, np.zeros(40)),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=10_000,
+        rng=1,
+    ).pvalue
+    assert ours == pytest.approx(theirs, abs=0.02)
+
+
+def test_the_smallest_p_value_and_the_largest() -> None:
+    assert paired_permutation(np.full(60, 0.1), permutations=999) == 1 / 1_000
+    assert paired_permutation(np.array([0.1, -0.1])) == 1
+    assert paired_permutation(np.zeros(5)) == 1
+    assert paired_permutation(np.zeros(0)) == 1
+
+
+def test_no_difference_is_rejected_at_its_level() -> None:
+    rng = np.random.default_rng(5)
+    found = [paired_permutation(rng.normal(0, 1, 30), permutations=500, seed=k) < 0.05 for k in range(400)]
+    assert np.mean(found) == pytest.approx(0.05, abs=0.035)
+
+
+def test_signs_are_fair_and_never_change() -> None:
+    drawn = signs(70, 2_000)
+    assert drawn.shape == (2_000, 70)
+    assert set(np.unique(drawn)) == {-1, 1}
+    assert np.abs(drawn.mean(axis=0)).max() < 0.1
+    assert np.array_equal(drawn, signs(70, 2_000))
+    assert drawn[0, :8].tolist() == signs(8, 2_000)[0].tolist()
+
+
+def test_ranking_marks_the_best_and_its_ties() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0, 1, 80)
+    ranking = rank({"a": base, "b": base + rng.normal(0, 0.01, 80), "c": base + 0.2})
+    assert ranking.best in ("a", "b")
+    assert ranking.ties() == {"a", "b"}
+    assert ranking.p[ranking.best] == 1
+
+
+@given(
+    arrays(np.float64, st.integers(1, 50), elements=st.floats(0, 1)),
+    st.integers(0, 1_000),
+)
+def test_reliability_adds_up(score: np.ndarray, seed: int) -> None:
+    truth = np.random.default_rng(seed).integers(0, 2, len(score)).astype(float)
+    curve = reliability(score, truth)
+    assert curve.count.sum() == len(score)
+    assert curve.count @ curve.score == pytest.approx(score.sum())
+    assert 0 <= curve.ece <= 1
+    assert reliability(truth, truth).ece == 0
+
+
+def test_calibration_error_by_hand() -> None:
+    curve = reliability(np.array([0.15, 0.15, 0.85, 0.85]), np.array([0.0, 1.0, 1.0, 1.0]))
+    assert curve.ece == pytest.approx((2 * abs(0.15 - 0.5) + 2 * abs(0.85 - 1)) / 4)
+    assert reliability(np.ones(3), np.ones(3)).count[-1] == 3, "1 belongs to the last bin"
+
+
+def test_calibration_error_is_that_of_softirr_calibrate() -> None:
+    from softirr.measures.calibration import expected_calibration_error
+
+    rng = np.random.default_rng(3)
+    score, truth = rng.uniform(0, 1, 500), rng.integers(0, 2, 500).astype(float)
+    assert reliability(score, truth).ece == pytest.approx(expected_calibration_error(score, truth))

@@ -1,0 +1,191 @@
+"""The tables: on toy data with known answers, and the whole command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.train import main
+from softirr.errors import InputError
+from softirr.lab.training import evaluate as tables
+from softirr.lab.training.card import LICENCES, Table, render, write_card
+from softirr.measures import Provenance
+from softirr.terminology import load
+
+from .conftest import write
+
+
+class Oracle:
+    """Knows which texts share all letters, and that "small x" is an x."""
+
+    name = "oracle"
+
+    def score(self, pairs):
+        return np.sqrt(np.prod(self.entail_both(pairs), axis=1))
+
+    def entail(self, pairs):
+        return self.entail_both(pairs)[:, 0]
+
+    def entail_both(self, pairs):
+        def words(text):
+            return set(text.casefold().split()) - {"of", "in", "the", "any"}
+
+        return np.array([[float(words(b) <= words(a)), float(words(a) <= words(b))] for a, b in pairs])
+
+    def provenance(self):
+        return Provenance("oracle")
+
+
+CHALLENGE = """kind\tfirst\tsecond\tgold
+order\tpain of the kidney\tkidney pain\tequivalent
+opposite\tleft pain\tright pain\tdifferent
+opposite\tpain left\tleft pain\tdifferent
+hypernym\tsmall cyst\tcyst\tfirst entails second
+"""
+
+
+def value(table: Table, row: str, column: int = 1):
+    return next(r[column] for r in table.rows if r[0] == row)
+
+
+def test_challenge_tables(tmp_path):
+    pairs = tables.read_challenge(str(write(tmp_path / "c.tsv", CHALLENGE)))
+    whole, by_kind = tables.challenge_tables(Oracle(), pairs, "c.tsv")
+    assert value(whole, "AUROC, equivalent against different") == 0.75
+    assert value(whole, "opposites called equivalent") == 0.5
+    assert value(whole, "equivalent pairs found") == 1
+    assert value(whole, "directions right") == 1
+    assert value(whole, "pairs", 2) < value(whole, "pairs") == len(pairs)
+    assert (
+        value(by_kind, "opposite", 4) == 0.5 and value(by_kind, "order", 3) == 1 and value(by_kind, "hypernym", 5) == 0
+    )
+
+
+def test_error_of_kappa_is_nought_for_a_perfect_measure(toy):
+    found = tables.kappa(Oracle(), [load(str(toy))], 1)
+    assert [row[0] for row in found.rows] == ["random", "sibling", "ancestor", "lexical"]
+    assert all(row[1] < 0.03 for row in found.rows)
+
+
+def test_mix_direction_and_calibration(toy):
+    t = load(str(toy))
+    pairs, truth = tables.mix(t, 300)
+    assert len(pairs) == len(truth) and 0.3 < np.mean(truth) < 0.4
+    assert (pairs, truth) == tables.mix(t, 300)
+    assert all(a != b for (a, b), same in zip(pairs, truth, strict=True) if same)
+    table = tables.calibration(Oracle(), [t], 300)
+    assert table.rows[0][2] < 0.02 and table.rows[0][3] > 0.98
+    edges = tables.direction(Oracle(), [t]).rows[0]
+    assert edges[1] == 208 and edges[2] == 0.5  # a finding's own parent is in its words, an organ's is not
+
+
+def test_clusters(tmp_path):
+    line = {
+        "answers": {"clusters": {"a": {"answers": ["kidney pain", "pain of the kidney"]}, "b": {"answers": ["rash"]}}}
+    }
+    table = tables.clusters(Oracle(), write(tmp_path / "q.jsonl", json.dumps(line) + "\n"))
+    assert table.rows == ((1, 1.0, 1.0),)
+    with pytest.raises(InputError, match="line 1"):
+        tables.clusters(Oracle(), write(tmp_path / "bad.jsonl", "{}\n"))
+
+
+def test_sentences(tmp_path):
+    file = write(
+        tmp_path / "n.tsv",
+        "premise\thypothesis\tlabel\nsmall cyst\tcyst\tentailment\ncyst\tsmall cyst\tneutral\na\ta b\tentailment\n",
+    )
+    assert tables.nli(Oracle(), [file]).rows == (("n", 3, pytest.approx(2 / 3), pytest.approx(2 / 3)),)
+
+
+def test_the_size_of_the_model_in_the_package():
+    assert 40 < tables.speed(softirr.measure("nli"), 64).rows[0][-1] < 50
+
+
+def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys):
+    assert tables.make("nli", "cpu", "float32").provenance().precision == "float32"
+    assert tables.make("indel", precision="float32").score([("gout", "gout")])[0] == 1
+    assert main(["--evaluate", "--tables", "speed", "--precision", "float32", "--json", str(tmp_path / "t.json")]) == 0
+    assert "| cpu | float32 |" in capsys.readouterr().out
+    assert json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["command"].endswith("--precision float32")
+
+
+def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
+    kept, card = tmp_path / "t.json", tmp_path / "model"
+    card.mkdir()
+    challenge = [str(root / "tests" / "lab" / "training" / f"{name}.tsv") for name in ("challenge", "second_challenge")]
+    more = ["--json", str(kept), "--card", str(card), "--card-name", "shipped"]
+    assert (
+        main(["--evaluate", "--measure", "indel", "--challenge", *challenge, "--tables", "challenge", "speed", *more])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "| look-alike | 38 |" in out and "pairs a second" in out
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    assert told["measure"] == "indel" and [t["title"] for t in told["tables"]] == [
+        "Challenge set challenge.tsv",
+        "Challenge set challenge.tsv by kind",
+        "Challenge set second_challenge.tsv",
+        "Challenge set second_challenge.tsv by kind",
+        "Speed and size",
+    ]
+    assert "## The shipped model" in (card / "README.md").read_text(encoding="utf-8")
+    write_card(card, {"measured": told})
+    text = (card / "README.md").read_text(encoding="utf-8")
+    assert "## The shipped model" in text and "## The measured model" in text
+    assert (
+        "–evaluate" not in text and "--evaluate --measure indel --challenge challenge.tsv second_challenge.tsv" in text
+    )
+
+
+def test_what_a_person_remarked_stands_in_the_card(tmp_path):
+    remarks = tmp_path / "remarks.json"
+    remarks.write_text('{"fails": ["Colours."], "models": {"shipped": "Of last year."}}', encoding="utf-8")
+    write_card(tmp_path, {"shipped": {"command": "softirr train", "tables": []}})
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "\n- Colours.\n" in text and "## The shipped model\n\nOf last year.\n" in text
+    remarks.write_text('{"fails": ["Colours."]}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"remarks\.json is damaged"):
+        write_card(tmp_path, {})
+
+
+@pytest.mark.parametrize("name", ["challenge.tsv", "second_challenge.tsv"])
+def test_lexical_measures_are_worse_than_a_coin_on_the_challenge_sets(name, root):
+    pairs = tables.read_challenge(str(root / "tests" / "lab" / "training" / name))
+    whole, _ = tables.challenge_tables(tables.make("indel", "cpu"), pairs, name)
+    assert value(whole, "AUROC, equivalent against different") < 0.5
+    assert value(whole, "opposites called equivalent") > 0.8
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (["--tables", "kappa"], "nothing to measure on"),
+        (["--data", "missing"], "not a folder"),
+        (["--measure", "nonesuch"], "no measure"),
+    ],
+)
+def test_unusable_requests_are_refused_in_one_sentence(options, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["--evaluate", "--measure", "indel", *options]) == 2
+    assert sentence in capsys.readouterr().err.strip().splitlines()[-1]
+
+
+def test_a_challenge_set_needs_both_truths(tmp_path):
+    file = write(tmp_path / "c.tsv", "kind\tfirst\tsecond\tgold\nlay\ta\tb\tequivalent\n")
+    with pytest.raises(InputError, match="different"):
+        tables.read_challenge(str(file))
+
+
+def test_tables_as_markdown():
+    text = render(Table("Title", ("a", "b"), (("x", 0.12345), ("y", None), ("z", 12345)), "Note."))
+    assert text == "### Title\n\nNote.\n\n| a | b |\n|---|---|\n| x | 0.123 |\n| y | – |\n| z | 12,345 |\n"
+    assert all(licence for licence in LICENCES.values())
+
+
+def test_tables_on_the_benchmarks(shared_data, capsys):
+    more = ["--data", str(shared_data), "--populations", "1", "--tables", "kappa", "calibration", "clusters"]
+    assert main(["--evaluate", "--measure", "indel", *more]) == 0
+    assert "| random |" in capsys.readouterr().out

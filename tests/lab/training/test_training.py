@@ -1,0 +1,303 @@
+"""Training from data to a folder: it learns, it goes on where it was stopped, it refuses what is damaged."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.train import main
+from softirr.errors import InputError
+from softirr.lab.training.folder import FACTS, load_start
+
+from .conftest import FINDINGS, ORGANS, write
+
+SMALL = [
+    "--pairs",
+    "9216",
+    "--rounds",
+    "3",
+    "--chunk",
+    "512",
+    "--batch",
+    "32",
+    "--rate",
+    "0.005",
+    "--layer-decay",
+    "1",
+    "--average",
+    "0.97",
+    "--development",
+    "80",
+    "--hard",
+    "50",
+    "--workers",
+    "0",
+    "--device",
+    "cpu",
+    "--precision",
+    "float32",
+    "--own-words",
+    "0",
+    "--no-embedding",
+]
+
+
+def train(work: Path, toy: Path, tiny: Path, *more: str) -> int:
+    return main(["--work", str(work), "--terminology", str(toy), "--start", str(tiny), *SMALL, *more])
+
+
+@pytest.fixture(scope="module")
+def trained(toy, tiny, tmp_path_factory):
+    work = tmp_path_factory.mktemp("trained")
+    assert train(work, toy, tiny) == 0
+    return work
+
+
+def facts(folder: Path) -> dict:
+    return json.loads((folder / FACTS).read_text(encoding="utf-8"))
+
+
+def weights(folder: Path) -> dict[str, np.ndarray]:
+    from safetensors.numpy import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+def test_a_toy_terminology_ends_in_a_model_that_beats_its_start(trained):
+    told = facts(trained / "model")["development"]
+    before, after = told["before"], told["after"]
+    assert after["score"] < before["score"] - 0.01
+    assert after["P synonym"] > after["P random"] + 0.02 > before["P synonym"] - before["P random"]
+
+
+def test_the_folder_is_a_standard_one_that_every_measure_loads(trained):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = trained / "model"
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    assert model.config.id2label == {0: "not_entailment", 1: "entailment"}
+    assert {w.dtype for w in weights(folder).values()} == {np.dtype("float16")}
+    AutoTokenizer.from_pretrained(folder)
+    measure = softirr.measure(f"nli:{folder}", device="cpu")
+    edges = [(f"small {finding} of the {organ}", f"{organ} {finding}") for finding in FINDINGS for organ in ORGANS]
+    both = measure.entail_both(edges)
+    assert (both[:, 0] > both[:, 1]).mean() > 0.8
+
+
+def test_the_calibration_is_in_the_weights(trained):
+    told = facts(trained / "model")
+    scale, shift = told["calibration"]["scale"], told["calibration"]["shift"]
+    assert 0 < scale < 25 and math.isfinite(shift)
+    card = (trained / "model" / "README.md").read_text(encoding="utf-8")
+    assert "Not measured yet" in card and "toyterms" in card and "0 texts of these sources were left out" in card
+
+
+def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy, tiny, tmp_path, capsys):
+    """The same command with --unseen or --shift calibrates a finished training anew."""
+    unseen = tmp_path / "organs"
+    write(unseen / "concepts.tsv", "id\tname\nk\tkidney disease\nl\tliver disease\nh\theart disease\ns\tskin disease\n")
+    rows = [
+        f"{key}\t{word} disorder\tEXACT" for key, word in zip("klhs", ("kidney", "liver", "heart", "skin"), strict=True)
+    ]
+    write(unseen / "synonyms.tsv", "\n".join(["id\tsynonym\tscope", *rows]) + "\n")
+    for name in ("data.pkl.gz", "checkpoint.pt"):
+        shutil.copy(trained / name, tmp_path / name)
+    assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 0
+    plain, told = facts(trained / "model")["calibration"], facts(tmp_path / "model")["calibration"]
+    assert plain["for_unseen"] == 0 and told["for_unseen"] != 0 and told["unseen"] == ["organs"]
+    assert told["scale"] == plain["scale"] and told["shift"] == pytest.approx(plain["shift"] + told["for_unseen"])
+    bias = [weights(folder / "model")["classifier.bias"].astype(float) for folder in (trained, tmp_path)]
+    assert bias[1][1] - bias[0][1] == pytest.approx(told["for_unseen"], rel=0.01, abs=0.01)
+    assert train(tmp_path, toy, tiny, "--shift", "0.5") == 0
+    given = facts(tmp_path / "model")["calibration"]
+    assert given["for_unseen"] == 0.5 and given["shift"] == pytest.approx(plain["shift"] + 0.5)
+    assert train(tmp_path, toy, tiny, "--unseen", str(unseen), "--shift", "0.5") == 2
+    assert "give one of them" in capsys.readouterr().err
+    write(unseen / "synonyms.tsv", "id\tsynonym\tscope\n")
+    assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 2
+    assert "no pair of kind synonym" in capsys.readouterr().err
+
+
+def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path, capsys):
+    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    for _ in range(40):
+        assert train(tmp_path, toy, tiny, "--minutes", "0.02") == 0
+        if "Time is up" not in capsys.readouterr().err:
+            break
+    resumed, straight = tmp_path / "model", trained / "model"
+    assert (
+        facts(resumed)["trained"]["finished"]
+        and facts(resumed)["trained"]["steps"] == facts(straight)["trained"]["steps"]
+    )
+    one, other = weights(resumed), weights(straight)
+    assert all(np.array_equal(one[name], other[name]) for name in other)
+
+
+def test_a_prepared_folder_is_all_that_another_machine_needs(trained, toy, tiny, tmp_path, monkeypatch):
+    assert train(tmp_path / "here", toy, tiny, "--prepare") == 0
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    monkeypatch.setattr("softirr.lab.training.folder.default_start", lambda: pytest.fail("asked for"))
+    assert main(["--work", str(tmp_path / "there"), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
+    told = facts(tmp_path / "there" / "model")
+    assert told["recipe"]["start"] == "tiny" and told["trained"]["pairs"] == 512
+    assert told["data"]["fingerprint"] == facts(trained / "model")["data"]["fingerprint"]
+
+
+def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_path):
+    assert train(tmp_path, toy, trained / "model", "--prepare") == 0
+    assert set(weights(tmp_path / "start")) == set(weights(trained / "model"))
+    assert np.array_equal(
+        weights(tmp_path / "start")["classifier.weight"], weights(trained / "model")["classifier.weight"]
+    )
+    assert main(["--work", str(tmp_path), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
+    before = facts(trained / "model")
+    assert facts(tmp_path / "model")["before"]["recipe"] == before["recipe"]
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "### Trainings before" in card and f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
+    assert "### Trainings before" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
+    from softirr.lab.training.card import card
+
+    first = {"recipe": {"start": "tiny", "batch": 32}, "trained": {"pairs": 512, "seconds": 7}}
+    mean = {
+        "recipe": {"start": "one", "mean": ["two"], "batch": 99},
+        "trained": {"pairs": 0, "seconds": 5},
+        "before": first,
+    }
+    second = {"recipe": {"start": "both", "batch": 64}, "trained": {"pairs": 1024, "seconds": 8}, "before": mean}
+    told = card({"before": second}, {}, {}, 1.0)
+    rows = [line for line in told.splitlines() if line.startswith(("| 1", "| mean", "| 2", "| 3"))]
+    assert [row.split(" | ")[:3] for row in rows] == [
+        ["| 1", "tiny", "512"],
+        ["| mean", "one, two", "–"],
+        ["| 2", "both", "1,024"],
+    ]
+    assert "99" not in rows[1] and "trained before on 1,536 pairs" in told
+
+
+def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
+    from softirr.errors import SoftirrError
+    from softirr.lab.training.batches import ChunkPlan, chunks
+
+    data = tmp_path / "data.pkl.gz"
+    data.write_bytes(b"no data")
+    plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
+    with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as made:
+        list(made.between(0, 1, ""))
+
+
+def test_a_finished_training_has_nothing_left_to_do(trained, tiny, capsys):
+    before = facts(trained / "model")["trained"]["steps"]
+    assert main(["--work", str(trained), "--start", str(tiny), *SMALL]) == 0
+    assert facts(trained / "model")["trained"]["steps"] == before
+
+
+def test_another_seed_is_another_training(trained, toy, tiny, capsys):
+    assert train(trained, toy, tiny, "--seed", "1") == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "another seed" in said
+
+
+def test_other_data_need_another_folder(trained, tiny, tmp_path, capsys):
+    write(tmp_path / "concepts.tsv", "id\tname\nX:1\tgout\n")
+    assert main(["--work", str(trained), "--terminology", str(tmp_path), "--start", str(tiny), *SMALL]) == 2
+    assert "other data" in capsys.readouterr().err
+
+
+def test_workers_make_the_same_batches(trained, tiny):
+    from softirr.lab.training.batches import ChunkPlan, chunks
+
+    plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
+    file = str(trained / "data.pkl.gz")
+    with chunks(file, plan, 0) as alone, chunks(file, plan, 2) as many:
+        for one, other in zip(alone.between(0, 5, ""), many.between(0, 5, ""), strict=True):
+            assert all(
+                np.array_equal(a.ids, b.ids) and np.array_equal(a.labels, b.labels)
+                for a, b in zip(one, other, strict=True)
+            )
+
+
+def test_teachers_and_a_grown_model(trained, toy, tiny, tmp_path):
+    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    more = ["--teacher", str(trained / "model"), "--layers", "4", "--pairs", "512", "--rounds", "1", "--focal", "1"]
+    assert train(tmp_path, toy, tiny, *more) == 0
+    model, _ = load_start(str(tmp_path / "model"))
+    assert model.config.num_hidden_layers == 4
+    assert facts(tmp_path / "model")["recipe"]["teachers"] == [trained.name]
+
+
+def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_path, capsys):
+    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    start, other, mean = trained / "model", tmp_path / "other", tmp_path / "mean"
+    assert train(tmp_path, toy, start, "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
+    (tmp_path / "checkpoint.pt").unlink()
+    assert train(tmp_path, toy, start, "--mean", str(other), "--pairs", "0", "--output", str(mean)) == 0
+    name = next(n for n in weights(start) if n.endswith("word_embeddings.weight"))
+    expected = (weights(start)[name].astype(float) + weights(other)[name]) / 2
+    assert not np.array_equal(weights(start)[name], weights(other)[name])
+    assert np.allclose(weights(mean)[name], expected, atol=1e-3)
+    told = facts(mean)
+    assert told["trained"]["pairs"] == 0 and told["trained"]["finished"] and told["recipe"]["mean"] == ["other"]
+    assert f"from the mean of the weights of {trained.name}, other" in (mean / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "checkpoint.pt").unlink()
+    shutil.rmtree(other)
+    assert train(tmp_path, toy, start, "--layers", "4", "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
+    (tmp_path / "checkpoint.pt").unlink()
+    assert train(tmp_path, toy, start, "--mean", str(other), "--pairs", "0") == 2
+    assert "another shape" in capsys.readouterr().err.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("part", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_damaged_start_is_refused_in_one_sentence(tiny, toy, tmp_path, part, capsys):
+    broken = tmp_path / "broken"
+    shutil.copytree(tiny, broken)
+    file = broken / part
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 3])
+    assert train(tmp_path / "work", toy, broken) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert said[-1].startswith("softirr: ") and str(broken) in said[-1]
+
+
+def test_a_damaged_terminology_is_refused_in_one_sentence(toy, tiny, tmp_path, capsys):
+    broken = tmp_path / "broken"
+    shutil.copytree(toy, broken)
+    write(broken / "synonyms.tsv", "id\tsynonym\tscope\no1\tx\n")
+    assert train(tmp_path / "work", broken, tiny) == 2
+    assert capsys.readouterr().err.strip().splitlines()[-1].startswith(f"softirr: {broken / 'synonyms.tsv'}, line 2")
+
+
+def test_damaged_data_and_checkpoints_are_refused(trained, toy, tiny, tmp_path, capsys):
+    for name in ("data.pkl.gz", "checkpoint.pt"):
+        work = tmp_path / name
+        work.mkdir()
+        for file in ("data.pkl.gz", "checkpoint.pt"):
+            shutil.copy(trained / file, work / file)
+        (work / name).write_bytes((work / name).read_bytes()[:500])
+        assert main(["--work", str(work), "--start", str(tiny), *SMALL]) == 2
+        assert "is damaged" in capsys.readouterr().err.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--work", "x", "--pairs", "0"], ["--work", "x", "--pairs", "-1"], ["--minutes", "x"]]
+)
+def test_unusable_options_end_with_status_2(options, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(options)
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_no_model_to_start_from(tmp_path):
+    with pytest.raises(InputError, match=r"no config\.json"):
+        load_start(str(tmp_path))

@@ -1,0 +1,297 @@
+"""Matches over the raters of an item, on answers whose true concepts are known."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softirr.errors import InputError
+from softirr.matching import clusters
+from softirr.matching import consensus as module
+from softirr.matching.assignment import set_equivalence
+from softirr.matching.consensus import consensus, disagreement, disagreements, distinct_texts, relation
+
+CONCEPT = {
+    "fever": "F", "pyrexia": "F", "raised temperature": "F", "cough": "C", "tussis": "C", "rash": "R", "exanthem": "R",
+    "dermatitis": "D", "atopic dermatitis": "DA", "atopic eczema": "DA",
+}  # fmt: skip
+
+
+def known(pairs):
+    return np.array([1.0 if CONCEPT[a] == CONCEPT[b] else 0.1 for a, b in pairs])
+
+
+def entails(pairs):
+    """Atopic dermatitis is a dermatitis, not the other way round."""
+    return np.array([1.0 if CONCEPT[a].startswith(CONCEPT[b]) else 0.05 for a, b in pairs])
+
+
+class TestTwoRaters:
+    def test_match_surplus_and_suggestion(self):
+        got = consensus({"ann": ("cough", "fever"), "bob": ("pyrexia",)}, known)
+        assert [m.to_dict() for m in got.matches] == [
+            {"texts": {"ann": "fever", "bob": "pyrexia"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
+        ]
+        assert got.unmatched == {"ann": ("cough",)}
+        assert got.suggestion == ("fever",)
+
+    def test_pairs_are_those_of_the_assignment(self):
+        p = np.array([[0.90, 0.88, 0.10], [0.85, 0.72, 0.08], [0.15, 0.20, 0.78]])
+        matrix = np.eye(6)
+        matrix[:3, 3:], matrix[3:, :3] = p, p.T
+        answers = {"1": ("Fatigue", "Weakness", "Nausea"), "2": ("Asthenia", "Lethargy", "Vomiting")}
+        best = consensus(answers, matrix)
+        assert {tuple(m.texts.values()) for m in best.matches} == {
+            ("Fatigue", "Lethargy"), ("Weakness", "Asthenia"), ("Nausea", "Vomiting"),
+        }  # fmt: skip
+        assert sum(m.equivalence for m in best.matches) / 3 == pytest.approx(set_equivalence(p))
+        paper = consensus(answers, matrix, method="greedy")
+        assert sum(m.equivalence for m in paper.matches) / 3 == pytest.approx(set_equivalence(p, method="greedy"))
+
+    def test_unrelated_texts_stand_side_by_side_and_suggest_nothing(self):
+        got = consensus({"a": ("fever",), "b": ("rash",)}, known)
+        assert (got.matches[0].relation, got.matches[0].support) == ("unrelated", 1)
+        assert got.suggestion == ()
+        assert got.unmatched == {}
+
+    def test_direction(self):
+        got = consensus({"a": ("dermatitis",), "b": ("atopic dermatitis",)}, known, entails)
+        assert got.matches[0].relation == "first is more general"
+        got = consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known, entails)
+        assert got.matches[0].relation == "second is more general"
+        assert consensus({"a": ("atopic eczema",), "b": ("dermatitis",)}, known).matches[0].relation == "unrelated"
+
+    def test_an_empty_answer(self):
+        got = consensus({"a": (), "b": ("fever",)}, known)
+        assert (got.matches, got.unmatched, got.suggestion) == ((), {"b": ("fever",)}, ())
+
+    def test_identical_texts(self):
+        got = consensus({"a": ("fever",), "b": ("fever",)}, known)
+        assert got.to_dict() == {
+            "matches": [
+                {"texts": {"a": "fever", "b": "fever"}, "equivalence": 1.0, "relation": "equivalent", "support": 2}
+            ],
+            "unmatched": {},
+            "suggestion": ["fever"],
+        }
+
+
+class TestSeveralRaters:
+    def test_majority(self):
+        got = consensus({"a": ("fever", "rash"), "b": ("cough", "pyrexia"), "c": ("raised temperature",)}, known)
+        assert set(got.matches[0].texts.values()) == {"fever", "pyrexia", "raised temperature"}
+        assert got.matches[0].support == 3
+        assert got.suggestion == ("fever",)
+        # rash and cough are left over and stand side by side
+        assert [m.relation for m in got.matches[1:]] == ["unrelated"]
+
+    def test_two_of_four_are_no_majority(self):
+        got = consensus({"a": ("fever",), "b": ("pyrexia",), "c": ("cough",), "d": ()}, known)
+        assert got.matches[0].support == 2
+        assert got.suggestion == ()
+        assert got.unmatched == {"c": ("cough",)}
+
+    def test_wording_is_the_medoid(self):
+        p = np.array([[1, 0.9, 0.6], [0.9, 1, 0.9], [0.6, 0.9, 1]])
+        got = consensus({"a": ("x",), "b": ("middle of them",), "c": ("z",)}, p)
+        assert got.suggestion == ("middle of them",)
+
+    def test_most_general_first(self):
+        got = consensus({"a": ("atopic eczema",), "b": ("atopic dermatitis",), "c": ("dermatitis",)}, known, entails)
+        assert len(got.matches) == 1
+        assert next(iter(got.matches[0].texts.items())) == ("c", "dermatitis")
+        assert (got.matches[0].relation, got.matches[0].support) == ("first is more general", 2)
+        assert got.suggestion == ("atopic eczema",)
+
+    def test_one_rater(self):
+        got = consensus({"a": ("fever", "rash")}, known)
+        assert (got.matches, got.suggestion) == ((), ("fever", "rash"))
+        assert got.unmatched == {"a": ("fever", "rash")}
+
+    def test_nobody_wrote_anything(self):
+        got = consensus({"a": (), "b": (), "c": ()}, known)
+        assert (got.matches, got.unmatched, got.suggestion) == ((), {}, ())
+
+    @given(seed=st.integers(0, 2**32 - 1), n_raters=st.integers(2, 5))
+    @settings(max_examples=50, deadline=None)
+    def test_true_clusters_are_found_whatever_the_order_of_the_raters(self, seed, n_raters):
+        """With P from known concepts, clusters are the concepts, each rater at most once in each."""
+        rng = np.random.default_rng(seed)
+        answers = {
+            f"r{r}": tuple(f"{c}/{r}" for c in rng.permutation(6)[: rng.integers(0, 6)]) for r in range(n_raters)
+        }
+
+        def p(pairs):
+            return np.array([0.9 if a.split("/")[0] == b.split("/")[0] else 0.2 for a, b in pairs])
+
+        def clusters(got):
+            return {frozenset(m.texts.values()) for m in got.matches if m.relation == "equivalent"}
+
+        got = consensus(answers, p)
+        concepts = {}
+        for texts in answers.values():
+            for t in texts:
+                concepts.setdefault(t.split("/")[0], set()).add(t)
+        assert clusters(got) == {frozenset(c) for c in concepts.values() if len(c) > 1}
+        shuffled = {r: answers[r] for r in rng.permutation(list(answers)).tolist()}
+        again = consensus(shuffled, p)
+        assert clusters(again) == clusters(got)
+        assert sorted(again.suggestion) == sorted(got.suggestion)
+
+    @given(seed=st.integers(0, 2**32 - 1))
+    @settings(max_examples=40, deadline=None)
+    def test_every_text_stands_in_one_place(self, seed):
+        rng = np.random.default_rng(seed)
+        answers = {f"r{r}": tuple(f"t{r}.{i}" for i in range(rng.integers(0, 5))) for r in range(rng.integers(1, 6))}
+        n = len(distinct_texts(answers))
+        p = rng.random((n, n))
+        p = (p + p.T) / 2
+        np.fill_diagonal(p, 1)
+        got = consensus(answers, p, rng.random((n, n)))
+        for rater, texts in answers.items():
+            placed = [m.texts[rater] for m in got.matches if rater in m.texts] + list(got.unmatched.get(rater, ()))
+            assert sorted(placed) == sorted(texts)
+        assert all(len(m.texts) > 1 and 1 <= m.support <= len(m.texts) for m in got.matches)
+
+    def test_improvement_reaches_the_best_clustering_of_small_items(self):
+        """Against all clusterings of three raters with two texts each: mostly the best one, never far from it."""
+        rng = np.random.default_rng(11)
+        rater = np.repeat(np.arange(3), 2)
+        # each clustering once: a node opens the next place or joins one that is open
+        clusterings = [
+            np.array(p)
+            for p in product(range(6), repeat=6)
+            if all(c <= max(p[:i], default=-1) + 1 for i, c in enumerate(p))
+        ]
+        assert len(clusterings) == 203
+        exact = 0
+        for _ in range(40):
+            gain = rng.random((6, 6)) - 0.5
+            gain = (gain + gain.T) / 2
+            found = clusters.improve(clusters.agglomerate(np.arange(6), rater, gain), rater, gain)
+            best = max(_value(places, rater, gain) for places in clusterings)
+            got = _value(found, rater, gain)
+            assert got >= 0.8 * best
+            exact += got >= best - 1e-9
+        assert exact >= 34
+
+
+def _value(label, rater, gain):
+    same = np.triu(label[:, None] == label[None, :], 1)
+    if np.any(same & (rater[:, None] == rater[None, :])):
+        return -np.inf
+    return gain[same].sum()
+
+
+class TestRelation:
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            ((0.9,), "equivalent"),
+            ((0.5,), "equivalent"),
+            ((0.2,), "unrelated"),
+            ((0.2, 0.9, 0.1), "second is more general"),
+            ((0.2, 0.1, 0.9), "first is more general"),
+            ((0.2, 0.1, 0.1), "unrelated"),
+            ((0.9, 0.9, 0.9), "equivalent"),
+        ],
+    )
+    def test_relation(self, values, expected):
+        assert relation(*values) == expected
+
+    def test_thresholds(self):
+        assert relation(0.6, threshold=0.7) == "unrelated"
+        assert relation(0.2, 0.6, 0.1, direction_threshold=0.7) == "unrelated"
+
+
+class TestKindsOfDisagreement:
+    """The paper, section "Error Analysis"."""
+
+    def test_kinds(self):
+        assert disagreement("fever", "pyrexia", 0.9) is None
+        assert disagreement("atopic dermatitis", "dermatitis", 0.2, 0.95, 0.1) == "generalisation"
+        assert disagreement("Hypotension", "hypertension", 0.1) == "lexical"
+        assert disagreement("left ventricle", "right atrium", 0.1, relatedness=0.8) == "equality"
+        assert disagreement("iron deficiency", "stroke", 0.3) == "equality"
+        assert disagreement("iron deficiency", "stroke", 0.1) == "unrelated"
+
+    def test_counts(self):
+        pairs = [
+            ("fever", "pyrexia"),
+            ("Hypotension", "hypertension"),
+            ("atopic dermatitis", "dermatitis"),
+            ("gout", "stroke"),
+        ]
+        got = disagreements(pairs, [0.9, 0.1, 0.2, 0.0], [[0.9, 0.9], [0.1, 0.1], [0.9, 0.1], [0.0, 0.0]])
+        assert got == {"generalisation": 1, "lexical": 1, "equality": 0, "unrelated": 1}
+
+
+def test_matrix_of_another_size():
+    with pytest.raises(InputError, match="3 distinct texts"):
+        consensus({"a": ("x", "y"), "b": ("z",)}, np.eye(2))
+
+
+class TestManyTexts:
+    def test_only_pairs_that_can_meet_are_asked(self):
+        asked = []
+
+        def p(pairs):
+            asked.extend(pairs)
+            return known(pairs)
+
+        consensus({"a": ("fever", "rash"), "b": ("cough",), "c": ("cough", "tussis")}, p)
+        # not fever with rash, which one rater wrote; each pair once
+        assert {frozenset(pair) for pair in asked} == {
+            frozenset(pair)
+            for pair in [
+                ("fever", "cough"), ("fever", "tussis"), ("rash", "cough"), ("rash", "tussis"), ("cough", "tussis"),
+            ]
+        }  # fmt: skip
+        assert len(asked) == 5
+
+    def test_parts_of_an_item_do_not_touch_each_other(self):
+        # two groups that have nothing in common are matched as they are alone
+        near = np.array([[1, 0.9, 0.6], [0.9, 1, 0.7], [0.6, 0.7, 1]])
+        both = np.full((6, 6), 0.1)
+        both[:3, :3] = both[3:, 3:] = near
+        together = consensus(
+            {"a": ("p", "u"), "b": ("q", "v"), "c": ("r", "w")}, both[np.ix_([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 5])]
+        )
+        alone = consensus({"a": ("p",), "b": ("q",), "c": ("r",)}, near)
+        assert together.matches[0] == alone.matches[0]
+        assert [m.texts["a"] for m in together.matches] == ["p", "u"]
+
+    @pytest.mark.parametrize("as_matrix", [False, True])
+    def test_above_a_number_of_texts_the_surest_pairs_come_first(self, monkeypatch, as_matrix):
+        answers = {
+            "a": ("fever", "rash", "dermatitis"),
+            "b": ("cough", "pyrexia", "exanthem"),
+            "c": ("raised temperature", "atopic eczema"),
+            "d": ("fever",),
+        }
+        exact = consensus(answers, known, entails)
+        assert not exact.approximate
+        monkeypatch.setattr(module, "MANY", 3)
+        texts = distinct_texts(answers)
+        grid = list(product(texts, repeat=2))
+        given = [f if not as_matrix else f(grid).reshape(len(texts), -1) for f in (known, entails)]
+        got = consensus(answers, *given)
+        assert got.approximate
+        wanted = [m for m in exact.matches if m.relation == "equivalent"]
+        assert [m.to_dict() for m in got.matches] == [m.to_dict() for m in wanted]
+        assert got.suggestion == exact.suggestion
+        # what is equivalent to nothing stands alone
+        assert "atopic eczema" in got.unmatched["c"]
+
+    def test_one_text_of_each_rater_in_a_match_of_many(self, monkeypatch):
+        monkeypatch.setattr(module, "MANY", 10)
+        rng = np.random.default_rng(0)
+        answers = {str(r): tuple(f"{c} {rng.integers(3)}" for c in rng.choice(4, 2, replace=False)) for r in range(40)}
+        got = consensus(answers, lambda pairs: np.array([float(a[0] == b[0]) for a, b in pairs]))
+        seen = {(rater, text) for match in got.matches for rater, text in match.texts.items()}
+        assert all(len({text[0] for text in match.texts.values()}) == 1 for match in got.matches)
+        assert len(seen) == sum(len(match.texts) for match in got.matches) == 80

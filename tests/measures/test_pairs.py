@@ -1,0 +1,191 @@
+"""PairScorer: the measure's own values whatever is asked, in whatever order, as often as one likes; nothing reaches the measure twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softirr.errors import InputError
+from softirr.measures import Provenance, measure, mutual
+from softirr.measures.cache import MemoryCache
+from softirr.measures.calibration import Calibration, calibrated, fit
+from softirr.measures.pairs import PairScorer
+
+TEXTS = ["fever", "high temperature", " fever ", "cough", "dry  cough", "dry cough", "", "no fever at all", "rash"]
+
+
+class Directed:
+    """P(a ⇒ b) grows with the share of b's letters that a has; keeps what it was asked."""
+
+    def __init__(self, name: str = "directed", shift: float = 0.0) -> None:
+        self.name, self.cache_key, self.shift = name, f"{name} {shift}", shift
+        self.asked: list[tuple[str, str]] = []
+
+    def one(self, a: str, b: str) -> float:
+        return (len(set(a) & set(b)) + 0.5 + self.shift) / (len(set(b)) + 1 + self.shift)
+
+    def entail_checked(self, pairs: Any, *, progress: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        self.asked.extend(pairs)
+        values = np.array([[self.one(a, b), self.one(b, a)] for a, b in pairs]).reshape(-1, 2)
+        if progress is not None:
+            progress(len(pairs), len(pairs))
+        return values, np.ones(len(pairs), dtype=bool)
+
+    def entail_both(self, pairs: Any) -> np.ndarray:
+        return self.entail_checked(pairs)[0]
+
+    def entail(self, pairs: Any) -> np.ndarray:
+        return self.entail_both(pairs)[:, 0]
+
+    def score(self, pairs: Any) -> np.ndarray:
+        return mutual(self.entail_both(pairs))
+
+    def provenance(self) -> Provenance:
+        return Provenance(measure=self.name)
+
+
+class Symmetric:
+    """A slow measure without directions."""
+
+    name, cache_key = "symmetric", "symmetric"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def score(self, pairs: Any) -> np.ndarray:
+        self.asked.extend(pairs)
+        return np.array([0.9 / (1 + abs(len(a) - len(b))) for a, b in pairs])
+
+    def provenance(self) -> Provenance:
+        return Provenance(measure=self.name)
+
+
+def expected(left: list[int], right: list[int]) -> np.ndarray:
+    """Both directions of every pair, one at a time."""
+    plain, rows = Directed(), []
+    for i, j in zip(left, right, strict=True):
+        a, b = (" ".join(TEXTS[k].split()) for k in (i, j))
+        rows.append([1.0, 1.0] if a == b else [plain.one(a, b), plain.one(b, a)])
+    return np.array(rows).reshape(-1, 2)
+
+
+INDEX = st.integers(0, len(TEXTS) - 1)
+ASKED = st.lists(st.lists(st.tuples(INDEX, INDEX), max_size=12), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(calls=ASKED, with_cache=st.booleans(), chunk=st.sampled_from([1, 3, 1000]))
+def test_values_are_the_measures_own_and_no_pair_is_asked_twice(
+    calls: list[list[tuple[int, int]]], with_cache: bool, chunk: int
+) -> None:
+    source = Directed()
+    source.chunk = chunk  # type: ignore[attr-defined]
+    scorer = PairScorer(source, TEXTS, cache=MemoryCache() if with_cache else None)
+    for call in calls:
+        left, right = [i for i, _ in call], [j for _, j in call]
+        directions = scorer.entail(np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))
+        assert directions is not None and np.array_equal(directions, expected(left, right))
+        scores = scorer.score(np.array(right, dtype=np.int64), np.array(left, dtype=np.int64))
+        assert np.array_equal(scores, mutual(expected(left, right)))
+    unordered = [frozenset(pair) for pair in source.asked]
+    assert len(unordered) == len(set(unordered)) == scorer.pairs_scored
+    assert all(len(pair) == 2 for pair in unordered), "the same text was asked about itself"
+
+
+def test_blocks_are_filled_from_pairs() -> None:
+    everything = np.arange(len(TEXTS))
+    for source in (Directed(), Symmetric()):
+        scorer = PairScorer(source, TEXTS)
+        block = scorer.block(everything, everything)
+        assert block.dtype == np.float32 and np.array_equal(block, block.T)
+        assert np.all(np.diag(block) == 1) and block[0, 2] == 1
+        pairs = scorer.score(np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS)))
+        assert np.allclose(block.ravel(), pairs, atol=1e-7)
+        # nine texts, seven of them different
+        assert scorer.pairs_scored == len(source.asked) == 7 * 6 // 2
+    assert PairScorer(Symmetric(), TEXTS).entail(everything, everything) is None
+
+
+@pytest.mark.parametrize("name", ["indel", "jaccard"])
+def test_cheap_measures_count_each_pair_of_a_block_once(name: str) -> None:
+    scorer = PairScorer(measure(name), TEXTS)
+    rows, cols = np.array([0, 1, 2, 3]), np.array([1, 3, 7])
+    block = scorer.block(rows, cols)
+    pairs = [(TEXTS[i], TEXTS[j]) for i in rows for j in cols]
+    assert np.allclose(block.ravel(), measure(name).score(pairs), atol=1e-6)
+    # fever, high temperature, cough with high temperature, cough, no fever at all
+    assert scorer.pairs_scored == 3 * 3 - 2 - 1
+
+
+def test_progress_runs_to_all_pairs_also_when_some_are_known() -> None:
+    cache, seen = MemoryCache(), list[tuple[int, int]]()
+    PairScorer(Directed(), TEXTS, cache=cache).score(np.array([0, 1]), np.array([1, 3]))
+    source = Directed()
+    source.chunk = 4  # type: ignore[attr-defined]
+    scorer = PairScorer(source, TEXTS, cache=cache, progress=lambda done, total: seen.append((done, total)))
+    scorer.block(np.arange(9), np.arange(9))
+    assert seen[0] == (0, 21) and seen[-1] == (21, 21) and seen == sorted(seen)
+    assert scorer.pairs_scored == 19
+
+
+def test_values_that_are_no_probabilities_are_refused() -> None:
+    source = Symmetric()
+    for wrong in (1.2, -0.1, np.nan):
+        source.score = lambda pairs, wrong=wrong: np.full(len(pairs), wrong)  # type: ignore[method-assign, misc]
+        with pytest.raises(InputError, match="symmetric gave scores that are not probabilities"):
+            PairScorer(source, TEXTS).score(np.array([0]), np.array([1]))
+
+
+def fitted(seed: int) -> Calibration:
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(size=120)
+    return fit(p, (rng.uniform(size=120) < p**2).astype(float))
+
+
+@pytest.mark.parametrize("kind", [Directed, Symmetric])
+def test_a_calibration_reads_the_raw_scores_of_the_model(kind: type) -> None:
+    everything, cache = np.arange(len(TEXTS)), MemoryCache()
+    left, right = np.repeat(everything, len(TEXTS)), np.tile(everything, len(TEXTS))
+    raw = kind()
+    PairScorer(raw, TEXTS, cache=cache).score(left, right)
+    plain = PairScorer(kind(), TEXTS).score(left, right)
+    for seed in (0, 1):
+        source, calibration = kind(), fitted(seed)
+        scorer = PairScorer(calibrated(source, calibration), TEXTS, cache=cache)
+        scores = scorer.score(left, right)
+        assert source.asked == [] and scorer.pairs_scored == 0, "a new calibration asked the model again"
+        same = plain == 1
+        assert np.all(scores[same] == 1)
+        assert np.allclose(scores[~same], calibration.apply(plain[~same]), atol=1e-9)
+        assert not np.allclose(scores, plain, atol=0.01)
+        # what a direct call of the calibrated measure gives
+        clean = [" ".join(text.split()) for text in TEXTS]
+        pairs = [(clean[i], clean[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+        if kind is Symmetric:
+            different = [k for k in range(len(pairs)) if not same[k]]
+            direct = calibrated(kind(), calibration).score([pairs[k] for k in different])
+            assert np.allclose(direct, scores[different], atol=1e-9)
+        else:
+            directions = scorer.entail(left, right)
+            backward = scorer.entail(right, left)
+            assert directions is not None and backward is not None
+            assert np.array_equal(directions, backward[:, ::-1])
+            assert np.allclose(mutual(directions), scores)
+    # and what a calibrated run keeps, a raw run finds
+    other, fresh = MemoryCache(), kind()
+    PairScorer(calibrated(kind(), fitted(0)), TEXTS, cache=other).score(left, right)
+    assert np.array_equal(PairScorer(fresh, TEXTS, cache=other).score(left, right), plain) and fresh.asked == []
+
+
+def test_a_calibrated_cheap_measure_stays_cheap() -> None:
+    calibration = fitted(0)
+    scorer = PairScorer(calibrated(measure("indel"), calibration), TEXTS)
+    assert scorer.cheap
+    rows = np.arange(len(TEXTS))
+    raw = PairScorer(measure("indel"), TEXTS).block(rows, rows)
+    block = scorer.block(rows, rows)
+    assert np.allclose(block[raw < 1], calibration.apply(raw[raw < 1]), atol=1e-6) and np.all(np.diag(block) == 1)

@@ -1,0 +1,301 @@
+"""From a table to the report: what the contract promises, which chance is chosen, and items of any size."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.coefficients.intervals import FEW_ITEMS
+from softirr.errors import InputError
+from softirr.measures import Provenance
+from softirr.report.agreement import CHEAP_TARGET_SE, TARGET_SE
+
+COEFFICIENTS = {
+    "observed_agreement",
+    "cohen_kappa",
+    "scott_pi",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "gwet_ac2",
+    "sigma",
+    "ks",
+}
+WORDS = ("fever", "high fever", "cough", "dry cough", "headache", "nausea", "rash", "fatigue")
+
+
+def table(n_items=20, raters="abc", seed=0, sets=False):
+    rng = np.random.default_rng(seed)
+    answers = []
+    for i in range(n_items):
+        for r in raters:
+            if rng.random() < 0.85:
+                size = int(rng.integers(0, 4)) if sets else 1
+                answers.append(softirr.Answer(str(i), r, tuple(rng.choice(WORDS, size, replace=False).tolist())))
+    return softirr.AnnotationTable.from_answers(answers, items=[str(i) for i in range(n_items)])
+
+
+class Slow:
+    """A measure that is not cheap: Indel, asked pair by pair and counted."""
+
+    name = "slow"
+
+    def __init__(self):
+        self._indel = softirr.measure("indel")
+        self.asked = []
+
+    def score(self, pairs):
+        self.asked.extend(pairs)
+        return self._indel.score(pairs)
+
+    def provenance(self):
+        return Provenance(measure=self.name)
+
+
+def distinct(n_items):
+    rng = np.random.default_rng(1)
+    return softirr.AnnotationTable.from_answers(
+        softirr.Answer(str(i), r, (f"{WORDS[rng.integers(8)]} {WORDS[rng.integers(8)]} {r}{i}",))
+        for i in range(n_items)
+        for r in "ab"
+    )
+
+
+class TestContract:
+    """Design, section 6."""
+
+    @pytest.mark.parametrize("sets", [False, True])
+    def test_keys(self, sets):
+        report = softirr.agreement(table(sets=sets), "indel").to_dict()
+        assert report["schema_version"] == 1
+        assert set(report["coefficients"]) == COEFFICIENTS
+        for coefficient in report["coefficients"].values():
+            assert set(coefficient) == {"value", "standard_error", "ci95", "undefined"}
+        assert set(report["expected_agreement"]) == {
+            "cohen",
+            "fleiss",
+            "krippendorff",
+            "method",
+            "standard_error",
+            "pairs_scored",
+        }
+        assert len(report["items"]) == report["n_items"] == 20
+        for rater in report["raters"]:
+            assert {"id", "n_items", "agreement"} <= set(rater)
+        for pair in report["rater_pairs"]:
+            assert {"raters", "n_items", "observed_agreement", "expected_agreement", "cohen_kappa"} <= set(pair)
+        for item in report["items"]:
+            assert {"id", "agreement", "n_raters", "matches", "unmatched", "suggestion"} <= set(item)
+            for match in item["matches"]:
+                assert {"texts", "equivalence", "relation", "support"} <= set(match)
+        assert {"softirr", "measure", "model", "model_sha256", "device", "truncated_texts"} <= set(report["provenance"])
+        json.dumps(report, allow_nan=False)
+
+    def test_the_command_line_prints_it(self, capsys, monkeypatch):
+        rows = ["item,rater,text"] + [
+            f"{i},{r},{WORDS[(i + (r == 'b') * (i % 3)) % 8]}" for i in range(12) for r in "ab"
+        ]
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
+        for interval in ("analytic", "bootstrap"):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(rows).encode())))
+            assert main(["score", "-", "--measure", "indel", "--interval", interval, "--json"]) == 0
+            report = json.loads(capsys.readouterr().out)
+            assert set(report["coefficients"]) == COEFFICIENTS
+            for name, coefficient in report["coefficients"].items():
+                assert coefficient["ci95"] is not None, name
+            (pair,) = report["rater_pairs"]
+            assert pair["cohen_kappa"]["ci95"] is not None
+            assert pair["observed_agreement_ci95"] is not None
+            assert all(rater["agreement_ci95"] for rater in report["raters"])
+
+    def test_items_average_to_the_project(self):
+        report = softirr.agreement(table(), "indel")
+        compared = [item for item in report.items if item.agreement is not None]
+        assert np.mean([item.agreement for item in compared]) == pytest.approx(
+            report.coefficients["observed_agreement"].value, abs=1e-12
+        )
+        assert np.mean([item.kappa for item in compared]) == pytest.approx(
+            report.coefficients["fleiss_kappa"].value, abs=1e-12
+        )
+        for item in compared:
+            assert np.mean([value for *_, value in item.pairs]) == pytest.approx(item.agreement, abs=1e-12)
+
+    def test_rater_pairs_average_to_the_project(self):
+        report = softirr.agreement(table(), "indel")
+        kappas = [pair.cohen_kappa.value for pair in report.rater_pairs]
+        assert np.mean(kappas) == pytest.approx(report.coefficients["cohen_kappa"].value, abs=1e-12)
+        of_a = [pair.cohen_kappa.value for pair in report.rater_pairs if "a" in pair.raters]
+        (rater,) = [rater for rater in report.raters if rater.id == "a"]
+        assert rater.cohen_kappa.value == pytest.approx(np.mean(of_a), abs=1e-12)
+
+    def test_sigmas_average_to_the_project(self):
+        """Of a rater pair over its items, of an item over its pairs; with two raters both are the project's."""
+        report = softirr.agreement(table(raters="ab"), "indel")
+        sigma = report.coefficients["sigma"].value
+        (pair,) = report.rater_pairs
+        assert pair.sigma.value == pytest.approx(sigma, abs=1e-12)
+        assert [rater.sigma.value for rater in report.raters] == pytest.approx([sigma] * 2, abs=1e-12)
+        items = [item.sigma for item in report.items if item.agreement is not None]
+        assert np.mean(items) == pytest.approx(sigma, abs=1e-12)
+        assert all(item.sigma is None for item in report.items if item.agreement is None)
+
+    def test_items_alone_are_those_of_the_report(self):
+        given = table(sets=True)
+        whole, alone = softirr.agreement(given, "indel").items, softirr.item_agreement(given, "indel")
+        assert [(i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in whole] == [
+            (i.id, i.agreement, i.matches, i.unmatched, i.suggestion) for i in alone
+        ]
+        assert all(item.kappa is None for item in alone)
+
+    def test_few_items_are_warned_of(self):
+        few, enough = (softirr.agreement(table(n), "indel") for n in (FEW_ITEMS - 5, 2 * FEW_ITEMS))
+        assert any("rough" in warning for warning in few.warnings)
+        assert not any("rough" in warning for warning in enough.warnings)
+
+    def test_the_distributions_are_shares(self):
+        found = softirr.agreement(table(), "indel").distributions
+        assert sum(found.same_item) == pytest.approx(1, abs=1e-12)
+        assert sum(found.different_items) == pytest.approx(1, abs=1e-12)
+
+
+class TestChoiceOfChance:
+    def test_cheap_measures_are_exact(self):
+        assert softirr.agreement(distinct(100), "indel").expected_agreement.method == "exact"
+
+    def test_costly_ones_as_far_as_the_budget_goes(self):
+        few = softirr.agreement(distinct(40), Slow()).expected_agreement
+        many = softirr.agreement(distinct(200), Slow()).expected_agreement
+        assert (few.method, many.method) == ("exact", "stratified")
+        assert many.standard_error <= TARGET_SE
+        assert many.pairs_scored < 10_000
+
+    def test_a_costly_measure_is_asked_no_more_than_the_report_says(self):
+        slow = Slow()
+        report = softirr.agreement(distinct(200), slow)
+        assert len(slow.asked) == len({tuple(sorted(pair)) for pair in slow.asked})
+        # same-item pairs are scored besides
+        assert len(slow.asked) <= report.expected_agreement.pairs_scored + 200
+
+    def test_the_target_by_default(self):
+        """0.005, and 0.001 where the measure is cheap."""
+        given = distinct(300)
+        cheap = softirr.agreement(given, "indel", chance="stratified").expected_agreement
+        costly = softirr.agreement(given, Slow(), chance="stratified").expected_agreement
+        own = softirr.agreement(given, Slow(), chance="stratified", target_se=0.0015).expected_agreement
+        assert cheap.standard_error <= CHEAP_TARGET_SE == 0.001
+        assert 0.001 < costly.standard_error <= TARGET_SE == 0.005
+        assert 0.001 < own.standard_error <= 0.0015
+        assert cheap.pairs_scored > own.pairs_scored > costly.pairs_scored
+
+    def test_the_three_agree(self):
+        given = distinct(300)
+        exact, stratified, permuted = (
+            softirr.agreement(given, "indel", chance=chance, permutations=20)
+            for chance in ("exact", "stratified", "permutation")
+        )
+        for other in (stratified, permuted):
+            expected = other.expected_agreement
+            for name in ("cohen", "fleiss", "krippendorff"):
+                assert getattr(expected, name) == pytest.approx(
+                    getattr(exact.expected_agreement, name), abs=4 * expected.standard_error
+                )
+            for name in ("cohen_kappa", "krippendorff_alpha"):
+                assert other.coefficients[name].value == pytest.approx(exact.coefficients[name].value, abs=0.01)
+                assert other.coefficients[name].standard_error == pytest.approx(
+                    exact.coefficients[name].standard_error, rel=0.2
+                )
+
+    def test_sorting_by_another_measure(self):
+        found = softirr.agreement(distinct(200), Slow(), chance="stratified", sorting="jaccard")
+        assert found.expected_agreement.standard_error <= TARGET_SE
+
+    def test_large_sets_cost_more(self, monkeypatch):
+        """The budget counts the work: an assignment of 20 texts with 20 is dearer than one of 2 with 2."""
+        monkeypatch.setattr(sys.modules["softirr.report.agreement"], "SET_PAIRS", 1_000)
+        methods = []
+        for size in (2, 12):
+            texts = [f"{word} {n}" for n in range(12) for word in WORDS]
+            rng = np.random.default_rng(0)
+            answers = [
+                softirr.Answer(str(i), r, tuple(rng.choice(texts, size, replace=False).tolist()))
+                for i in range(21)
+                for r in "ab"
+            ]
+            found = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "indel")
+            methods.append(found.expected_agreement.method)
+        assert methods == ["exact", "stratified"]
+
+    @pytest.mark.parametrize("chance", ["exact", "stratified", "permutation"])
+    def test_sets(self, chance):
+        report = softirr.agreement(table(30, sets=True), "indel", chance=chance)
+        assert report.expected_agreement.method == chance
+        assert report.coefficients["cohen_kappa"].ci95 is not None
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"chance": "guess"},
+            {"interval": "exact"},
+            {"marginals": "mine"},
+            {"compat": "braylan2021"},
+            {"permutations": 0},
+            {"target_se": 0.0},
+            {"target_se": float("nan")},
+            {"assignment": "random"},
+        ],
+    )
+    def test_what_is_not_known_is_refused(self, options):
+        with pytest.raises(InputError):
+            softirr.agreement(table(), "indel", **options)
+
+    def test_sigma_and_ks_as_their_authors(self):
+        given = table(60)
+        ours, theirs = softirr.agreement(given, "indel"), softirr.agreement(given, "indel", compat="braylan2022")
+        for name in ("sigma", "ks"):
+            assert theirs.coefficients[name].value is not None
+            assert theirs.coefficients[name].ci95 is None
+            assert theirs.coefficients[name].value == pytest.approx(ours.coefficients[name].value, abs=0.15)
+        assert theirs.coefficients["cohen_kappa"] == ours.coefficients["cohen_kappa"]
+        again = softirr.agreement(given, "indel", compat="braylan2022")
+        assert again.coefficients["sigma"] == theirs.coefficients["sigma"]
+
+    def test_gwets_marginals_are_for_fleiss_and_gwet(self):
+        given = table(40)
+        plain, gwet = (softirr.agreement(given, "indel", marginals=way) for way in ("answers", "gwet2014"))
+        assert plain.coefficients["krippendorff_alpha"] == gwet.coefficients["krippendorff_alpha"]
+        assert plain.coefficients["fleiss_kappa"] != gwet.coefficients["fleiss_kappa"]
+
+
+class TestHugeItems:
+    def test_thousands_of_texts_in_one_item(self):
+        """One hostile task must not hold up a project: work grows with the pairs of different raters' texts, in arrays."""
+        rng = np.random.default_rng(0)
+        answers = [
+            softirr.Answer("huge", r, tuple(f"{WORDS[rng.integers(8)]} {r} {n}" for n in range(size)))
+            for r, size in (("a", 2_500), ("b", 40), ("c", 1))
+        ]
+        answers += [softirr.Answer("small", r, ("fever",)) for r in "abc"]
+        measure = Slow()
+        huge, small = softirr.item_agreement(softirr.AnnotationTable.from_answers(answers), measure)
+        assert small.agreement == 1
+        assert 0 <= huge.agreement < 0.1
+        # no two texts of one rater were compared, and no pair twice
+        assert all(a.split()[-2] != b.split()[-2] for a, b in measure.asked)
+        assert len(measure.asked) == 2_500 * 40 + 2_500 + 40
+
+    def test_text_pairs_of_small_items_are_looked_up_in_both_orders(self):
+        answers = [softirr.Answer("1", "a", ("x y", "fever")), softirr.Answer("1", "b", ("fevers", "x z"))]
+        (item,) = softirr.item_agreement(softirr.AnnotationTable.from_answers(answers), "indel")
+        indel = softirr.measure("indel")
+        found = {frozenset(match.texts.values()): match.equivalence for match in item.matches}
+        assert found == {
+            frozenset(("fever", "fevers")): pytest.approx(indel.score([("fever", "fevers")])[0]),
+            frozenset(("x y", "x z")): pytest.approx(indel.score([("x y", "x z")])[0]),
+        }

@@ -1,0 +1,229 @@
+"""Readers and the table: what counts, what doesn't, and what is said about it."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softirr.errors import InputError
+from softirr.tables import annotations
+from softirr.tables.annotations import AnnotationTable, Answer, Excluded, label_studio_answers, read, text_controls
+from softirr.text import normalise
+
+
+def rows(table):
+    """The table as plain values: (item, rater, texts)."""
+    return {
+        (table.items[i], table.raters[r], table.texts_of(a))
+        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
+    }
+
+
+def region(texts, *, name="findings", **more):
+    return {"from_name": name, "to_name": "text", "type": "textarea", "value": {"text": texts}, **more}
+
+
+def annotation(number, rater, *texts, updated="2026-01-01T00:00:00Z", **more):
+    result = [region(list(texts))] if texts else []
+    return {"id": number, "completed_by": rater, "result": result, "updated_at": updated, **more}
+
+
+def task(number, *made, **more):
+    return {"id": number, "data": {}, "annotations": list(made), **more}
+
+
+class TestText:
+    def test_white_space_controls_and_composition_are_folded(self):
+        assert normalise(" heart\u00a0\tattack\x00\n") == "heart attack"
+        assert normalise("e\u0301de\u0300me") == "\u00e9d\u00e8me"
+
+    def test_case_is_kept_unless_asked(self):
+        assert normalise("Fever") == "Fever"
+        assert normalise("Fever", casefold=True) == "fever"
+
+    @given(st.text(st.characters(exclude_categories=()), max_size=40), st.booleans())
+    def test_normal_form_is_stable_and_survives_utf8(self, text, casefold):
+        once = normalise(text, casefold=casefold)
+        once.encode("utf-8")
+        assert normalise(once, casefold=casefold) == once
+
+
+class TestTable:
+    def test_missing_is_not_empty(self):
+        table = AnnotationTable.from_answers([Answer("1", "a", ()), Answer("2", "b", ("x",))], items=["1", "2", "3"])
+        assert table.items == ("1", "2", "3")
+        assert rows(table) == {("1", "a", ()), ("2", "b", ("x",))}
+        assert not table.is_single
+
+    def test_an_answer_is_a_set_of_normalised_texts(self):
+        table = AnnotationTable.from_answers(
+            [Answer("1", "a", ("fever", " fever ", "", "cough")), Answer("1", "b", ("cough", "fever"))]
+        )
+        assert table.texts == ("cough", "fever")
+        assert len(table.answers) == 1
+
+    def test_two_answers_of_one_rater_are_refused(self):
+        with pytest.raises(InputError, match="'a' has two answers for item '1'"):
+            AnnotationTable.from_answers([Answer("1", "a", ("x",)), Answer("1", "a", ("y",))])
+
+
+class TestLabelStudio:
+    def test_one_result_with_two_strings_equals_two_results(self):
+        one = annotation(1, 7, "fever", "cough")
+        two = {**annotation(2, 8), "result": [region(["fever"]), region(["cough"])]}
+        answers, excluded = label_studio_answers(task(5, one, two), control="findings")
+        assert answers == [Answer("5", "7", ("fever", "cough")), Answer("5", "8", ("fever", "cough"))]
+        assert excluded == []
+
+    def test_what_does_not_count_is_listed_with_the_reason(self):
+        made = task(
+            5,
+            annotation(1, 1, "fever", was_cancelled=True),
+            annotation(2, 2, "old", updated="2026-01-01T00:00:00Z"),
+            annotation(3, 2, "new", updated="2026-01-02T00:00:00Z"),
+            {**annotation(4, 3), "result": [region(["copied"], origin="prediction")]},
+            {**annotation(5, 4), "result": [region(["edited"], origin="prediction-changed")]},
+            annotation(6, None, "nobody"),
+            {**annotation(7, 6), "result": [region(["taken over"])], "parent_prediction": 12},
+            annotation(8, {"id": 7, "email": "g@example.com"}),
+            drafts=[{"user": "h@example.com", "result": [region(["draft"])]}],
+        )
+        answers, excluded = label_studio_answers(made, control="findings")
+        assert answers == [Answer("5", "2", ("new",)), Answer("5", "7", ())]
+        assert [(e.rater, e.reason) for e in excluded] == [
+            ("1", annotations.SKIPPED),
+            ("2", annotations.OLDER_DUPLICATE),
+            ("3", annotations.COPIED),
+            ("4", annotations.COPIED_AND_EDITED),
+            ("", annotations.NO_RATER),
+            ("6", annotations.COPIED),
+            ("h@example.com", annotations.DRAFT),
+        ]
+
+    def test_the_newest_answer_counts_wherever_it_stands(self):
+        newest_first = task(
+            1, annotation(9, 1, "new", updated="2026-02-01"), annotation(8, 1, "old", updated="2026-01-01")
+        )
+        assert label_studio_answers(newest_first, control=None)[0] == [Answer("1", "1", ("new",))]
+
+    def test_model_predictions_are_raters_only_on_request_and_never_ours(self):
+        made = task(
+            1,
+            annotation(1, 1, "fever"),
+            predictions=[
+                {"id": 4, "model_version": "agreement", "result": [region(["fever"])]},
+                {"id": 5, "model_version": "m2", "result": [region(["pyrexia"])]},
+            ],
+        )
+        assert len(label_studio_answers(made, control=None)[0]) == 1
+        assert label_studio_answers(made, control=None, predictions_as_raters=True)[0][1] == Answer(
+            "1", "model:m2", ("pyrexia",)
+        )
+
+    def test_controls_are_found_and_one_has_to_be_chosen(self, tmp_path):
+        both = {**annotation(1, 1), "result": [region(["x"]), region(["y"], name="plan"), {"type": "choices"}]}
+        assert text_controls([task(1, both)]) == ("findings", "plan")
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps([task(1, both)]))
+        with pytest.raises(
+            InputError, match=r"several TextArea controls \(findings, plan\): choose one with --control"
+        ):
+            read(path)
+        assert rows(read(path, control="plan")) == {("1", "1", ("y",))}
+        with pytest.raises(InputError, match="no TextArea named 'other'"):
+            read(path, control="other")
+
+    def test_per_region_texts_are_pooled(self):
+        made = {
+            **annotation(1, 1),
+            "result": [
+                {"id": "r1", "from_name": "lab", "type": "labels", "value": {"start": 0, "end": 3}},
+                region(["a"], id="r1"),
+                region(["b"], id="r2"),
+            ],
+        }
+        assert label_studio_answers(task(1, made), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
+
+
+class TestCsv:
+    def test_several_rows_are_a_set_and_an_empty_text_is_an_empty_answer(self, tmp_path):
+        path = tmp_path / "answers.csv"
+        path.write_bytes('\ufeffitem,rater,text\r\n1,a,fever\r\n1,a,"cough, dry"\r\n1,b,\r\n'.encode())
+        assert rows(read(path)) == {("1", "a", ("cough, dry", "fever")), ("1", "b", ())}
+
+    @pytest.mark.parametrize("delimiter", [";", "\t"])
+    def test_other_delimiters_and_column_orders(self, delimiter):
+        lines = [["text", "Item", "rater", "note"], ["x", "1", "a", "-"]]
+        assert rows(read(io.StringIO("\n".join(delimiter.join(line) for line in lines)))) == {("1", "a", ("x",))}
+
+    def test_a_long_answer_is_read(self):
+        text = "x" * 10_000_000
+        assert read(io.StringIO(f"item,rater,text\n1,a,{text}\n")).texts == (text,)
+
+
+class TestJsonl:
+    def test_null_is_missing_and_a_later_line_replaces(self):
+        lines = [
+            {"item": 1, "rater": "a", "texts": ["old"]},
+            {"item": 1, "rater": "a", "texts": ["new"]},
+            {"item": "2", "rater": "a", "texts": None},
+            {"item": "2", "rater": "b", "texts": []},
+        ]
+        table = read(io.StringIO("\n".join(json.dumps(line) for line in lines)))
+        assert rows(table) == {("1", "a", ("new",)), ("2", "b", ())}
+        assert table.excluded == (Excluded("1", "a", annotations.OLDER_DUPLICATE),)
+
+    def test_a_number_is_not_the_string_of_it(self):
+        with pytest.raises(InputError, match="line 1: texts is not a list of strings"):
+            read(io.StringIO('{"item": "1", "rater": "a", "texts": [1]}'))
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "blank": (b" \n\n ", "is empty"),
+    "nonsense": (b"what is this?\n", "is none of"),
+    "not an export": (b'[{"a": 1}]', "entry 1 is not a task with annotations"),
+    "no tasks": (b"[]", "holds no tasks"),
+    "not JSON": (b"[{]", "not valid JSON"),
+    "cut off": (b'[{"id": 1, "annotations": [', "not valid JSON"),
+    "deep": (b"[" * 200_000, "nested too deeply"),
+    "no TextArea": (b'[{"id": 1, "annotations": [{"id": 1, "completed_by": 1, "result": []}]}]', "no TextArea"),
+    "task twice": (
+        json.dumps([task(1, annotation(1, 1, "x"))] * 2).encode(),
+        "holds task 1 twice",
+    ),
+    "task without id": (b'[{"annotations": []}]', "task number 1 has no id"),
+    "bad UTF-8": (b"item,rater,text\n1,a,\xff\n", "line 2 has a byte"),
+    "UTF-16": ("item,rater,text\n".encode("utf-16-le"), "zero bytes"),
+    "no header": (b"1,a,fever\n", "header item,rater,text"),
+    "header only": (b"item,rater,text\n", "no answers"),
+    "short row": (b"item,rater,text\n1,a\n", "line 2: expected item, rater and text"),
+    "no rater": (b"item,rater,text\n1,,x\n", "line 2: the rater is missing"),
+    "open quote": (b'item,rater,text\n1,a,"x\n', "not valid CSV"),
+    "bad JSONL": (b'{"item": "1", "rater": "a", "texts": []}\n{oops\n', "line 2: not valid JSON"),
+    "JSONL without texts": (b'{"item": "1"}', "line 1: expected"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_plain_sentence(case, tmp_path):
+    content, said = BAD[case]
+    path = tmp_path / "input"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said) as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+def test_a_missing_file_is_said(tmp_path):
+    with pytest.raises(InputError, match="can't be read: No such file"):
+        read(tmp_path / "nowhere.csv")
+
+
+def test_a_control_for_a_csv_is_refused():
+    with pytest.raises(InputError, match="no Label Studio export"):
+        read(io.StringIO("item,rater,text\n1,a,x\n"), control="findings")
