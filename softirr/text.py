@@ -4,13 +4,14 @@ import unicodedata
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
-_UNSAFE = {**_CONTROLS, **_SURROGATES}
+_UNSAFE = {**_CONTROLS, **_SURROGATES, 0xFEFF: ""}
 
 
 def normalise(text: str, *, casefold: bool = False) -> str:
     r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
 
-    Control characters count as white space and lone surrogates become U+FFFD: neither survives a database or UTF-8.
+    Control characters count as white space and lone surrogates become U+FFFD: neither survives a database or UTF-8. Byte order marks
+    (U+FEFF), which nobody sees, are left out.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr import export_check
 from softirr.errors import InputError
 from softirr.text import normalise
 
@@ -282,12 +283,15 @@ def read(
         If the input can't be used; the message says what is wrong and on which line.
     """
     name, text = _contents(source, _refuse_other_kinds)
-    start = text[:4096].lstrip()[:1]
+    first = re.search(r"\S", text)
+    start = first.group() if first else ""
     if not start:
         raise InputError(f"{name} is empty.")
     if start == "[":
-        tasks = _tasks(name, text)
+        tasks, places = _tasks(name, text, predictions=predictions_as_raters)
         control = _choose_control(name, tasks, control)
+        for position, wrong in export_check.check_control(tasks, control):
+            raise _damaged(name, text, places[position], tasks[position], wrong)
         return _from_label_studio(tasks, control, casefold, predictions_as_raters)
     if start == "{" and _is_one_object(text):
         raise InputError(
@@ -321,7 +325,7 @@ def _contents(
 ) -> tuple[str, str]:
     """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
     if isinstance(source, io.TextIOBase):
-        return getattr(source, "name", None) or "The input", source.read()
+        return getattr(source, "name", None) or "The input", source.read().removeprefix("\ufeff")
     name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
     try:
         if source == "-":
@@ -373,15 +377,23 @@ def _refuse_other_kinds(name: str, start: str) -> None:
         raise _unknown_kind(name)
 
 
-def _tasks(name: str, text: str) -> list[Mapping[str, Any]]:
-    """The tasks of an export, one after the other: what is no task ends the reading before the rest takes memory."""
-    decoder = json.JSONDecoder()
+def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str, Any]], list[int]]:
+    """The tasks of an export and where each begins: what is no task ends the reading before the rest takes memory."""
+    decoder = export_check.decoder()
     tasks: list[Mapping[str, Any]] = []
+    places: list[int] = []
     try:
         place = _after_space(text, _after_space(text, 0) + 1)
         while text[place : place + 1] != "]" or tasks:
+            places.append(place)
             task, place = decoder.raw_decode(text, place)
             tasks.append(_checked_task(name, task, len(tasks) + 1))
+            try:
+                export_check.check_annotations(task)
+                if predictions:
+                    export_check.check_predictions(task)
+            except export_check.Damage as damage:
+                raise _damaged(name, text, places[-1], task, str(damage)) from None
             place = _after_space(text, place)
             if text[place : place + 1] != ",":
                 break
@@ -397,11 +409,23 @@ def _tasks(name: str, text: str) -> list[Mapping[str, Any]]:
         raise InputError(f"{name} is not valid JSON: it is nested too deeply.") from None
     except InputError:
         raise
+    except export_check.RepeatedKey as error:
+        line = _line(text, places[-1])
+        raise InputError(f"{name}, line {line}: task number {len(places)} has the key {error} twice.") from None
     except ValueError:
         raise InputError(f"{name} is not valid JSON: it holds an impossible number.") from None
     if not tasks:
         raise InputError(f"{name} holds no tasks.")
-    return tasks
+    return tasks, places
+
+
+def _damaged(name: str, text: str, place: int, task: Mapping[str, Any], wrong: str) -> InputError:
+    return InputError(f"{name}, line {_line(text, place)}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
+
+
+def _line(text: str, place: int) -> int:
+    """Number of the line, from 1, that a place in a text is on."""
+    return text.count("\n", 0, place) + 1
 
 
 def _after_space(text: str, place: int) -> int:
@@ -419,7 +443,8 @@ def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
             f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
             "(export with the format JSON, not JSON_MIN)."
         )
-    if not isinstance(task.get("id"), int | str):
+    identifier = task.get("id")
+    if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
         raise InputError(f"{name}: task number {number} has no id.")
     return task
 
@@ -469,7 +494,7 @@ def _jsonl_answers(name: str, text: str) -> _Rows:
             continue
         item, rater, texts = _jsonl_row(f"{name}, line {number}", line)
         items.append(item)
-        if (item, rater) in answers:
+        if answers.pop((item, rater), None) is not None:
             excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
         if texts is not None:
             answers[item, rater] = Answer(item, rater, texts)
@@ -478,47 +503,123 @@ def _jsonl_answers(name: str, text: str) -> _Rows:
 
 def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=export_check.unique_keys)
+    except export_check.RepeatedKey as error:
+        raise InputError(f"{place}: the key {error} stands there twice.") from None
     except (ValueError, RecursionError):
         raise InputError(f"{place}: not valid JSON.") from None
     if not isinstance(row, dict) or not {"item", "rater", "texts"} <= row.keys():
         raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+    names = []
     for key in ("item", "rater"):
-        if isinstance(row[key], bool) or not isinstance(row[key], int | str) or row[key] == "":
+        given = row[key]
+        if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
             raise InputError(f"{place}: {key} is neither a name nor a number.")
+        names.append(_identifier(place, key, str(given)))
+    item, rater = names
     texts = row["texts"]
     if texts is None:  # asked, but no answer: the item exists, the answer is missing
-        return str(row["item"]), str(row["rater"]), None
+        return item, rater, None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{place}: texts is not a list of strings.")
-    return str(row["item"]), str(row["rater"]), tuple(texts)
+    return item, rater, tuple(texts)
+
+
+def _identifier(place: str, key: str, given: str) -> str:
+    """Name of an item or rater without the white space around it: what looks the same has to be the same.
+
+    A byte order mark inside a file is a trace of two files pasted together.
+    """
+    if "\ufeff" in given:
+        raise InputError(f"{place}: the {key} holds a byte order mark: paste files together without it.")
+    return given.strip()
 
 
 def _csv_answers(name: str, text: str) -> _Rows:
     delimiter = _delimiter(text)
     if delimiter is None:
         raise _unknown_kind(name)
-    column = _columns(_first_line(text), delimiter)
     texts: dict[tuple[str, str], list[str]] = {}
+    long: list[tuple[int, str]] = []  # answers over several lines, and the line that each ends on
     with _long_fields():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        lines = _Lines(io.StringIO(text, newline=""))
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            next(reader)
+            header = next(reader)
+            column = _columns(_first_line(text), delimiter)
+            _check_header(name, header)
+            lines.quotes = 0
             for row in reader:
+                quotes, lines.quotes = lines.quotes, 0
                 if not row:
                     continue
-                if len(row) <= max(column.values()):
-                    raise InputError(f"{name}, line {reader.line_num}: expected item, rater and text.")
-                item, rater = row[column["item"]].strip(), row[column["rater"]].strip()
+                place = f"{name}, line {reader.line_num}"
+                _check_row(place, row, header, max(column.values()))
+                if quotes % 2 and any(cell.endswith('"') for cell in row):
+                    raise InputError(f"{place}: a quote ends an answer that no quote begins.")
+                item, rater = (_identifier(place, key, row[column[key]]) for key in ("item", "rater"))
                 if not item or not rater:
-                    missing = "rater" if item else "item"
-                    raise InputError(f"{name}, line {reader.line_num}: the {missing} is missing.")
-                texts.setdefault((item, rater), []).append(row[column["text"]])
+                    raise InputError(f"{place}: the {'rater' if item else 'item'} is missing.")
+                if item.count('"') % 2 or rater.count('"') % 2:
+                    raise InputError(f"{place}: a quote stands within the item or the rater: a separator is lost.")
+                answer = row[column["text"]]
+                texts.setdefault((item, rater), []).append(answer)
+                if "\n" in answer or "\r" in answer:
+                    long.append((reader.line_num, answer))
         except csv.Error as error:
             raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
+        _check_quotes(name, long, column, {rater for _, rater in texts}, delimiter)
     if not texts:
         raise InputError(f"{name} has a header but no answers.")
     return [Answer(item, rater, tuple(written)) for (item, rater), written in texts.items()], [], []
+
+
+class _Lines:
+    """Lines of a CSV file; counts the quotes in them, which the csv module does not tell of cells without quotes around them."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self.quotes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.quotes += line.count('"')
+        return line
+
+
+def _check_header(name: str, header: list[str]) -> None:
+    names = [cell.strip().casefold() for cell in header]
+    for key in ("item", "rater", "text"):
+        if names.count(key) > 1:
+            raise InputError(f"{name}, line 1: the header names {key} twice.")
+
+
+def _check_row(place: str, row: list[str], header: list[str], last: int) -> None:
+    if len(row) <= last:
+        raise InputError(f"{place}: expected item, rater and text.")
+    if len(row) > len(header):
+        raise InputError(
+            f"{place}: {len(row)} cells where the header has {len(header)}: put quotes around a text that holds the separator."
+        )
+    if row == header:
+        raise InputError(f"{place}: the header stands there again: paste files together without it.")
+
+
+def _check_quotes(
+    name: str, long: list[tuple[int, str]], column: Mapping[str, int], raters: set[str], delimiter: str
+) -> None:
+    """Refuse an answer over several lines that has swallowed whole rows: a quote was opened and closed rows later."""
+    for end, answer in long:
+        lines = re.split(r"\r\n|\r|\n", answer)
+        for number, line in enumerate(lines[1:], start=end - len(lines) + 2):
+            cells = line.split(delimiter)
+            if len(cells) > max(column["item"], column["rater"]) and cells[column["rater"]].strip() in raters:
+                raise InputError(
+                    f"{name}, line {number}: a row stands inside the quotes of the answer before it: a quote is not closed."
+                )
 
 
 def _unknown_kind(name: str) -> InputError:
@@ -526,7 +627,7 @@ def _unknown_kind(name: str) -> InputError:
 
 
 def _first_line(text: str) -> str:
-    return (text[:4096].splitlines() or [""])[0]
+    return (text[:65536].splitlines() or [""])[0]
 
 
 def _delimiter(text: str) -> str | None:

@@ -35,6 +35,11 @@ def _results(*results: Any) -> str:
     return json.dumps([{"id": 1, "annotations": [{"completed_by": 1, "result": list(results)}]}])
 
 
+def _annotated(**annotation: Any) -> str:
+    """An export whose one task has one annotation, as given."""
+    return json.dumps([{"id": 1, "annotations": [annotation]}])
+
+
 TEXTAREA = {"type": "textarea", "from_name": "f", "value": {"text": ["x"]}}
 EXPORT = json.dumps([_task(number, "x", "y") for number in range(1000)])
 
@@ -78,15 +83,58 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "an infinite id": ('[{"id": 1e999, "annotations": []}]', "task number 1 has no id"),
     "no id": ('[{"annotations": []}]', "task number 1 has no id"),
     "the same task twice": (json.dumps([_task(1, "x", "y"), _task(1, "x", "y")]), "task 1 twice"),
-    "annotations are null": ('[{"id": 1, "annotations": null}]', "no TextArea answers"),
-    "annotations are an object": ('[{"id": 1, "annotations": {"a": 1}}]', "no TextArea answers"),
-    "annotations are numbers": ('[{"id": 1, "annotations": [5, 6]}]', "no TextArea answers"),
+    "annotations are null": ('[{"id": 1, "annotations": null}]', "task 1: its annotations are not a list"),
+    "annotations are an object": ('[{"id": 1, "annotations": {"a": 1}}]', "task 1: its annotations are not a list"),
+    "annotations are numbers": ('[{"id": 1, "annotations": [5, 6]}]', "annotation number 1 is not an object"),
     "no annotation": ('[{"id": 1, "annotations": []}]', "no TextArea answers"),
+    "a task's key twice": ('[{"id": 1, "annotations": [],\n "id": 2}]', "line 1: task number 1 has the key id twice"),
+    "a key twice": (_results(TEXTAREA)[:-1] + ',\n{"id": 2, "annotations": [{"result": [], "result": []}]}]', "line 2"),
+    "an id that is no id": ('[{"id": true, "annotations": []}]', "task number 1 has no id"),
+    "an empty id": ('[{"id": "", "annotations": []}]', "task number 1 has no id"),
+    "a result misspelt": (_annotated(completed_by=1, reslt=[TEXTAREA]), "annotation number 1: result is missing"),
+    "a result that is no list": (_annotated(id=7, completed_by=1, result=TEXTAREA), "annotation 7: its result is not"),
+    "a result that is null": (_annotated(id=7, completed_by=1, result=None), "annotation 7: its result is not"),
+    "an entry that is null": (_results(None), "an entry of its result has no type"),
+    "an entry without type": (_results({"from_name": "f", "value": {}}), "an entry of its result has no type"),
+    "another type": (_results(TEXTAREA, {**TEXTAREA, "type": "text"}), "has the type text"),
+    "a value missing": (_results({"type": "textarea", "from_name": "f"}), "no value with a text"),
+    "a text missing": (_results({**TEXTAREA, "value": {"txt": ["x"]}}), "no value with a text"),
+    "a text that is a number": (_results({**TEXTAREA, "value": {"text": 5}}), "neither a text nor a list"),
+    "a text that is null": (_results({**TEXTAREA, "value": {"text": None}}), "neither a text nor a list"),
+    "a number among texts": (_results({**TEXTAREA, "value": {"text": ["x", 5]}}), "neither a text nor a list"),
+    "an unknown origin": (_results({**TEXTAREA, "origin": "predicted"}), "unknown origin"),
+    "no user named": (_annotated(result=[TEXTAREA]), "completed_by is missing"),
+    "a user that is a list": (_annotated(completed_by=[1], result=[]), "completed_by names no user"),
+    "a user without id": (_annotated(completed_by={"name": "x"}, result=[]), "completed_by names no user"),
+    "cancelled in words": (_annotated(completed_by=1, was_cancelled="yes", result=[]), "neither true nor false"),
+    "cancelled is lost": (
+        json.dumps(
+            [
+                _task(1, "x", "y"),
+                {"id": 2, "annotations": [{"completed_by": 1, "was_cancelled": False, "result": []}]},
+            ]
+        ),
+        "task 1: annotation number 1: was_cancelled is missing",
+    ),
+    "a date lost": (
+        json.dumps(
+            [
+                {
+                    "id": 1,
+                    "annotations": [
+                        {"completed_by": 1, "updated_at": "2026-01-01", "result": [TEXTAREA]},
+                        {"completed_by": 1, "result": [TEXTAREA]},
+                    ],
+                }
+            ]
+        ),
+        "annotation number 2: updated_at is missing",
+    ),
     "no TextArea": (
         _results({"type": "choices", "from_name": "c", "value": {"choices": ["a"]}}),
         "no TextArea answers",
     ),
-    "a control without a name": (_results({**TEXTAREA, "from_name": ["f"]}), "no TextArea answers"),
+    "a control without a name": (_results({**TEXTAREA, "from_name": ["f"]}), "does not name its TextArea"),
     "several controls": (_results(TEXTAREA, {**TEXTAREA, "from_name": "g"}), "(f, g): choose one with --control"),
     "controls with line breaks": (_results(TEXTAREA, {**TEXTAREA, "from_name": "g\n\x1b[31m"}), "choose one"),
     "one rater": (json.dumps([_task(1, "x"), _task(2, "y")]), "one rater only"),
@@ -106,6 +154,10 @@ CASES: dict[str, tuple[str | bytes, str]] = {
         "line 1: texts",
     ),
     "keys are missing": ('{"item":"1"}\n', "line 1: expected"),
+    "texts with a number": ('{"item":"1","rater":"a","texts":["x",1]}\n', "line 1: texts is not a list of strings"),
+    "a line's key twice": ('{"item":"1","rater":"a","texts":["x"],"texts":[]}\n', "line 1: the key texts"),
+    "an item that is a list": ('{"item":["1"],"rater":"a","texts":[]}\n', "line 1: item is neither"),
+    "a blank rater": ('{"item":"1","rater":" ","texts":[]}\n', "line 1: rater is neither"),
     "a line nested deeply": ('{"item":' + '{"a":' * 100_000 + "1" + "}" * 100_001 + "\n", "line 1: not valid JSON"),
     "an impossible item": ('{"item":' + "9" * 10_000 + ',"rater":"a","texts":[]}\n', "line 1: not valid JSON"),
     "one rater in lines": ('{"item":"1","rater":"a","texts":["x"]}\n', "one rater only"),
@@ -118,6 +170,16 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "a quote without end": (HEADER + '1,a,"x\n1,b,y\n', "not valid CSV"),
     "no item": (HEADER + ",a,x\n", "line 2: the item is missing"),
     "no rater": (HEADER + "1,,x\n", "line 2: the rater is missing"),
+    "a comma without quotes": (HEADER + "1,ann,x\n1,bob,pain, severe\n", "line 3: 4 cells where the header has 3"),
+    "a cell too many, empty": (HEADER + "1,ann,pain,\n1,bob,x\n", "line 2: 4 cells where the header has 3"),
+    "text named twice": ("item,rater,text,Text\n1,a,x,y\n", "line 1: the header names text twice"),
+    "the header again": (HEADER + "1,a,x\n" + HEADER + "1,b,x\n", "line 3: the header stands there again"),
+    "files pasted together": (HEADER + "1,a,x\n\ufeff1,b,x\n", "line 3: the item holds a byte order mark"),
+    "another separator in the rows": (HEADER + "1;a;x\n1;b;y\n", "line 2: expected item, rater and text"),
+    "a quote that swallows rows": (
+        HEADER + '1,a,x\n1,b,"y\n2,a,z\n2,b,"\n3,a,x\n3,b,w\n',
+        "line 4: a row stands inside the quotes",
+    ),
     "one rater in a table": (HEADER + "1,a,x\n2,a,y\n", "one rater only"),
 }
 
@@ -215,19 +277,8 @@ def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureF
         json.dumps([_task(10**300, "x", "y")]),
         json.dumps([_task(1, "x\0y", "\x1b[31m")]),
         json.dumps([_task(1, "\ud800", "\udfff")]),
-        json.dumps([_task(1, None, 3), _task(2, "x", "y")]),
-        json.dumps([{"id": 1, "annotations": [{"completed_by": c, "result": [TEXTAREA]} for c in ([1], {"id": [2]})]}]),
-        json.dumps(
-            [
-                {
-                    "id": 1,
-                    "annotations": [
-                        {"completed_by": c, "id": "z", "updated_at": [c], "result": [{**TEXTAREA, "origin": ["x"]}]}
-                        for c in (1, 1, 2)
-                    ],
-                }
-            ]
-        ),
+        json.dumps([_task(1, "x", "y", drafts=[5], predictions=None, new={"key": [1]})]),
+        " " * 70_000 + json.dumps([_task(1, "x", "y")]),
         HEADER.replace("\n", "\r") + "1,a,x\r1,b,y\r",
         "\ufeff" + HEADER.replace("\n", "\r\n") + "1,a,x\r\n1,b,y\r\n",
         HEADER + '1,a,"' + "x" * 200_000 + '"\n1,b,y\n',
