@@ -19,8 +19,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr import export_check
 from softirr.errors import InputError
+from softirr.tables import export_check
 from softirr.text import normalise
 
 AGREEMENT_VERSION = "agreement"  # model_version of our own predictions: never a rater
