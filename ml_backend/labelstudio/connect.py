@@ -1,11 +1,14 @@
 """Connect a project to this backend, say what was changed, and undo exactly that."""
 
 import contextlib
+import ipaddress
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from ml_backend.access import Keys
 from ml_backend.labelstudio import snippet, triage
@@ -32,6 +35,13 @@ RESERVED = (
     "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false, or connect with --pull-only."
 )
 
+DOTLESS = (
+    "Label Studio takes no webhook for a host name without a dot, so it can't call this backend at {url}. Give the host a "
+    "name with a dot: in Docker Compose a network alias such as {host}.internal, and connect with --url {better}."
+)
+# What Label Studio's check of webhooks (Django's URLValidator) takes: letters, digits and hyphens between dots, no digits after the last.
+_HOST = re.compile(r"((?!-)([^\W_]|-)+(?<!-)\.)+(xn--[a-z0-9-]+|(?!-)([^\W\d_]|-){2,}(?<!-))\.?")
+
 
 @dataclass
 class Changes:
@@ -44,6 +54,36 @@ class Changes:
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
         return {"project": self.project, "changed": self.done, "links": self.links}
+
+
+def callable_url(url: str) -> str:
+    """The address of the backend as Label Studio takes it for a connection and its webhook.
+
+    Raises
+    ------
+    InputError
+        If the host is a name that Label Studio refuses for webhooks. It registers the connection before it says so, hence the check here.
+    """
+    url = clean_url(url, "--url")
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or _is_address(host):
+        return url
+    if _HOST.fullmatch(host):
+        return url
+    if "." not in host.rstrip("."):
+        raise InputError(DOTLESS.format(url=url, host=host, better=url.replace(host, f"{host}.internal", 1)))
+    raise InputError(
+        f"Label Studio takes no webhook for the host name {host}, so it can't call this backend there: a host name may have "
+        "letters, digits, hyphens and dots, and no digits after the last dot."
+    )
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class Connector:
@@ -87,7 +127,7 @@ class Connector:
         rotate_keys : bool
             Make the addresses of panel and report that were given out so far worthless.
         """
-        url = clean_url(url, "--url") if url else None
+        url = callable_url(url) if url else None
         panel_base = clean_url(panel_url, "--panel-url") if panel_url else url
         remote = self.client.project(number)
         if not text_controls(remote.get("label_config") or ""):
@@ -95,6 +135,28 @@ class Connector:
                 f"The label config of project {number} has no TextArea, so there is no free text to compare."
             )
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
+        is_new = not row["connection"]
+        try:
+            return self._connect(row, remote, url, panel_base, panel=panel, options=options, rotate_keys=rotate_keys)
+        except LabelStudioError:
+            if is_new:  # what was there before this call stays for `disconnect`
+                with contextlib.suppress(LabelStudioError):
+                    self._disconnect(number, self._row(row["id"]), predictions=False)
+            raise
+
+    def _connect(
+        self,
+        row: Row,
+        remote: Mapping[str, Any],
+        url: str | None,
+        panel_base: str | None,
+        *,
+        panel: bool,
+        options: Mapping[str, Any] | None,
+        rotate_keys: bool,
+    ) -> Changes:
+        """The steps of `connect`; each is noted as soon as it is done."""
+        number = row["number"]
         changes = Changes(number)
         made: dict[str, Any] = dict(row["connection"])
         made.pop("registered_in_label_studio", None)
@@ -123,8 +185,8 @@ class Connector:
         made["panel_base"] = panel_base
         save()
         self._fields(number, url is not None, made, changes)
-        view, is_new = triage.ensure(self.client, number)
-        if is_new:
+        view, view_is_new = triage.ensure(self.client, number)
+        if view_is_new:
             made["view"] = view
             save()
             changes.done.append(f"Made the Data Manager tab “{triage.TITLE}”.")

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from ml_backend.connect import Connector
 from ml_backend.labelstudio import snippet, triage
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
+from ml_backend.store import Store
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation
 
@@ -105,6 +109,36 @@ def test_a_backend_that_is_not_there_leaves_nothing_behind(ls: Harness, commands
     assert ended == 1
     assert "is softirr-ls serve running there" in said
     assert state(ls, project) == before
+
+
+def test_a_host_without_a_dot_is_refused_before_anything_is_written(
+    ls: Harness, commands: Commands, project: int
+) -> None:
+    """Label Studio refuses such a host for the webhook only, after it has registered the connection."""
+    before = state(ls, project)
+    ended, _, said = commands.here("connect", "--project", str(project), "--url", "http://softirr:9090")
+    assert ended == 2
+    assert "host name without a dot" in said
+    assert "--url http://softirr.internal:9090" in said
+    assert state(ls, project) == before
+
+
+def test_a_first_connect_that_fails_halfway_is_undone(
+    ls: Harness, serving: Serving, project: int, tmp_path: Path
+) -> None:
+    class Failing(Client):
+        def check_label_config(self, number: int, label_config: str) -> None:
+            raise LabelStudioError("Label Studio fails at the last step.", 500)
+
+    before = state(ls, project)
+    store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}")
+    store.migrate()
+    settings = Settings(label_studio_url=ls.url, api_key=ls.token, data=tmp_path)
+    with pytest.raises(LabelStudioError, match="at the last step"):
+        Connector(store, Failing(ls.url, ls.token), settings).connect(project, serving.url)
+    after = state(ls, project)
+    assert after.pop("views") in (before.pop("views"), ["Default"])  # Label Studio makes its own first tab
+    assert after == before
 
 
 def test_a_label_config_without_a_text_area_is_refused(ls: Harness, commands: Commands, serving: Serving) -> None:

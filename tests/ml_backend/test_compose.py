@@ -1,8 +1,9 @@
-"""docker-compose.yml and the Dockerfile say what the code understands. No Docker engine is needed, so none is tried."""
+"""docker-compose.yml and the Dockerfile say what the code understands. They are built and run by tests/podman."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -21,13 +22,15 @@ from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 
 DEFAULT = re.compile(r"\$\{(\w+):-([^}]*)\}")
+REQUIRED = re.compile(r"\$\{(\w+):\?[^}]*\}")
+FILES = ("docker-compose.yml", "docker-compose.gpu.yml")
 
 
 @pytest.fixture(scope="module")
 def services(root: Path) -> dict[str, Any]:
-    """The services as they are without any variable set."""
+    """The services with no variable set but those that have to be, each of which is its own name."""
     text = (root / "docker-compose.yml").read_text()
-    found: dict[str, Any] = yaml.safe_load(DEFAULT.sub(r"\2", text))
+    found: dict[str, Any] = yaml.safe_load(REQUIRED.sub(r"\1", DEFAULT.sub(r"\2", text)))
     return found["services"]
 
 
@@ -42,29 +45,27 @@ def project(root: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["softirr", "softirr-gpu"])
-def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any], name: str) -> None:
+def test_every_variable_is_one_that_the_code_reads(services: dict[str, Any]) -> None:
     read = set(re.findall(r'"([A-Z][A-Z_]{3,})"', Path(settings.__file__).read_text()))
-    given = services[name]["environment"]
+    given = services["softirr"]["environment"]
     assert set(given) - {"HF_HOME"} <= read
     assert {"LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "SOFTIRR_LABEL_STUDIO_ORIGINS", "REDIS_URL"} <= set(given)
 
 
-@pytest.mark.parametrize("name", ["softirr", "softirr-gpu"])
-def test_the_settings_fit_the_other_services(services: dict[str, Any], name: str) -> None:
-    made = Settings.from_environment({k: v or "" for k, v in services[name]["environment"].items()})
+def test_the_settings_fit_the_other_services(services: dict[str, Any]) -> None:
+    made = Settings.from_environment({k: v or "" for k, v in services["softirr"]["environment"].items()})
     assert made.label_studio_url == "http://label-studio:8080"
     assert made.label_studio_origins == (services["label-studio"]["environment"]["LABEL_STUDIO_HOST"],)
-    assert made.redis_url == "redis://redis:6379/0"
+    assert made.redis_url == f"redis://:{services['redis']['environment']['REDIS_PASSWORD']}@redis:6379/0"
     assert made.host == "0.0.0.0"
-    assert services[name]["ports"] == [f"127.0.0.1:9090:{made.port}"]
+    assert services["softirr"]["ports"] == [f"127.0.0.1:9090:{made.port}"]
     assert Store(made.database_url).engine.url.render_as_string(hide_password=False) == (
         f"postgresql+psycopg://postgres:{services['db']['environment']['POSTGRES_PASSWORD']}@db:5432/"
         f"{services['db']['environment']['POSTGRES_DB']}"
     )
     assert made.cache_url == made.database_url, "what a model scored is kept beside it"
     assert not made.basic_auth_user
-    assert set(services[name]["depends_on"]) == {"db", "redis", "label-studio"}
+    assert set(services["softirr"]["depends_on"]) == {"db", "redis", "label-studio"}
 
 
 def test_label_studio_may_call_private_addresses_and_is_the_tested_version(services: dict[str, Any]) -> None:
@@ -77,14 +78,59 @@ def test_label_studio_may_call_private_addresses_and_is_the_tested_version(servi
     assert database["POSTGRE_NAME"] != services["db"]["environment"]["POSTGRES_DB"], "not one database for both"
 
 
-def test_the_card_is_asked_for_by_name_only(services: dict[str, Any]) -> None:
-    gpu = services["softirr-gpu"]
-    assert gpu["profiles"] == ["gpu"]
-    (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
+def test_no_secret_has_a_default_and_one_command_makes_them_all(root: Path, tmp_path: Path) -> None:
+    text = (root / "docker-compose.yml").read_text()
+    required = set(REQUIRED.findall(text))
+    assert {"LABEL_STUDIO_SECRET_KEY", "LABEL_STUDIO_PASSWORD", "POSTGRES_PASSWORD", "REDIS_PASSWORD"} == required
+    assert not {name for name, default in DEFAULT.findall(text) if default and re.search("KEY|PASS|SECRET", name)}
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl, which makes the secrets, is not installed")
+    (command,) = re.findall(r"^#\s+(for name in .* > \.env)$", text, re.M)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
+    made = dict(line.split("=") for line in (tmp_path / ".env").read_text().splitlines())
+    assert set(made) == required
+    # Hexadecimal: fit for a URL, and never the $ that Label Studio takes for the name of a variable.
+    assert all(re.fullmatch("[0-9a-f]{48}", value) for value in made.values())
+
+
+def test_label_studio_keeps_its_secret_key(services: dict[str, Any]) -> None:
+    assert services["label-studio"]["environment"]["SECRET_KEY"] == "LABEL_STUDIO_SECRET_KEY"
+
+
+@pytest.mark.parametrize("name", ["label-studio", "softirr", "db", "redis"])
+def test_a_container_may_little_and_its_log_has_an_end(services: dict[str, Any], name: str) -> None:
+    service = services[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
+    if name != "label-studio":  # its image writes to its own files
+        assert service["read_only"] is True
+        assert "/tmp" in service["tmpfs"]
+    if name in ("label-studio", "softirr"):
+        assert service["stop_grace_period"] == "30s"
+    if name in ("db", "redis"):  # their images begin as root, and without capabilities root can't become another user
+        assert service["user"] == {"db": "postgres", "redis": "redis"}[name]
+        assert "ports" not in service
+
+
+def test_postgresql_is_healthy_only_when_it_answers_over_the_network(services: dict[str, Any]) -> None:
+    test = services["db"]["healthcheck"]["test"]
+    assert test[test.index("--host") + 1] == "127.0.0.1"
+
+
+def test_the_card_takes_the_place_of_the_cpu(root: Path, services: dict[str, Any]) -> None:
+    """One service either way: one port, one name, one `docker compose exec softirr`."""
+    gpu = yaml.safe_load((root / "docker-compose.gpu.yml").read_text())["services"]
+    assert set(gpu) == {"softirr"}
+    (device,) = gpu["softirr"]["deploy"]["resources"]["reservations"]["devices"]
     assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
-    assert "profiles" not in services["softirr"]
-    # Label Studio reaches either under one name.
-    assert services["softirr"]["networks"] == gpu["networks"] == {"default": {"aliases": ["softirr"]}}
+    assert gpu["softirr"]["image"] == services["softirr"]["image"] + "-gpu"
+    assert not any("profiles" in service for service in services.values())
+
+
+def test_label_studio_takes_the_name_of_the_backend(services: dict[str, Any]) -> None:
+    (alias,) = services["softirr"]["networks"]["default"]["aliases"]
+    assert connect.callable_url(f"http://{alias}:9090") == f"http://{alias}:9090"
 
 
 def test_models_and_state_are_kept_in_volumes(root: Path, services: dict[str, Any], dockerfile: str) -> None:
@@ -104,9 +150,17 @@ def test_the_image(root: Path, services: dict[str, Any], dockerfile: str, projec
     assert json.loads(re.findall(r"^CMD (.*)$", last, re.M)[0]) == ["softirr-ls", "serve"]
     python = re.findall(r"^FROM python:(\d+)\.(\d+)-slim", dockerfile, re.M)
     assert {(3, 11)} == {(int(major), int(minor)) for major, minor in python}
-    (extras,) = re.findall(r'"\.\[([\w,]+)\]"', dockerfile)
-    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    (extras,) = re.findall(r'^ARG EXTRAS="([\w ]+)"$', dockerfile, re.M)
+    assert set(extras.split()) <= set(project["optional-dependencies"])
     assert any(line.startswith("torch==") for line in (root / "constraints.txt").read_text().splitlines())
+
+
+def test_what_the_code_needs_is_installed_before_the_code_is_copied(dockerfile: str) -> None:
+    dependencies, code, last = dockerfile.split("\nFROM ")[1:]
+    assert "pip install" in dependencies
+    assert not re.search(r"^COPY .*softirr softirr", dependencies, re.M)
+    assert "pip wheel --no-deps" in code
+    assert last.index("COPY --from=dependencies") < last.index("--mount=type=bind,from=code")
 
 
 def test_what_is_copied_is_there_and_not_ignored(root: Path, dockerfile: str) -> None:
@@ -124,19 +178,28 @@ def test_the_commands_in_the_comments_are_ours(root: Path, capsys: pytest.Captur
     text = (root / "docker-compose.yml").read_text()
     (command,) = re.findall(r"^#\s+docker compose exec softirr softirr-ls (.*\\\n.*)$", text, re.M)
     parsed = cli._parser().parse_args(shlex.split(command.replace("\\\n#", " ")))
-    assert parsed.url == "http://softirr:9090"
+    assert parsed.url == "http://softirr.internal:9090"
     assert parsed.panel_url == "http://localhost:9090"
 
 
-def test_docker_compose_takes_it(root: Path) -> None:
+def test_docker_compose_takes_it(root: Path, tmp_path: Path) -> None:
     program = shutil.which("docker-compose")
     if program is None:
         pytest.skip("docker-compose is not installed (Debian's package docker-compose needs no engine for this)")
-    for arguments in ([], ["--profile", "gpu"]):
-        done = subprocess.run(
-            [program, *arguments, "--project-directory", root, "-f", root / "docker-compose.yml", "config", "--quiet"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    secrets = dict.fromkeys(REQUIRED.findall((root / "docker-compose.yml").read_text()), "0a")
+    for files in (FILES[:1], FILES):
+        named = [word for file in files for word in ("-f", str(root / file))]
+        command = [program, "--project-directory", str(root), *named, "config", "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **secrets})
         assert done.returncode == 0, done.stderr
+    (tmp_path / "empty").touch()
+    bare = {name: value for name, value in os.environ.items() if name not in secrets}
+    done = subprocess.run(
+        [program, "--env-file", str(tmp_path / "empty"), "-f", str(root / FILES[0]), "config", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=bare,
+    )
+    assert done.returncode != 0
+    assert "is missing in .env" in done.stderr
