@@ -236,7 +236,8 @@ class RayEngine(_Sharded):
             demand, options = {"num_gpus": 1}, replace(options, device="cuda")
         else:
             demand, options = {"num_cpus": options.threads or 1}, replace(options, threads=options.threads or 1)
-        make: Callable[..., Any] = ray.remote(**demand)(_Worker).remote
+        remote: Any = ray.remote
+        make: Callable[..., Any] = remote(**demand)(_Worker).remote
         self._actors = [make(folder, options) for _ in range(count)]
         try:
             super().__init__(ray.get([actor.about.remote() for actor in self._actors]))
