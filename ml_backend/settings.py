@@ -10,7 +10,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE
+from softirr.measures import DEFAULT_MEASURE, takes_model
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"
@@ -36,6 +36,13 @@ class Settings:
         Where pairs that a model has scored are kept, for `softirr.measures.cache.open_cache`.
     redis_url : str or None
         Queue in Redis rather than in a SQLite file.
+    measure : str or None
+        Measure of projects that have none set.
+    allowed_measures : tuple of str
+        Measures with a folder, a hub name or an address in them that a connection's ``extra_params`` may choose, and the
+        comparisons page offers, by exact name. Others are the operator's alone.
+    allowed_hosts : tuple of str
+        Further host names under which this backend is served.
     """
 
     label_studio_url: str = "http://localhost:8080"
@@ -51,6 +58,8 @@ class Settings:
     port: int = 9090
     log_level: str = "INFO"
     measure: str | None = None
+    allowed_measures: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
     web_workers: int = 2
     web_threads: int = 8
     job_workers: int = 2
@@ -75,7 +84,7 @@ class Settings:
         data = Path(overrides.get("data") or text.get("SOFTIRR_DATA") or _default_data_folder())
         values: dict[str, Any] = {
             "label_studio_url": text.get("LABEL_STUDIO_URL") or text.get("LABEL_STUDIO_HOST") or cls.label_studio_url,
-            "label_studio_origins": tuple(text.get("SOFTIRR_LABEL_STUDIO_ORIGINS", "").replace(",", " ").split()),
+            "label_studio_origins": _several(text, "SOFTIRR_LABEL_STUDIO_ORIGINS"),
             "api_key": text.get("LABEL_STUDIO_API_KEY", ""),
             "data": data,
             "database_url": text.get("SOFTIRR_DATABASE_URL") or f"sqlite:///{data / 'softirr.sqlite3'}",
@@ -87,6 +96,8 @@ class Settings:
             "port": _number(text, "PORT", cls.port, int),
             "log_level": text.get("LOG_LEVEL", cls.log_level).upper(),
             "measure": text.get("SOFTIRR_MEASURE"),
+            "allowed_measures": _several(text, "SOFTIRR_ALLOWED_MEASURES"),
+            "allowed_hosts": tuple(host.lower() for host in _several(text, "SOFTIRR_ALLOWED_HOSTS")),
             "web_workers": _number(text, "WORKERS", cls.web_workers, int),
             "web_threads": _number(text, "THREADS", cls.web_threads, int),
             "job_workers": _number(text, "SOFTIRR_JOB_WORKERS", cls.job_workers, int),
@@ -108,6 +119,17 @@ class Settings:
         if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
             raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")
         return cls(**values)
+
+    def allows_measure(self, name: str) -> bool:
+        """Whether a request, a connection's ``extra_params`` or a page may choose the measure.
+
+        Those without a model and the bundled model open nothing. Any other name makes this process read a folder, ask the model hub
+        or send texts to an address: the operator allows it by its exact name.
+        """
+        return (":" not in name and (name == "nli" or not takes_model(name))) or name in (
+            *self.allowed_measures,
+            self.measure,
+        )
 
     @property
     def queue_file(self) -> Path:
@@ -140,6 +162,11 @@ def _default_data_folder() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("softirr", appauthor=False)
+
+
+def _several(text: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Words of a variable, with spaces or commas between them."""
+    return tuple(text.get(name, "").replace(",", " ").split())
 
 
 def _number(text: Mapping[str, str], name: str, default: Any, kind: type) -> Any:
@@ -177,6 +204,10 @@ class ProjectSettings:
         Write suggested texts into the prediction; without, it carries the score only.
     panel : {"complete", "always"}
         Show the panel once a task has all the annotations it is to get, or from the second on; never in the label stream.
+    reviewers : tuple of str
+        Ids of the Label Studio users who review.
+    count_reviewers : bool
+        Whether answers of reviewers count in the coefficients as those of annotators do.
     """
 
     measure: str = DEFAULT_MEASURE
@@ -190,6 +221,8 @@ class ProjectSettings:
     regions: str = "pooled"
     suggestions: bool = True
     panel: str = "complete"
+    reviewers: tuple[str, ...] = ()
+    count_reviewers: bool = False
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
@@ -199,10 +232,12 @@ class ProjectSettings:
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
         return {f.name: getattr(self, f.name) for f in fields(self)} | {
-            "controls": list(self.controls) if self.controls else None
+            "controls": list(self.controls) if self.controls else None,
+            "reviewers": list(self.reviewers),
         }
 
 
+OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers"})
 _NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel"})
 _CHOICES = {
     "chance": ("auto", "exact", "permutation", "stratified"),
@@ -256,6 +291,10 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if not isinstance(value, str) or not value.strip():
                 raise refuse("the name of a measure")
             return value.strip()
+        case "reviewers":
+            if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v.isdigit() for v in value):
+                raise refuse("a list of ids of users")
+            return tuple(dict.fromkeys(value))
         case "controls":
             if value is None:
                 return None
@@ -271,7 +310,7 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
                 raise refuse("a whole number from 1 to 10000")
             return value
-        case "casefold" | "predictions_as_raters" | "suggestions":
+        case "casefold" | "predictions_as_raters" | "suggestions" | "count_reviewers":
             if not isinstance(value, bool):
                 raise refuse("true or false")
             return value
@@ -293,19 +332,34 @@ class EffectiveSettings:
         return {name: {"value": value, "source": self.sources[name]} for name, value in self.values.to_dict().items()}
 
 
+def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, str]:
+    """Options that a connection may not set, each with the sentence why: whoever may edit the project could set them."""
+    found = {name: f"{name} can only be set by softirr-ls." for name in OPERATOR_ONLY if name in (options or {})}
+    measure = (options or {}).get("measure")
+    if measure is not None and not settings.allows_measure(measure):
+        found["measure"] = (
+            f"The measure {measure[:80]!r} opens a folder, a model hub or an address: the operator allows it by its exact name in "
+            "SOFTIRR_ALLOWED_MEASURES, or chooses it with softirr-ls connect --measure."
+        )
+    return found
+
+
 def effective(
     settings: Settings, *, connection: Mapping[str, Any] | None = None, chosen: Mapping[str, Any] | None = None
 ) -> EffectiveSettings:
     """Lay the layers over each other: defaults, environment, the connection's ``extra_params``, ``softirr-ls`` options."""
     layers = [
         ("environment", {"measure": settings.measure} if settings.measure else {}),
-        ("connection", connection or {}),
+        (
+            "connection",
+            {name: value for name, value in (connection or {}).items() if name not in refused(settings, connection)},
+        ),
         ("softirr-ls", chosen or {}),
     ]
     values: dict[str, Any] = {}
     sources = {f.name: "default" for f in fields(ProjectSettings)}
     for source, layer in layers:
         for name, value in layer.items():
-            values[name] = tuple(value) if name == "controls" and value is not None else value
+            values[name] = tuple(value) if isinstance(value, list) else value
             sources[name] = source
     return EffectiveSettings(ProjectSettings(**values), sources)

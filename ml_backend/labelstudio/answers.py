@@ -15,6 +15,7 @@ from softirr.text import normalise
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
 MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
+REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
@@ -54,7 +55,8 @@ def _count_annotations(task: Mapping[str, Any]) -> int:
 def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
 
-    Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
+    Answers of the project's reviewers are left out unless they
+    count. Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
     many texts that it would hold up the whole project is left out and listed with the reason.
     """
     found: dict[str, Any] = {}
@@ -64,6 +66,9 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
         )
         by_rater = {answer.rater: answer.texts for answer in answers}
         listed = [[entry.rater, entry.reason] for entry in excluded]
+        if not settings.count_reviewers:
+            listed += [[rater, REVIEWER] for rater in by_rater if rater in settings.reviewers]
+            by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in settings.reviewers}
         if reason := _too_much(list(by_rater.values())):
             listed += [[rater, reason] for rater in by_rater]
             by_rater = {}

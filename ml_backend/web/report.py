@@ -185,11 +185,13 @@ def job_of(project: Row) -> Row | None:
 
 
 def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Measures that can be compared without further setting up, and the project's own."""
+    """Measures that can be compared: those that open nothing, and those that the operator allows by name."""
     from softirr.measures import measure_names
 
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
-    entries = {name: needs_model(name) for name in measure_names() if not name.startswith("llm")}
+    settings = services().settings
+    chosen = effective(settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    names = dict.fromkeys((*measure_names(), *settings.allowed_measures))
+    entries = {name: needs_model(name) for name in names if settings.allows_measure(name)}
     entries.pop(chosen.measure, None)
     before = {row["measure"] for row in ((found or {}).get("comparison") or {}).get("rows", ())}
     return [{"name": name, "needs_model": needs, "checked": name in before} for name, needs in entries.items()]

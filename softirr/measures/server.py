@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -31,7 +32,7 @@ class ServerModel:
     url
         Base URL, such as ``http://localhost:8000/v1``; behind ``#`` the model's name, which may be left out where the server has one model.
     api_key
-        Sent as bearer token; SOFTIRR_LLM_API_KEY by default.
+        Sent as bearer token. By default SOFTIRR_LLM_API_KEY, and that only to the server of SOFTIRR_LLM_URL.
     concurrency
         Questions under way at a time.
     retries
@@ -44,7 +45,8 @@ class ServerModel:
     Raises
     ------
     InputError
-        If the server can't be reached or has several models and none is named.
+        If the server can't be reached or has several models and none is named, or if SOFTIRR_LLM_API_KEY is set and
+        SOFTIRR_LLM_URL does not say which server it belongs to.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class ServerModel:
     ) -> None:
         base, _, model = url.partition("#")
         self._concurrency, self._retries, self._pause = concurrency, retries, pause
-        key = api_key or os.environ.get("SOFTIRR_LLM_API_KEY")
+        key = api_key or _key_for(base)
         self._shown = re.sub(r"//[^/@]*@", "//", base).rstrip("/")
         self._client = httpx.Client(
             base_url=base.rstrip("/") + "/",
@@ -167,7 +169,9 @@ class ServerModel:
     def _checked(self, response: httpx.Response) -> Any:
         # neither body nor prompt is shown: they hold annotations
         if response.status_code in (401, 403):
-            raise InputError(f"The server {self._shown} wants an API key; set SOFTIRR_LLM_API_KEY.")
+            raise InputError(
+                f"The server {self._shown} wants an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the server's address."
+            )
         if response.is_error:
             raise InputError(f"The server {self._shown} refused a question (HTTP status {response.status_code}).")
         try:
@@ -183,6 +187,23 @@ class ServerModel:
                 f"The server {self._shown} has {len(names)} models; name one behind #, such as {self._shown}#{names[0] if names else 'MODEL'}."
             )
         return names[0]
+
+
+def _key_for(base: str) -> str | None:
+    """The key in the environment, if `base` is on the server that it belongs to: an address in a measure's name gets no key by itself."""
+    key, owner = os.environ.get("SOFTIRR_LLM_API_KEY"), os.environ.get("SOFTIRR_LLM_URL")
+    if not key:
+        return None
+    if not owner:
+        raise InputError(
+            "SOFTIRR_LLM_API_KEY is set, but not the server that it belongs to: set SOFTIRR_LLM_URL to that server's address."
+        )
+    return key if _origin(base) == _origin(owner) else None
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _odds(top: list[tuple[str, float]]) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ml_backend.settings import ProjectSettings, Settings, checked_options, clean_url, effective, origin
+from ml_backend.settings import ProjectSettings, Settings, checked_options, clean_url, effective, origin, refused
 from softirr.errors import InputError
 
 
@@ -109,6 +109,8 @@ class TestOptions:
             "regions": "overlap",
             "suggestions": False,
             "panel": "always",
+            "reviewers": ("7", "12"),
+            "count_reviewers": True,
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}
@@ -175,3 +177,30 @@ class TestLayers:
         self, option: str, value: Any, rescored: bool
     ) -> None:
         assert (ProjectSettings(**{option: value}).fingerprint() != ProjectSettings().fingerprint()) == rescored
+
+
+class TestMeasuresThatOpenSomething:
+    """A measure with a folder, a hub name or an address in it is the operator's to choose."""
+
+    NAMES = ("llm-verbalised:http://192.0.2.1/v1", "nli:/etc", "nli:some/model", "embedding:/tmp/x", "embedding")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_connection_can_not_choose_one(self, name: str) -> None:
+        settings = Settings.from_environment({})
+        assert effective(settings, connection={"measure": name}).values.measure == "nli"
+        assert "SOFTIRR_ALLOWED_MEASURES" in refused(settings, {"measure": name})["measure"]
+        assert effective(settings, chosen={"measure": name}).values.measure == name
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_the_operator_allows_them_by_exact_name(self, name: str) -> None:
+        settings = Settings.from_environment({"SOFTIRR_ALLOWED_MEASURES": f"lcs {name}"})
+        assert effective(settings, connection={"measure": name}).values.measure == name
+        assert refused(settings, {"measure": name + "x"})
+
+    @pytest.mark.parametrize("name", ["nli", "indel", "exact"])
+    def test_those_that_open_nothing_are_free(self, name: str) -> None:
+        assert effective(Settings.from_environment({}), connection={"measure": name}).values.measure == name
+
+    def test_who_reviews_is_no_option_of_a_connection(self) -> None:
+        made = effective(Settings.from_environment({}), connection={"reviewers": ["3"], "count_reviewers": True})
+        assert (made.values.reviewers, made.values.count_reviewers) == ((), False)

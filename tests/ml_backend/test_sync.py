@@ -275,6 +275,20 @@ class TestFollowsTheProject:
         assert bench.fake.wrong(predictions_as_raters=True) == []
         assert set(bench.fake.predictions()) == {task, second}
 
+    def test_a_reviewers_own_answer_is_no_annotators_unless_it_is_to_count(self, bench: Bench) -> None:
+        task = bench.fake.add_task({1: ["fever"], 2: ["fever"], 7: ["broken arm"]})
+        bench.sync()
+        assert bench.fake.predictions()[task][0]["score"] < 1
+        bench.choose(reviewers=["7"])
+        bench.sync()
+        assert bench.fake.predictions()[task][0]["score"] == 1.0
+        stored = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+        assert list(stored["answers"]) == ["1", "2"]
+        assert stored["excluded"] == [["7", "a reviewer’s own answer, which does not count as an annotator’s"]]
+        bench.choose(reviewers=["7"], count_reviewers=True)
+        bench.sync()
+        assert bench.fake.predictions()[task][0]["score"] < 1
+
     def test_a_project_made_anew_under_the_same_number_starts_from_nothing(self, bench: Bench) -> None:
         answered(bench.fake, 3)
         bench.sync()
