@@ -195,7 +195,7 @@ class TestMeasuresThatOpenSomething:
     def test_the_operator_allows_them_by_exact_name(self, name: str) -> None:
         settings = Settings.from_environment({"SOFTIRR_ALLOWED_MEASURES": f"lcs {name}"})
         assert effective(settings, connection={"measure": name}).values.measure == name
-        assert refused(settings, {"measure": name + "x"})
+        assert refused(settings, {"measure": "llm-logprob:" + name})
 
     @pytest.mark.parametrize("name", ["nli", "indel", "exact"])
     def test_those_that_open_nothing_are_free(self, name: str) -> None:
