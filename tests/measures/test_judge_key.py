@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from softirr.measures import measure
 from softirr.errors import InputError
+from softirr.measures import measure
 
 
 @pytest.fixture
