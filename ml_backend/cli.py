@@ -134,6 +134,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         choices=["complete", "always"],
         help="show the panel once a task has all its annotations, or from the second on",
     )
+    group.add_argument("--target", type=float, metavar="X", help="value that the project's coefficient is to reach")
 
 
 _OPTIONS = (
@@ -148,6 +149,7 @@ _OPTIONS = (
     "predictions_as_raters",
     "suggestions",
     "panel",
+    "target",
 )
 
 
@@ -239,6 +241,19 @@ def _sync(parsed: argparse.Namespace) -> None:
             f"Project {result.project}: {result.items} items; predictions: {result.created} created, {result.updated} updated, "
             f"{result.deleted} deleted, {result.unchanged} unchanged."
         )
+        for line in _headline_lines(store, row["id"]):
+            print(line)
+
+
+def _headline_lines(store: Any, project: int) -> list[str]:
+    """What the panel and the report say, too."""
+    from ml_backend.review.headline import headline_lines
+    from ml_backend.store.reviews import ReviewStore
+
+    row = store.project_by_id(project)
+    controls = (row["summary"] or {}).get("controls") or () if row else ()
+    audits = {control: ReviewStore(store).audited(project, control) for control in controls}
+    return headline_lines(row, audits) if row else []
 
 
 def _settings(parsed: argparse.Namespace) -> None:

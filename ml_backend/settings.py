@@ -208,6 +208,8 @@ class ProjectSettings:
         Ids of the Label Studio users who review.
     count_reviewers : bool
         Whether answers of reviewers count in the coefficients as those of annotators do.
+    target : float or None
+        The value that the headline is to reach; panel, report and terminal say whether it does.
     """
 
     measure: str = DEFAULT_MEASURE
@@ -223,6 +225,7 @@ class ProjectSettings:
     panel: str = "complete"
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
+    target: float | None = None
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
@@ -238,7 +241,7 @@ class ProjectSettings:
 
 
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers"})
-_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel"})
+_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target"})
 _CHOICES = {
     "chance": ("auto", "exact", "permutation", "stratified"),
     "interval": ("analytic", "bootstrap"),
@@ -303,6 +306,12 @@ def _checked(name: str, value: Any, source: str) -> Any:
                 raise refuse("a name or a list of names of TextArea controls")
             return tuple(names)
         case "threshold":
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise refuse("a number above 0 and at most 1")
+            return float(value)
+        case "target":
+            if value is None:
+                return None
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
                 raise refuse("a number above 0 and at most 1")
             return float(value)

@@ -202,10 +202,10 @@ def test_every_environment_variable_of_the_science_is_in_the_readme(readme: str,
     assert sorted(read - written) == [], "README, Environment variables: these are missing."
 
 
-def test_the_true_kappa_of_the_example_is_the_one_in_the_readme(readme: str) -> None:
-    from ml_backend.demo import data, true_kappa
+def test_the_true_alpha_of_the_example_is_the_one_in_the_readme(readme: str) -> None:
+    from ml_backend.demo import data, true_value
 
-    assert f"the true kappa is known ({true_kappa():.2f})" in " ".join(readme.split())
+    assert f"the true alpha is known ({true_value():.2f})" in " ".join(readme.split())
     assert f"The example is {len(data.narratives())} short" in readme
 
 

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ml_backend.demo import data
 from ml_backend.demo.server import (
@@ -30,6 +30,11 @@ from ml_backend.demo.server import (
     locked,
     reserved_port,
 )
+from ml_backend.review.headline import headline_lines
+from softirr.report.headline import headline
+
+if TYPE_CHECKING:
+    from ml_backend.store.store import Row, Store
 
 CONTROL = "findings"
 TITLE = "Adverse events (softirr demo)"
@@ -271,32 +276,41 @@ class Demo:
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    def coefficient(self) -> dict[str, Any]:
-        """The project's Cohen's kappa as the backend has it."""
-        from ml_backend.settings import Settings
-        from ml_backend.store.store import Store
-
-        environment = self._environment()
-        store = Store(Settings.from_environment(environment).database_url)
-        try:
+    def row(self) -> Row:
+        """The project as the backend has it, with its coefficients."""
+        with self._store() as store:
             row = store.project(self.server.url, self.project)
             if row is None or not row["summary"]:
                 raise ServerError("The backend has no coefficients for the demo's project; its log says why.")
-            summary: dict[str, Any] = row["summary"]["controls"][CONTROL]
-            return summary
+            return row
+
+    def audits(self, row: Row) -> dict[str, Any]:
+        """The audits that came to a result."""
+        from ml_backend.store.reviews import ReviewStore
+
+        with self._store() as store:
+            return {CONTROL: ReviewStore(store).audited(row["id"], CONTROL)}
+
+    @contextlib.contextmanager
+    def _store(self) -> Iterator[Store]:
+        from ml_backend.settings import Settings
+        from ml_backend.store.store import Store
+
+        store = Store(Settings.from_environment(self._environment()).database_url)
+        try:
+            yield store
         finally:
             store.close()
 
     def print_addresses(self) -> None:
-        summary = self.coefficient()
-        kappa = summary["coefficients"]["cohen_kappa"]
-        low, high = kappa["ci95"]
-        truth = true_kappa()
-        _say(
-            f"\nCohen's kappa of the project: {kappa['value']:.2f}, 95% interval {low:.2f} to {high:.2f} "
-            f"({summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']})."
-            f"\nThe key to the example, which knows what each text means, says {truth:.2f}.\n"
-        )
+        row = self.row()
+        summary = row["summary"]["controls"][CONTROL]
+        _say(f"\n{summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']}.")
+        for line in headline_lines(row, self.audits(row)):
+            _say(line)
+        found = headline(summary)
+        if found is not None:
+            _say(f"The key to the example, which knows what each text means, says {true_value(found[0]):.2f}.\n")
         names = {"project": "Project", "triage": "Triage, lowest agreement first", "report": "Report"}
         for name, address in self.links.items():
             _say(f"  {names.get(name, name):31} {address}")
@@ -366,11 +380,11 @@ def email_of(name: str) -> str:
     return name.lower().replace(" ", ".") + "@example.org"
 
 
-def true_kappa() -> float:
-    """Cohen's kappa of the example when each text is replaced by what it means."""
+def true_value(name: str = "krippendorff_alpha") -> float:
+    """A coefficient of the example when each text is replaced by what it means."""
     import softirr
 
-    value = softirr.agreement(data.table(concepts=True), measure="exact").coefficients["cohen_kappa"].value
+    value = softirr.agreement(data.table(concepts=True), measure="exact").coefficients[name].value
     if value is None:
-        raise ServerError("The example's key gives no kappa.")
+        raise ServerError(f"The example's key gives no {name}.")
     return float(value)

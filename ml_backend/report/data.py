@@ -19,7 +19,8 @@ from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
 from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.review import calibration as calibration_of_project
-from ml_backend.review.panel_payload import headline, moment, name_of
+from ml_backend.review.headline import field_headline, target_of
+from ml_backend.review.panel_payload import moment, name_of
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -90,7 +91,17 @@ class Reports:
         compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
         fitted = self._reviews.calibration(project["id"])
         at = None if fitted is None else fitted["at"]
-        return (project["summary_at"], project["title"], *scored, *audits, len(said), *said[-1:], *compared, at)
+        return (
+            project["summary_at"],
+            project["title"],
+            target_of(project),
+            *scored,
+            *audits,
+            len(said),
+            *said[-1:],
+            *compared,
+            at,
+        )
 
 
 def build(
@@ -99,7 +110,6 @@ def build(
     """The report on one control of a project."""
     summary = project["summary"]["controls"][control]
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
-    found = headline(summary)
     queue = Queue(rows, names, reviews.done(project["id"]), links)
     audit = reviews.audited(project["id"], control)
     return {
@@ -112,10 +122,14 @@ def build(
         },
         "control": control,
         "controls": list(project["summary"]["controls"]),
+        "fields": [
+            {"control": name, "headline": field_headline(project, name, reviews.audited(project["id"], name))}
+            for name in project["summary"]["controls"]
+        ],
         "n_tasks": len(rows),
         "n_compared": sum(row["agreement"] is not None for row in rows),
         "n_raters": summary["n_raters"],
-        "headline": headline_of(summary, found, rows, audit),
+        "headline": headline_of(project, control, rows, audit),
         "audit": audit_of(reviews, audit, rows),
         "scored_link": links.scored("All tasks with an agreement"),
         "coefficients": coefficients(summary, links),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.links import Links
+from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -39,38 +39,29 @@ EXPECTED = {
 }
 
 
-def headline_of(
-    summary: Mapping[str, Any],
-    found: tuple[str, Mapping[str, Any]] | None,
-    rows: Sequence[Mapping[str, Any]],
-    audit: Row | None,
-) -> dict[str, Any]:
-    """The coefficient that stands for the project, audited where there is an audit, and what it means in a sentence."""
+def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], audit: Row | None) -> dict[str, Any]:
+    """The coefficient that stands for a field, audited where there is an audit, and what it means in a sentence."""
     n = sum(row["agreement"] is not None for row in rows)
+    summary = project["summary"]["controls"][control]
+    found = field_headline(project, control, audit)
     if found is None:
         reason = (summary["coefficients"].get("krippendorff_alpha") or {}).get(
             "undefined"
         ) or "there is nothing to compare"
         return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
-    name, coefficient = found
-    base = {"key": name, "name": NAMES[name], "n_tasks": n}
-    corrected = audit["result"]["coefficients"].get(name) if audit is not None else None
-    if audit is None or not corrected or corrected.get("value") is None:
-        value = {"value": coefficient["value"], "ci95": coefficient.get("ci95"), "audited": False}
-        return base | value | {"sentence": sentence(name, coefficient, summary, n)}
+    key = found["name"]
+    base = {**found, "key": key, "name": NAMES[key], "n_tasks": n}
+    if not found["audited"] or audit is None:
+        return base | {"sentence": sentence(key, found, summary, n)}
     result = audit["result"]
     judgements = result["audit"]["judgements"]
-    said = sentence(name, corrected, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
+    said = sentence(key, found, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
     people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
     return base | {
-        "value": corrected["value"],
-        "ci95": corrected.get("ci95"),
-        "audited": True,
         "judgements": judgements,
-        "plain": {"value": coefficient["value"], "ci95": coefficient.get("ci95")},
         # observed and chance agreement are the audited ones too, or the sentence would contradict itself
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
-        f"Without them it would read {coefficient['value']:.2f}.",
+        f"Without them it would read {found['plain']['value']:.2f}.",
     }
 
 
@@ -83,22 +74,11 @@ def sentence(
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
     if name == "observed_agreement":
         return f"Two answers to the same task are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
-    degree = next(
-        text
-        for limit, text in (
-            (0.0, "Annotators agree no more than chance would have it"),
-            (0.2, "Annotators agree hardly more than by chance"),
-            (0.4, "Annotators agree somewhat beyond chance"),
-            (0.6, "Annotators agree moderately beyond chance"),
-            (0.8, "Annotators agree well beyond chance"),
-            (math.inf, "Annotators agree very well"),
-        )
-        if value <= limit
-    )
+    beyond = "beyond chance" if value > 0 else "no more than chance would have it"
     certain = ""
     if interval:
         certain = f" (95% confidence: {interval[0]:.2f} to {interval[1]:.2f})"
-    text = f"{degree}: {NAMES[name]} is {value:.2f}{certain}, {basis}."
+    text = f"Annotators agree {beyond}: {NAMES[name]} is {value:.2f}{certain}, {basis}."
     observed = summary["coefficients"].get("observed_agreement", {}).get("value")
     expected = summary["expected_agreement"].get(EXPECTED.get(name, ""))
     if observed is not None and expected is not None:

@@ -119,7 +119,7 @@ def _matrix(report: Mapping[str, Any]) -> list[list[Mapping[str, Any] | None]]:
 
 def number(value: float | None, digits: int = 2) -> str:
     """0.42, with a real minus sign; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+    return "–" if value is None else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def count(value: int | None) -> str:

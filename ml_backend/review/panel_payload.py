@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ml_backend.review.headline import field_headline
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.tables.annotations import SKIPPED
 
-HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
 HOW_TO_ACCEPT = (
     "To take it over, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
@@ -19,16 +19,6 @@ _WORDS = ((0.2, "very low"), (0.4, "low"), (0.6, "moderate"), (0.8, "high"), (1.
 def word(agreement: float) -> str:
     """A word for an observed agreement; it says nothing of chance, and is meant for one task only."""
     return next(name for limit, name in _WORDS if agreement < limit)
-
-
-def headline(summary: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
-    """(name, coefficient) that stands for the project: the first that is defined."""
-    coefficients = (summary or {}).get("coefficients") or {}
-    for name in HEADLINE:
-        found = coefficients.get(name)
-        if found and found.get("value") is not None:
-            return name, found
-    return None
 
 
 def name_of(raters: Mapping[str, str], rater: str) -> str:
@@ -125,9 +115,11 @@ def payload(
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
     summary = project["summary"] or {}
-    controls = [_control(project, task, name, decisions) for name in names]
+    controls = [
+        _control(project, task, name, decisions) | {"headline": field_headline(project, name, audited(name))}
+        for name in names
+    ]
     first = next((c for c in controls if c["agreement"] is not None), controls[0])
-    found = headline((summary.get("controls") or {}).get(first["name"]))
     provenance = dict(summary.get("provenance") or {})
     return {
         "status": "ready",
@@ -135,7 +127,7 @@ def payload(
         "project": {
             "id": project["number"],
             "title": project["title"],
-            "coefficient": None if found is None else _coefficient(*found, audited(first["name"])),
+            "coefficient": first["headline"],
             "n_items": place[1] if place else None,
         },
         "task": {
@@ -163,13 +155,6 @@ def payload(
         "links": dict(links or {}),
         "how_to_accept": HOW_TO_ACCEPT if first["suggestion"] else None,
     }
-
-
-def _coefficient(name: str, plain: Mapping[str, Any], audit: Row | None) -> dict[str, Any]:
-    corrected = audit["result"]["coefficients"].get(name) if audit is not None else None
-    counts = bool(corrected) and corrected["value"] is not None
-    chosen = corrected if counts else plain
-    return {"name": name, "value": chosen["value"], "ci95": chosen.get("ci95"), "audited": counts}
 
 
 def job_view(job: Row | None) -> dict[str, Any] | None:

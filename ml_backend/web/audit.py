@@ -205,7 +205,7 @@ def _result(found: Row) -> dict[str, Any] | None:
     if found["result"] is None:
         return None
     from ml_backend.report.headline import NAMES
-    from ml_backend.review.panel_payload import headline
+    from softirr.report.headline import headline
 
     result = found["result"]
     best = headline(result)

@@ -63,7 +63,8 @@ export function shade(value) {
 }
 
 export function number(value) {
-  return Number(value).toFixed(2);
+  const text = Number(value).toFixed(2);
+  return Number(text) === 0 ? "0.00" : text.replace("-", "−");
 }
 
 export function count(value) {

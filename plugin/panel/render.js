@@ -106,23 +106,34 @@ function head(context) {
   box.append(score);
 
   const facts = h("dl", { class: "sirr-facts" });
-  const fact = (term, ...detail) => facts.append(h("div", {}, h("dt", {}, term), h("dd", {}, ...detail)));
+  const fact = (term, ...detail) => facts.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   if (task.rank && task.n_ranked > 1) {
     const fromTop = task.n_ranked - task.rank + 1;
     const place = task.rank <= fromTop ? `${ordinal(task.rank)} lowest` : `${ordinal(fromTop)} highest`;
     fact("In the project", `${place} of ${count(task.n_ranked)} tasks`);
   }
   fact("Annotators", String(task.n_raters ?? payload.raters?.length ?? 0));
-  const coefficient = project?.coefficient;
-  if (coefficient && coefficient.value !== null && coefficient.value !== undefined) {
-    const interval = coefficient.ci95 ? ` (${number(coefficient.ci95[0])} to ${number(coefficient.ci95[1])})` : "";
-    fact("Whole project", `${COEFFICIENTS[coefficient.name] ?? coefficient.name} ${number(coefficient.value)}${interval}${coefficient.audited ? ", audited" : ""}`);
+  const fields = payload.controls ?? [{ headline: project?.coefficient }];
+  for (const field of fields) {
+    const of = field.headline;
+    if (of?.value === null || of?.value === undefined) continue;
+    const term = fields.length > 1 ? ["Whole project, ", isolated(h, field.name)] : ["Whole project"];
+    fact(term, headline(of));
   }
   const links = h("nav", { class: "sirr-links", "aria-label": "Agreement report" });
   if (payload.links?.report) links.append(h("a", { href: safe(payload.links.report), target: "_blank", rel: "noopener" }, "Project report"));
   if (links.childElementCount) box.append(links);
   box.append(facts);
   return box;
+}
+
+/** The coefficient that stands for the project: the value, whether it is audited, the target, who pulls it down. */
+function headline(of) {
+  const interval = of.ci95 ? ` (${number(of.ci95[0])} to ${number(of.ci95[1])})` : "";
+  const parts = [`${COEFFICIENTS[of.name] ?? of.name} ${number(of.value)}${interval}, ${of.audited ? "audited" : "not audited"}.`];
+  if (of.standing) parts.push(of.standing);
+  if (of.without) parts.push(`Without ${of.without.name} it would be ${number(of.without.value)}${of.audited ? " (by the measure alone)" : ""}.`);
+  return parts.join(" ");
 }
 
 /** One body for each free-text field; the name is asked for once, and the suggestions of all fields are taken over together. */

@@ -9,6 +9,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
 from softirr.measures import Provenance
+from softirr.report.headline import headline, without_each_rater
 from softirr.tables.annotations import Excluded
 
 
@@ -167,12 +168,13 @@ class AgreementReport:
     distributions: Distributions | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of design section 6, with ``warnings`` and the intervals of raters added."""
+        """The JSON object of design section 6, with ``headline``, ``warnings`` and the intervals of raters added."""
         return {
             "schema_version": 1,
             "measure": self.measure,
             "n_items": self.n_items,
             "n_raters": self.n_raters,
+            "headline": self._headline(),
             "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
             "expected_agreement": self.expected_agreement.to_dict(),
             "raters": [rater.to_dict() for rater in self.raters],
@@ -182,6 +184,17 @@ class AgreementReport:
             "warnings": list(self.warnings),
             "provenance": _provenance(self.provenance),
         }
+
+    def _headline(self) -> dict[str, Any] | None:
+        """Which coefficient stands for the table, and its value without each rater in turn."""
+        found = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
+        if found is None:
+            return None
+        without = []
+        if found[0] == "krippendorff_alpha":
+            pairs = (item.pairs for item in self.items)
+            without = without_each_rater(pairs, self.expected_agreement.krippendorff)
+        return {"coefficient": found[0], **found[1], "without": without}
 
 
 def _listed(interval: tuple[float, float] | None) -> list[float] | None:

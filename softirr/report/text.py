@@ -5,6 +5,7 @@ from typing import Any
 
 from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
+from softirr.report.headline import headline, headline_sentences
 from softirr.text import normalise
 
 COEFFICIENT_NAMES = {
@@ -33,6 +34,7 @@ def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
     """
     yield f"{printable(source)}: {_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
     yield ""
+    yield from _headline(report)
     yield from _coefficients(report["coefficients"])
     yield ""
     yield _chance(report["expected_agreement"])
@@ -81,6 +83,18 @@ def printable(text: str) -> str:
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
     """A plain table: a heading, then one line a row, columns padded to their widest cell."""
     return _table(head, rows)
+
+
+def _headline(report: Mapping[str, Any]) -> Iterable[str]:
+    """The coefficient that stands for all: the same, by the same rule, as in Label Studio."""
+    found = headline(report)
+    if found is None:
+        return
+    without = (report.get("headline") or {}).get("without", ())
+    audit = report.get("audit")
+    plain = audit["plain"].get(found[0]) if audit else None
+    yield from headline_sentences(*found, without, audited=bool(audit), plain=plain, name_of=printable)
+    yield ""
 
 
 def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:

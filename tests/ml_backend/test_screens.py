@@ -93,3 +93,77 @@ def test_pages_are_accessible(served: Served, chromium: Any) -> None:
         page.locator("[data-chart=histogram] canvas").wait_for()
         assert serious_faults(page) == []
         context.close()
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Served]:
+    """A store of the test's own."""
+    seeded = Seeded(tmp_path)
+    seeded.put()
+    seeded.score()
+    with serving(seeded) as found:
+        yield found
+
+
+APART = {
+    200 + i: {"2": [text], "3": [text], "4": ["something else entirely"]}
+    for i, text in enumerate(["fever", "rash", "cough", "broken arm"])
+}
+
+
+def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chromium: Any) -> None:
+    from ml_backend.review.headline import headline_lines
+
+    seeded = made.seeded
+    seeded.put(APART)
+    seeded.score()
+    seeded.services.store.update_project(seeded.project, chosen={"target": 0.9})
+    terminal = " ".join(headline_lines(seeded.row))
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(made.report)
+    value = page.inner_text("#headline-value")
+    figure = page.inner_text(".headline")
+    assert "Krippendorff’s alpha" in figure and "not audited" in figure
+    assert f"Krippendorff's alpha {value}," in terminal and "not audited" in terminal
+    pulls = page.inner_text("#pulls-down")
+    assert pulls.startswith("Without Chloé Martin it would be ") and pulls in terminal
+    target = page.inner_text("#target")
+    assert target.startswith("The target of 0.90 is not met") and target in terminal
+    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key()}")
+    facts = page.locator(".sirr-facts")
+    facts.wait_for()
+    said = facts.inner_text()
+    assert f"Krippendorff’s alpha {value}" in said and pulls in said and target in said and "not audited" in said
+    context.close()
+
+
+def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium: Any) -> None:
+    seeded = made.seeded
+    store = seeded.services.store
+    rows = []
+    for row in store.get_tasks(seeded.project, [101, 102, 103]).values():
+        other = {"answers": {rater: ["flu"] for rater in row["answers"]["findings"]["answers"]}, "excluded": []}
+        other["answers"]["2"] = [f"cold {row['number']}"]
+        rows.append({**row, "answers": {**row["answers"], "diagnosis": other}, "answers_hash": str(row["number"])})
+    columns = ("number", "updated_at", "generation", "n_annotations", "n_answers", "answers", "answers_hash", "actual")
+    store.put_pulled(seeded.project, [{name: row[name] for name in columns} for row in rows])
+    seeded.score()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(made.report)
+    fields = {one.get_attribute("data-field"): one.inner_text() for one in page.locator("[data-field]").all()}
+    assert set(fields) == {"findings", "diagnosis"}
+    shown = page.inner_text("#headline-value")
+    assert shown in fields["findings"] and "findings" in page.inner_text("h1")
+    page.click("[data-field=diagnosis]")
+    page.wait_for_url(lambda url: "diagnosis" in url)
+    other = page.inner_text("#headline-value")
+    assert other != shown and other in fields["diagnosis"] and "diagnosis" in page.inner_text("h1")
+    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key()}")
+    page.locator(".sirr-facts").wait_for()
+    said = page.inner_text(".sirr-facts")
+    assert "Whole project, findings" in said and f"alpha {shown}" in said
+    assert "Whole project, diagnosis" in said and f"alpha {other}" in said
+    assert serious_faults(page) == []
+    context.close()

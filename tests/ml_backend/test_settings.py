@@ -111,6 +111,7 @@ class TestOptions:
             "panel": "always",
             "reviewers": ("7", "12"),
             "count_reviewers": True,
+            "target": 0.7,
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}

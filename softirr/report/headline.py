@@ -1,0 +1,185 @@
+"""The one number that stands for a project, how it stands to a target, and who pulls it down.
+
+The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not everybody answered. Where
+it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries of :meth:`softirr.report.objects.AgreementReport.to_dict`,
+which are stored and sent around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+__all__ = [
+    "HEADLINE",
+    "LEAST_GAIN",
+    "headline",
+    "headline_sentences",
+    "references",
+    "standing",
+    "who_pulls_down",
+    "without_each_rater",
+]
+
+HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
+"""Coefficients in the order in which they are taken for the headline."""
+
+LEAST_GAIN = 0.05
+"""A rater is said to pull the headline down if it would rise by this much without them."""
+
+NAMES = {
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "fleiss_kappa": "Fleiss' kappa",
+    "cohen_kappa": "Cohen's kappa",
+    "observed_agreement": "Observed agreement",
+}
+_LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
+_TENTATIVE, _RELIABLE = 0.667, 0.8
+
+
+def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
+    """(name, coefficient) that stands for a report: the first of `HEADLINE` that is defined.
+
+    Examples
+    --------
+    >>> headline({"coefficients": {"krippendorff_alpha": {"value": None}, "cohen_kappa": {"value": 0.4}}})
+    ('cohen_kappa', {'value': 0.4})
+    """
+    coefficients = (report or {}).get("coefficients") or {}
+    for name in HEADLINE:
+        found = coefficients.get(name)
+        if found and found.get("value") is not None:
+            return name, found
+    return None
+
+
+def without_each_rater(
+    items: Iterable[Sequence[tuple[str, str, float]]], expected: float | None
+) -> list[dict[str, Any]]:
+    """Krippendorff's alpha without each rater in turn, from scores that are known already.
+
+    The agreement expected by chance stays that of all raters, so that nothing needs to be scored anew.
+
+    Parameters
+    ----------
+    items : iterable
+        For each item its pairs of answers: (rater, rater, equivalence).
+    expected : float or None
+        Expected agreement of alpha.
+
+    Returns
+    -------
+    list of dict
+        ``{"rater", "value"}``, the highest value first; empty with fewer than three raters or where alpha is not defined.
+
+    Examples
+    --------
+    >>> pairs = [("a", "b", 1.0), ("a", "c", 0.0), ("b", "c", 0.25)]
+    >>> without_each_rater([pairs], 0.0)
+    [{'rater': 'c', 'value': 1.0}, {'rater': 'a', 'value': 0.25}, {'rater': 'b', 'value': 0.0}]
+    """
+    total, weight = 0.0, 0
+    changes: dict[str, list[float]] = {}
+    for pairs in items:
+        if not pairs:
+            continue
+        own: dict[str, float] = {}
+        for a, b, value in pairs:
+            own[a] = own.get(a, 0.0) + value
+            own[b] = own.get(b, 0.0) + value
+        n, sum_ = len(own), sum(value for _, _, value in pairs)
+        before = n * sum_ / len(pairs)
+        total, weight = total + before, weight + n
+        for rater, share in own.items():
+            left = n - 1
+            kept = left * (sum_ - share) / (left * (left - 1) / 2) if left > 1 else 0.0
+            change = changes.setdefault(rater, [0.0, 0.0])
+            change[0] += kept - before
+            change[1] += (left if left > 1 else 0) - n
+    if expected is None or expected >= 1 or len(changes) < 3:
+        return []
+    found = []
+    for rater, (difference, fewer) in changes.items():
+        if weight + fewer > 0:
+            observed = (total + difference) / (weight + fewer)
+            found.append({"rater": rater, "value": (observed - expected) / (1 - expected)})
+    return sorted(found, key=lambda one: (-one["value"], one["rater"]))
+
+
+def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
+    """How a coefficient stands to the target of its project, in one sentence.
+
+    Examples
+    --------
+    >>> standing(0.72, (0.61, 0.83), 0.7)
+    'The target of 0.70 is met, but not with certainty: the interval begins at 0.61.'
+    """
+    low, high = ci95 or (value, value)
+    if value >= target:
+        if low >= target:
+            return f"The target of {target:z.2f} is met."
+        return f"The target of {target:z.2f} is met, but not with certainty: the interval begins at {low:z.2f}."
+    if high < target:
+        return f"The target of {target:z.2f} is not met."
+    return f"The target of {target:z.2f} is not met, though the interval reaches to {high:z.2f}."
+
+
+def references(value: float) -> str:
+    """What the literature calls such a value; a reference, not a verdict.
+
+    Examples
+    --------
+    >>> references(0.49)
+    'For reference: “moderate” in Landis and Koch (1977); Krippendorff (2004) asks for 0.800, or 0.667 for tentative conclusions.'
+    """
+    word = next((word for limit, word in _LANDIS_KOCH if value <= limit), "almost perfect")
+    return (
+        f"For reference: “{word}” in Landis and Koch (1977); Krippendorff (2004) asks for {_RELIABLE:.3f}, "
+        f"or {_TENTATIVE} for tentative conclusions."
+    )
+
+
+def headline_sentences(
+    name: str,
+    coefficient: Mapping[str, Any],
+    without: Sequence[Mapping[str, Any]] = (),
+    *,
+    audited: bool = False,
+    plain: float | None = None,
+    target: float | None = None,
+    name_of: Callable[[str], str] = str,
+) -> list[str]:
+    """The headline as sentences: the value, the target, who pulls it down, and the references.
+
+    Parameters
+    ----------
+    coefficient : mapping
+        With ``value`` and ``ci95``.
+    without : sequence
+        What `without_each_rater` gives.
+    plain : float, optional
+        The value that the measure alone gives, where the coefficient is audited.
+    target : float, optional
+        What the project wants to reach.
+    name_of : callable
+        What people call a rater.
+    """
+    value, interval = coefficient["value"], coefficient.get("ci95")
+    said = f"{NAMES[name]} {value:z.2f}"
+    if interval:
+        said += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
+    sentences = [f"{said}, {'audited' if audited else 'not audited'}."]
+    if target is not None:
+        sentences.append(standing(value, interval, target))
+    if pull := who_pulls_down(without, value if plain is None else plain):
+        alone = " (by the measure alone)" if audited else ""
+        sentences.append(f"Without {name_of(pull['rater'])} it would be {pull['value']:z.2f}{alone}.")
+    if name != "observed_agreement":
+        sentences.append(references(value))
+    return sentences
+
+
+def who_pulls_down(without: Sequence[Mapping[str, Any]], value: float) -> Mapping[str, Any] | None:
+    """The rater without whom the headline would rise most, if by `LEAST_GAIN` or more."""
+    best = max(without, key=lambda one: one["value"], default=None)
+    return best if best is not None and best["value"] - value >= LEAST_GAIN else None

@@ -1,0 +1,78 @@
+"""The headline: one coefficient by one rule, how it stands to a target, who pulls it down."""
+
+import pytest
+
+import softirr
+from softirr.report.headline import (
+    headline,
+    headline_sentences,
+    references,
+    standing,
+    who_pulls_down,
+    without_each_rater,
+)
+from softirr.tables.annotations import AnnotationTable, Answer
+
+TEXTS = {
+    "1": {"a": "fever", "b": "fever", "c": "rash"},
+    "2": {"a": "cough", "b": "cough", "c": "cough"},
+    "3": {"a": "nausea", "b": "nausea"},
+    "4": {"a": "rash", "b": "rash", "c": "fever"},
+    "5": {"a": "pain", "c": "pain"},
+}
+
+
+def table(left_out: str = "") -> AnnotationTable:
+    rows = [Answer(i, r, (text,)) for i, given in TEXTS.items() for r, text in given.items() if r != left_out]
+    return AnnotationTable.from_answers(rows, items=TEXTS)
+
+
+def test_alpha_stands_for_the_project_and_who_pulls_it_down_is_named() -> None:
+    report = softirr.agreement(table(), "exact").to_dict()
+    name, coefficient = headline(report)  # type: ignore[misc]
+    assert name == report["headline"]["coefficient"] == "krippendorff_alpha"
+    assert coefficient["value"] == report["coefficients"]["krippendorff_alpha"]["value"]
+    pull = who_pulls_down(report["headline"]["without"], coefficient["value"])
+    assert pull is not None and pull["rater"] == "c" and pull["value"] == pytest.approx(1.0)
+    said = " ".join(headline_sentences(name, coefficient, report["headline"]["without"], target=0.7, name_of=str.upper))
+    assert "Without C it would be 1.00." in said and "not audited" in said and "0.70" in said
+
+
+def test_without_a_rater_is_alpha_of_the_others_against_the_same_chance() -> None:
+    whole = softirr.agreement(table(), "exact")
+    expected = whole.expected_agreement.krippendorff
+    found = {one["rater"]: one["value"] for one in without_each_rater((i.pairs for i in whole.items), expected)}
+    for rater in "abc":
+        rest = softirr.agreement(table(rater), "exact")
+        alpha, chance = rest.coefficients["krippendorff_alpha"].value, rest.expected_agreement.krippendorff
+        assert alpha is not None and chance is not None and expected is not None
+        observed = alpha * (1 - chance) + chance
+        assert found[rater] == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+
+
+def test_two_raters_have_nobody_to_leave_out() -> None:
+    assert softirr.agreement(table("c"), "exact").to_dict()["headline"]["without"] == []
+
+
+def test_nothing_to_compare_has_no_headline() -> None:
+    alone = AnnotationTable.from_answers([Answer("1", "a", ("x",))])
+    assert softirr.agreement(alone, "exact").to_dict()["headline"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "ci95", "said"),
+    [
+        (0.8, (0.75, 0.85), "is met."),
+        (0.72, (0.6, 0.8), "met, but not with certainty: the interval begins at 0.60"),
+        (0.65, (0.5, 0.8), "not met, though the interval reaches to 0.80"),
+        (0.5, (0.4, 0.6), "is not met."),
+        (0.5, None, "is not met."),
+    ],
+)
+def test_target(value: float, ci95: tuple[float, float] | None, said: str) -> None:
+    assert said in standing(value, ci95, 0.7)
+
+
+@pytest.mark.parametrize(("value", "word"), [(-0.1, "poor"), (0.2, "slight"), (0.61, "substantial"), (0.9, "almost")])
+def test_references_are_called_so(value: float, word: str) -> None:
+    assert references(value).startswith(f"For reference: “{word}")
