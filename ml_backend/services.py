@@ -4,11 +4,11 @@ import functools
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from ml_backend.sync.background import Background
 from ml_backend.sync.jobs import Wakeups, make_queue
-from ml_backend.sync.scoring import Scorer
 
 
 class Services:

@@ -9,11 +9,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.scoring import Scorer
 from softirr.errors import InputError
 
 KEPT = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "sigma", "ks")

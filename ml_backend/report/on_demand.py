@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ml_backend.report import compare
 from ml_backend.review import audits
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.scoring import Scorer
 
 
 def run_wanted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ml_backend.report.page import count, day, number
+from ml_backend.report.formats import count, day, number
 
 TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "left_out")
 _METHODS = {

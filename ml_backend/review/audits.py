@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ml_backend.scoring.scorer import Scorer, places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.scoring import Scorer, places
 from softirr.errors import InputError
 from softirr.tables.annotations import AnnotationTable, Answer
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.review.judged_measure import verdicts
+from ml_backend.scoring.judged_measure import verdicts
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.scoring import Scorer
 from softirr.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Any
 from huey import Huey, RedisHuey, SqliteHuey
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import LEASE_EVERY, Store, process_name
 from ml_backend.sync.project_sync import ProjectSync, Stopped, SyncResult
-from ml_backend.sync.scoring import Scorer
 from softirr.errors import SoftirrError
 
 log = logging.getLogger(__name__)

@@ -16,10 +16,10 @@ from ml_backend.labelstudio.config import Control, chosen_controls, text_control
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report import on_demand
 from ml_backend.review import calibration as calibration_of_project
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.reader import TaskReader
-from ml_backend.sync.scoring import Scorer
 from ml_backend.sync.writer import PredictionWriter
 
 log = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
-from ml_backend.report.page import page_files
 from ml_backend.review import audits
 from ml_backend.review.panel_payload import job_view, moment
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import visitors as doors
+from ml_backend.web.pages import page_files
 from ml_backend.web.protocol import Refused, json_body, project_number, services
 from ml_backend.web.report import csv_response, job_of
 

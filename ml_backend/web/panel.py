@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, request, send_from_directory
 
-from ml_backend.review import decisions
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
+from ml_backend.web import decisions
 from ml_backend.web import visitors as doors
 from ml_backend.web.assets import plugin_dir, version_of
 from ml_backend.web.protocol import Refused, json_body, project_number, services

@@ -12,10 +12,10 @@ from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answers_hash, comparisons, task_answers
 from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
 from ml_backend.review.calibration import current
+from ml_backend.scoring.scorer import needs_model
 from ml_backend.services import Services
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, clean_url, effective, origin
 from ml_backend.store.store import Row
-from ml_backend.sync.scoring import needs_model
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)

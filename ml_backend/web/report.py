@@ -7,16 +7,16 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
-from ml_backend.report import page as pages
 from ml_backend.report.compare import MOST
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.report.tables import TABLES, facts, table
 from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.sync.scoring import needs_model
+from ml_backend.web import pages
 from ml_backend.web import visitors as doors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.protocol import Refused, json_body, project_number, services

@@ -153,7 +153,7 @@ def refusal(error: Refused) -> Response:
     """Why not: a page for people, JSON for programs."""
     if request.path.startswith("/api/") or request.path.rpartition(".")[2] in ("csv", "json"):
         return data({"error": error.sentence}, status=error.status)
-    from ml_backend.report.page import message
+    from ml_backend.web.pages import message
 
     up = "../" * max(1, request.path.strip("/").count("/"))
     response = page(message("Not shown", error.sentence, asks_key=error.status == 403, up=up))

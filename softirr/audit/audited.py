@@ -22,19 +22,19 @@ import numpy as np
 
 from softirr.audit.design import Design
 from softirr.audit.estimate import AUDITED, Audited, estimate
-from softirr.audit.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.audit.units import AuditUnit, Frames, TextPair, digest, seed_of
 from softirr.chance import estimates as chances
-from softirr.coefficients.chance_corrected import Ratings
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.matching.assignment import set_equivalence
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.base import Progress
 from softirr.measures.cache import MemoryCache, PairCache
+from softirr.provenance import Progress
 from softirr.report.agreement import AgreementReport, agreement
 from softirr.report.objects import Expected
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Ratings
+from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.text import normalise
 
 __all__ = [

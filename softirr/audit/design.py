@@ -14,7 +14,7 @@ from itertools import count
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
 """Share of the judgements that goes to different-item pairs: more where agreement by chance varies more."""

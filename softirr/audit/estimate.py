@@ -15,9 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from softirr.audit.design import Design, Frame
+from softirr.chance.expected import Chance
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.chance_corrected import Chance, Floats, Ints, sums
+from softirr.coefficients.estimate import Estimate, Undefined
 from softirr.coefficients.intervals import Coefficient, standard_error
+from softirr.tables.ratings import Floats, Ints, sums
 
 _UNSEEN = 1 / 3
 """Judged pairs that never disagree with the measure count as if a third of one of them had (of sets: in one text)."""
@@ -211,7 +213,7 @@ class _Target:
     disagreement: Floats  # of each same-item pair in D
     chance_same: Floats | None  # of each same-item pair in B
     chance_different: Floats | None  # of each different-item pair in B
-    imputed: co.Estimate
+    imputed: Estimate
 
 
 def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int, chance: Chance) -> Audited:
@@ -362,7 +364,7 @@ class _Estimator:
             room = float(target.chance_same.sum() + target.chance_different.sum())
             room -= self.same.total(target.chance_same) + self.different.total(target.chance_different)
             if room <= 1e-9:
-                return str(co.Undefined.NO_VARIATION)
+                return str(Undefined.NO_VARIATION)
             odds = disagreement / room
             different = self.different.variances(target.chance_different, more)
             w = w - odds * target.chance_same

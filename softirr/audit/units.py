@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.audit.design import Design
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.base import Progress
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Progress
 from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 _POOL = 20_000
 """Pairs of answers of different items that stand for all of them, where the measure is cheap."""

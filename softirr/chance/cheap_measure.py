@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance.estimates import Equivalence
-from softirr.coefficients.chance_corrected import Floats, Ints
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import BlockMeasure, Measure, measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Ints
 
 LEXICAL = "indel+jaccard"
 """Letters and words together go better with meaning than either: fewer pairs are needed than with one of them."""

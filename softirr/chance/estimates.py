@@ -12,19 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.coefficients.chance_corrected import (
-    GRID,
-    Chance,
-    ChanceDistribution,
-    Comparisons,
-    Floats,
-    Ints,
-    Marginals,
-    Pooling,
-    Ratings,
-    on_grid,
-    sums,
-)
+from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
 
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""

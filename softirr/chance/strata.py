@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance.estimates import Equivalence
-from softirr.coefficients.chance_corrected import Floats, Ints, Marginals, Pooling, Ratings, sums
+from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
 POPULATION = 2_500_000
 """Up to this many pairs of answers all are sorted; above, a random sample of a million stands for them, with an error below 0.0005."""

@@ -14,22 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from softirr.chance.estimates import Equivalence, Scored, exact
+from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.chance.strata import OWN_STRATA, POPULATION, PairPopulation
 from softirr.chance.stratified_sample import StratifiedSample
-from softirr.coefficients.chance_corrected import (
-    GRID,
-    Chance,
-    ChanceDistribution,
-    Floats,
-    Ints,
-    Marginals,
-    Pooling,
-    Ratings,
-    on_grid,
-    sums,
-)
+from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
-__all__ = ["POPULATION", "PairPopulation", "StratifiedSample", "sampled", "stratified"]
+__all__ = ["sampled", "stratified"]
 
 Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softirr.chance.strata import PairPopulation
-from softirr.coefficients.chance_corrected import Floats, Ints, sums
+from softirr.tables.ratings import Floats, Ints, sums
 
 _UNSEEN = 2
 """Pairs of full equivalence that the overall variance takes as seen besides those drawn: a sample with few of them stops too early."""

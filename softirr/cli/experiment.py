@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.terminal import Parser, add_model_options, guarded, positive
+from softirr.terminal import Parser, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -21,7 +21,7 @@ FIGURES = ("png", "pdf", "svg", "none")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command; its exit status as :func:`softirr.cli.terminal.guarded` gives it."""
+    """Run the command; its exit status as :func:`softirr.terminal.guarded` gives it."""
     arguments = parser().parse_args(list(argv))
     return guarded(lambda: arguments.run(arguments, list(argv)))
 

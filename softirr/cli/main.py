@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.terminal import (
+from softirr.errors import InputError
+from softirr.terminal import (
     Parser,
     add_model_options,
     bounded,
@@ -25,7 +26,6 @@ from softirr.cli.terminal import (
     print_json,
     progress_bar,
 )
-from softirr.errors import InputError
 
 _BENCHES = ("coefficients", "inference", "audit", "coverage")
 _PROGRAMS = {
@@ -307,7 +307,7 @@ def _measures(arguments: argparse.Namespace) -> int:
 
 def _audit_sample(arguments: argparse.Namespace) -> int:
     from softirr.audit.audited import sample, seed_of
-    from softirr.audit.sheets import read_sheet
+    from softirr.tables.sheets import read_sheet
 
     sheets = [read_sheet(path) for path in arguments.without]
     places = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}

@@ -11,8 +11,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 from softirr.errors import InputError
+from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
 _DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")

@@ -22,113 +22,27 @@ standard errors and intervals. Undefined values carry a reason of :class:`Undefi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.distributions import GRID, ChanceDistribution, ks, on_grid, sigma
+from softirr.chance.expected import Chance
 from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
-from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, item_means, sums
+from softirr.tables.ratings import Floats, Ints, Pooling, Ratings, item_means, sums
 
 __all__ = [
-    "GRID",
-    "Chance",
-    "ChanceDistribution",
-    "Comparisons",
-    "Estimate",
-    "Floats",
-    "Ints",
-    "Marginals",
-    "Pooling",
-    "Ratings",
-    "Undefined",
     "cohen_pair",
     "fleiss",
     "gwet",
-    "item_means",
     "krippendorff",
-    "ks",
     "mean_cohen",
     "observed_agreement",
-    "on_grid",
     "pair_agreement",
     "rater_agreement",
     "scott",
-    "sigma",
-    "sums",
-    "undefined",
 ]
 
 _CERTAIN = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Chance:
-    """Expected agreement of every kind, and what its influence functions need.
-
-    Attributes
-    ----------
-    method : str
-        ``exact``, ``permutation`` or ``stratified``.
-    cohen, cohen_error : shape (m,)
-        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from sampling.
-    cohen_left, cohen_right : shape (P,)
-        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items, and of its right
-        answer with the left rater's.
-    cohen_noise : shape (m,)
-        Mean variance that sampling adds to ``cohen_left + cohen_right``.
-    pooling : Pooling
-        The rows of π and their weights.
-    pooled, pooled_error : float
-        π' S π: the expected agreement of Scott and Fleiss.
-    pooled_at : shape (n,)
-        For each row of ``pooling``: mean equivalence of its answer with an answer drawn from π.
-    pooled_noise : float
-        Mean variance that sampling adds to ``pooled_at``.
-    distinct : int
-        Number of distinct answers, q.
-    similarity, similarity_error : float
-        Mean of S over all q × q pairs of distinct answers.
-    distribution : ChanceDistribution or None
-        Equivalences of answers to different items; None with one item.
-    pairs_scored : int
-        Unordered pairs of different answers scored for it.
-    cohen_loadings : shape (m, F), optional
-        What each of F errors that rater pairs share, independent and of standard deviation 1, adds to each of ``cohen``; what they leave of
-        ``cohen_error`` is each pair's own.
-    """
-
-    method: str
-    cohen: Floats
-    cohen_error: Floats
-    cohen_left: Floats
-    cohen_right: Floats
-    cohen_noise: Floats
-    pooling: Pooling
-    pooled: float
-    pooled_error: float
-    pooled_at: Floats
-    pooled_noise: float
-    distinct: int
-    similarity: float
-    similarity_error: float
-    distribution: ChanceDistribution | None
-    pairs_scored: int
-    cohen_loadings: Floats | None = None
-
-    def cohen_sum_error(self, slopes: Floats) -> float:
-        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
-        if self.cohen_loadings is None:
-            return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
-        own = np.maximum(self.cohen_error**2 - np.sum(self.cohen_loadings**2, axis=1), 0.0)
-        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2) + np.sum(slopes**2 * own)))
-
-    @property
-    def standard_error(self) -> float:
-        """Largest of the standard errors: of the mean over rater pairs, and of the pooled expectation."""
-        m = max(len(self.cohen), 1)
-        return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)
 
 
 def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:

@@ -5,58 +5,11 @@ Exact, aware of ties and deterministic; :mod:`softirr.coefficients.braylan` comp
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
+from softirr.chance.expected import GRID, ChanceDistribution, on_grid
 from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Pooling, Ratings, sums
-
-GRID = 65_536
-"""sigma and KS compare equivalences on a grid of this many steps: values closer than 1/65,536 are ties, on every machine."""
-
-
-def on_grid(equivalence: Any) -> Ints:
-    """Equivalences in steps of 1/65,536, through float32 so that a measure's float32 and float64 answers land on the same step."""
-    return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class ChanceDistribution:
-    """Equivalences of answers to different items, on the grid.
-
-    Attributes
-    ----------
-    tail : shape (GRID + 2,)
-        ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
-    sample : float
-        How many independent pairs it was estimated from; infinite when all pairs are in it.
-    row_tail : callable, optional
-        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where it is not known.
-    """
-
-    tail: Floats
-    sample: float = np.inf
-    row_tail: Callable[[int], Floats] | None = None
-
-    @classmethod
-    def of(
-        cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
-    ) -> ChanceDistribution | None:
-        """From the number of pairs at each step, shape (GRID + 1,); None without pairs."""
-        counts = np.maximum(counts, 0)
-        total = float(counts.sum())
-        if total <= 0:
-            return None
-        tail = np.zeros(GRID + 2)
-        tail[:-1] = np.cumsum(counts[::-1])[::-1] / total
-        return cls(tail, sample, row_tail)
-
-    def error(self, share: float) -> float:
-        """Standard error of a tail share from the sampling of pairs."""
-        return float(np.sqrt(share * (1 - share) / self.sample))
 
 
 def _distributions(

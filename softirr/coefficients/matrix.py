@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from softirr.chance.estimates import MatrixEquivalence, exact, permutation
+from softirr.chance.expected import Chance
 from softirr.chance.stratified import stratified
-from softirr.coefficients.chance_corrected import Chance, Floats, Marginals, Ratings
 from softirr.coefficients.summary import Summary, summarise
 from softirr.errors import InputError
+from softirr.tables.ratings import Floats, Marginals, Ratings
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softirr.chance.expected import Chance
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.chance_corrected import Chance, Floats, Ratings, Undefined
-from softirr.coefficients.distributions import beyond_chance
+from softirr.coefficients.distributions import beyond_chance, ks, sigma
+from softirr.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.tables.ratings import Floats, Ratings
 
-Trio = tuple[co.Estimate, co.Estimate, co.Estimate]
+Trio = tuple[Estimate, Estimate, Estimate]
 
 COEFFICIENTS = (
     "observed_agreement",
@@ -37,7 +39,7 @@ class Summary:
         See :func:`softirr.coefficients.distributions.beyond_chance`.
     """
 
-    coefficients: dict[str, co.Estimate]
+    coefficients: dict[str, Estimate]
     raters: tuple[Trio, ...]
     rater_pairs: tuple[Trio, ...]
     beyond_chance: Floats | None = None
@@ -58,8 +60,8 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     """
     observed = co.observed_agreement(ratings, scores)
     if chance is None:
-        missing = co.undefined(observed.undefined or Undefined.NO_OVERLAP)
-        alone = co.undefined(Undefined.NO_OTHER_RATER)
+        missing = undefined(observed.undefined or Undefined.NO_OVERLAP)
+        alone = undefined(Undefined.NO_OTHER_RATER)
         return Summary(
             dict.fromkeys(COEFFICIENTS, missing) | {"observed_agreement": observed},
             ((alone, alone, alone),) * ratings.n_raters,
@@ -68,7 +70,7 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     other = pooled or chance
     known = chance.distribution
     beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
-    no_sigma = co.undefined(Undefined.ONE_ITEM)
+    no_sigma = undefined(Undefined.ONE_ITEM)
     return Summary(
         coefficients={
             "observed_agreement": observed,
@@ -77,8 +79,8 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
             "fleiss_kappa": co.fleiss(ratings, scores, other),
             "krippendorff_alpha": co.krippendorff(ratings, scores, chance),
             "gwet_ac2": co.gwet(ratings, scores, other),
-            "sigma": co.sigma(ratings, scores, chance.distribution),
-            "ks": co.ks(ratings, scores, chance.distribution),
+            "sigma": sigma(ratings, scores, chance.distribution),
+            "ks": ks(ratings, scores, chance.distribution),
         },
         raters=tuple(
             (

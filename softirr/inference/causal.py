@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import _out_of_memory, pick_device
+from softirr.inference.classifier import out_of_memory, pick_device
 from softirr.inference.loading import WRITER, load
 from softirr.inference.models import FoundModel, content_hash
-from softirr.measures.base import Provenance
+from softirr.provenance import Provenance
 
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
 _LONGEST_ANSWER = 48
@@ -167,7 +167,7 @@ class CausalModel:
                 with torch.inference_mode():
                     run(torch.tensor(rows, device=self._device), torch.tensor(masks, device=self._device), where)
             except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 if len(where) == 1:
                     raise SoftirrError(

@@ -19,7 +19,7 @@ from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, Padde
 from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
-from softirr.measures.base import Progress
+from softirr.provenance import Progress
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor what keeps activations in the cache, on a GPU what keeps it busy."""
@@ -188,7 +188,7 @@ class PairClassifier:
                 with torch.inference_mode():
                     return where, self._forward(table.pack(left[where], right[where])).cpu().numpy()
             except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 return where, None
 
@@ -267,7 +267,7 @@ class PairClassifier:
                     ready = torch.cuda.Event()
                     ready.record()
                 except RuntimeError as error:
-                    if not _out_of_memory(error):
+                    if not out_of_memory(error):
                         raise
                     torch.cuda.empty_cache()
                     again.extend(self._halves(where))
@@ -359,7 +359,7 @@ def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
     return float((values.softmax(-1) - exact.softmax(-1)).abs().max())
 
 
-def _out_of_memory(error: BaseException) -> bool:
+def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 

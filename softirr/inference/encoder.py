@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference.classifier import _out_of_memory, pick_device
+from softirr.inference.classifier import out_of_memory, pick_device
 from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
@@ -115,7 +115,7 @@ class TextEncoder:
             try:
                 part = self._forward([encoded[i] for i in where.tolist()])
             except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 if len(where) == 1:
                     raise SoftirrError(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
-from softirr.measures.base import Progress
+from softirr.provenance import Progress
 
 _SHARE = 16_384
 """Directed pairs of one task: enough to sort by length, few enough to spread evenly."""

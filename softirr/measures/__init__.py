@@ -17,11 +17,11 @@ from softirr.measures.base import (
     DirectionalMeasure,
     IndexedMeasure,
     Measure,
-    Provenance,
     TextIndex,
     mutual,
 )
 from softirr.measures.listing import SPEEDS, catalogue
+from softirr.provenance import Provenance
 
 __all__ = [
     "DEFAULT_MEASURE",

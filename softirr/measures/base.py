@@ -16,43 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.provenance import Progress, Provenance
 
 Pairs = Sequence[tuple[str, str]]
-Progress = Callable[[int, int], None]
-"""Called with (pairs done, pairs in all); both count unordered pairs."""
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a score comes from: everything needed to get it again, and what went wrong on the way.
-
-    Attributes
-    ----------
-    measure
-        The name the measure was asked for by, such as ``indel`` or ``nli:PATH``.
-    model, model_sha256
-        Folder or hub name of the model, and the hash of its weights, configuration and tokenizer; None for lexical measures.
-    device, precision
-        Where and in which number format the model ran; None for lexical measures.
-    label_order
-        For entailment models: the meaning of each output, in order, and how it was found out; else None.
-    truncated_texts
-        Number of pairs (for embeddings: texts) so far that did not fit the model and lost tokens.
-    clipped
-        Number of negative cosines set to 0 so far; None where the measure has none.
-    failed_answers
-        Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are none.
-    """
-
-    measure: str
-    model: str | None = None
-    model_sha256: str | None = None
-    device: str | None = None
-    truncated_texts: int = 0
-    precision: str | None = None
-    label_order: str | None = None
-    clipped: int | None = None
-    failed_answers: int | None = None
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.measures import Measure
-from softirr.measures.base import Progress
 from softirr.measures.calibration_curves import Calibration, Floats
+from softirr.provenance import Progress
 from softirr.text import normalise
 
 

@@ -13,11 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from softirr.audit.sheets import CANT_TELL, SAME, checked, rows
 from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.base import Progress
 from softirr.measures.cache import PairCache
 from softirr.measures.calibrated import CalibratedMeasure, calibrated
 from softirr.measures.calibration_curves import (
@@ -35,6 +33,8 @@ from softirr.measures.calibration_curves import (
     reliability,
 )
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Progress
+from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalise
 
 __all__ = [

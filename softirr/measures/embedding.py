@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, content_hash, find_model
 from softirr.inference.plan import PairPlan
-from softirr.measures.base import Measure, Pairs, Provenance, TextIndex, refuse_unknown
+from softirr.measures.base import Measure, Pairs, TextIndex, refuse_unknown
+from softirr.provenance import Provenance
 
 _PRODUCTS = 65_536
 """Pairs whose vectors are multiplied at a time."""

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
 from softirr.inference.plan import PairPlan
-from softirr.measures.base import Measure, Pairs, Progress, Provenance, mutual, refuse_unknown
+from softirr.measures.base import Measure, Pairs, mutual, refuse_unknown
 from softirr.measures.labels import LabelOrder, given_order, resolve
+from softirr.provenance import Progress, Provenance
 
 _LABELS = "?labels="
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.plan import PairPlan
-from softirr.measures.base import Measure, Pairs, Progress, Provenance, mutual, refuse_unknown
+from softirr.measures.base import Measure, Pairs, mutual, refuse_unknown
+from softirr.provenance import Progress, Provenance
 
 TASK = (
     "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: if the premise is true, "

@@ -18,7 +18,8 @@ from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from scipy import sparse
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, Provenance, TextIndex
+from softirr.measures.base import Measure, Pairs, TextIndex
+from softirr.provenance import Provenance
 from softirr.text import normalise
 
 _SCORERS: dict[str, Any] = {

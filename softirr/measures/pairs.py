@@ -16,11 +16,11 @@ from softirr.measures.base import (
     DirectionalMeasure,
     IndexedMeasure,
     Measure,
-    Progress,
     TextIndex,
     mutual,
 )
 from softirr.measures.cache import PairCache, text_hash
+from softirr.provenance import Progress
 from softirr.text import normalise
 
 _CHUNK = 32_768

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
-from softirr.measures.base import Provenance
+from softirr.provenance import Provenance
 
 _TOP = 20
 """Most likely tokens asked for: the most that OpenAI's interface allows."""

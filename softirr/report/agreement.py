@@ -11,10 +11,11 @@ import numpy as np
 
 from softirr.chance import estimates as chances
 from softirr.chance.cheap_measure import LEXICAL, sorting_equivalence
-from softirr.chance.stratified import POPULATION, stratified
+from softirr.chance.expected import GRID, Chance, on_grid
+from softirr.chance.strata import POPULATION
+from softirr.chance.stratified import stratified
 from softirr.coefficients import braylan
-from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.chance_corrected import Chance, Floats, Marginals, Ratings
+from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
 from softirr.coefficients.summary import Summary, summarise
 from softirr.errors import InputError
@@ -33,6 +34,7 @@ from softirr.report.objects import (
     RaterPairAgreement,
 )
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Marginals, Ratings
 
 __all__ = [
     "AgreementReport",
@@ -65,7 +67,7 @@ SET_POPULATION = 400_000
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
 Progress = Callable[[int, int], None]
-WithInterval = Callable[[co.Estimate], Coefficient]
+WithInterval = Callable[[Estimate], Coefficient]
 
 
 def agreement(
@@ -272,9 +274,9 @@ def _expected(summary: Summary, chance: Chance | None) -> Expected:
 def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
     if chance is None or chance.distribution is None:
         return None
-    edges = np.rint(np.arange(bins) * co.GRID / bins).astype(np.int64)
+    edges = np.rint(np.arange(bins) * GRID / bins).astype(np.int64)
     tail = np.append(chance.distribution.tail[edges], 0.0)
-    place = np.searchsorted(edges, co.on_grid(scores), side="right") - 1
+    place = np.searchsorted(edges, on_grid(scores), side="right") - 1
     same = np.bincount(place, minlength=bins) / len(scores)
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 

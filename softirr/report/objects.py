@@ -8,7 +8,7 @@ from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
-from softirr.measures import Provenance
+from softirr.provenance import Provenance
 from softirr.report.headline import headline, without_each_rater
 from softirr.tables.annotations import Excluded
 

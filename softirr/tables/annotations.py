@@ -282,7 +282,7 @@ def read(
     InputError
         If the input can't be used; the message says what is wrong and on which line.
     """
-    name, text = _contents(source, _refuse_other_kinds)
+    name, text = contents(source, _refuse_other_kinds)
     first = re.search(r"\S", text)
     start = first.group() if first else ""
     if not start:
@@ -320,7 +320,7 @@ _LONGEST_OBJECT = 1_000_000  # beyond it the first line says enough
 _Rows = tuple[list[Answer], list[str], list[Excluded]]
 
 
-def _contents(
+def contents(
     source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
 ) -> tuple[str, str]:
     """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
@@ -541,7 +541,7 @@ def _csv_answers(name: str, text: str) -> _Rows:
         raise _unknown_kind(name)
     texts: dict[tuple[str, str], list[str]] = {}
     long: list[tuple[int, str]] = []  # answers over several lines, and the line that each ends on
-    with _long_fields():
+    with long_fields():
         lines = _Lines(io.StringIO(text, newline=""))
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
@@ -646,7 +646,7 @@ def _columns(header: str, delimiter: str) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def _long_fields() -> Iterator[None]:
+def long_fields() -> Iterator[None]:
     """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
     before = csv.field_size_limit(sys.maxsize)
     try:

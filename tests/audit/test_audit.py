@@ -13,9 +13,9 @@ import pytest
 import softirr
 from softirr import AnnotationTable, Answer
 from softirr.audit.audited import Judgements, apply, read_sheet, sample
-from softirr.audit.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
-from softirr.coefficients.chance_corrected import Ratings
 from softirr.errors import InputError
+from softirr.tables.ratings import Ratings
+from softirr.tables.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
 
 COEFFICIENTS = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 

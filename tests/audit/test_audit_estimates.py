@@ -17,8 +17,8 @@ from softirr.audit import estimate as difference
 from softirr.audit.design import Design, Frame
 from softirr.audit.estimate import AUDITED, estimate
 from softirr.chance import estimates as chances
-from softirr.coefficients.chance_corrected import Ratings
 from softirr.lab.bench.audit_simulation import NAMES, QUALITIES, Project, World, audits, judge, simulate, table_truth
+from softirr.tables.ratings import Ratings
 
 SINGLE = World(n_items=150, concepts=20, keep=0.75)
 SETS = World(n_items=150, concepts=30, keep=0.75, largest=3)

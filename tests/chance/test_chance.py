@@ -11,9 +11,10 @@ from hypothesis.extra import numpy as hnp
 import softirr
 from softirr.chance import estimates as chances
 from softirr.chance.estimates import MatrixEquivalence, exact, permutation
-from softirr.coefficients.chance_corrected import GRID, Pooling, Ratings
+from softirr.chance.expected import GRID
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures.pairs import PairScorer
+from softirr.tables.ratings import Pooling, Ratings
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}

@@ -12,11 +12,12 @@ import softirr
 from softirr.chance import stratified as module
 from softirr.chance.cheap_measure import sorting_equivalence
 from softirr.chance.estimates import MatrixEquivalence, exact
-from softirr.chance.stratified import PairPopulation, stratified
-from softirr.coefficients.chance_corrected import Ratings
+from softirr.chance.strata import PairPopulation
+from softirr.chance.stratified import stratified
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.errors import InputError
 from softirr.lab.bench.sampling import blurred, samples
+from softirr.tables.ratings import Ratings
 
 SETTINGS = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from softirr.cli.main import main
-from softirr.cli.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
 from softirr.errors import InputError
+from softirr.terminal import bounded, fraction, guarded, not_negative, positive, positive_number
 
 ROWS = "item,rater,text\n1,Zoë,fever\n1,b,cough\n2,Zoë,fever\n2,b,fever\n"
 

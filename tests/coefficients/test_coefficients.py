@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import softirr
-from softirr.coefficients.chance_corrected import GRID, Ratings, Undefined, on_grid
+from softirr.chance.expected import GRID, on_grid
+from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.summary import COEFFICIENTS
+from softirr.tables.ratings import Ratings
 
 SETTINGS = settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-12, "rel": 0}

@@ -7,11 +7,12 @@ import pytest
 
 import softirr
 from softirr.chance.estimates import MatrixEquivalence, exact
-from softirr.coefficients.chance_corrected import Estimate, Ratings, Undefined, undefined
+from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import FEW_ITEMS, analytic, bootstrap, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.coefficients.summary import COEFFICIENTS, summarise
 from softirr.lab.bench.populations import Population, populations
+from softirr.tables.ratings import Ratings
 
 
 def population(name: str) -> Population:

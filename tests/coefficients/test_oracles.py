@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from softirr.coefficients.chance_corrected import item_means
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
+from softirr.tables.ratings import item_means
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-10, "rel": 0}

@@ -9,9 +9,9 @@ import pytest
 
 import softirr
 from softirr.coefficients.braylan import Braylan2022
-from softirr.coefficients.chance_corrected import item_means
 from softirr.coefficients.intervals import standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
+from softirr.tables.ratings import item_means
 
 
 def from_counts(table):

@@ -14,7 +14,6 @@ from sklearn.isotonic import IsotonicRegression
 
 import softirr
 from softirr.errors import InputError
-from softirr.measures import Provenance
 from softirr.measures.cache import MemoryCache
 from softirr.measures.calibration import (
     ISOTONIC_FROM,
@@ -30,6 +29,7 @@ from softirr.measures.calibration import (
     reliability,
 )
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Provenance
 
 
 def drawn(n, seed=0):

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softirr.errors import InputError
-from softirr.measures import Provenance, measure, mutual
+from softirr.measures import measure, mutual
 from softirr.measures.cache import MemoryCache
 from softirr.measures.calibration import Calibration, calibrated, fit
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Provenance
 
 TEXTS = ["fever", "high temperature", " fever ", "cough", "dry  cough", "dry cough", "", "no fever at all", "rash"]
 

@@ -19,11 +19,11 @@ from typing import Any
 import httpx
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
 from ml_backend.settings import MODEL_VERSION, ProjectSettings, Settings
 from ml_backend.store.store import Store
 from ml_backend.sync.project_sync import ProjectSync, SyncResult
-from ml_backend.sync.scoring import Scorer
 from softirr.measures import measure
 from softirr.report.agreement import item_agreement
 from softirr.tables.annotations import AnnotationTable, label_studio_answers

@@ -14,7 +14,7 @@ from seeded_store import NUMBER, Seeded
 
 from ml_backend.demo import data
 from ml_backend.review import calibration as calibration_of_project
-from ml_backend.review.judged_measure import judged, verdicts
+from ml_backend.scoring.judged_measure import judged, verdicts
 from ml_backend.settings import ProjectSettings
 from softirr import measure
 

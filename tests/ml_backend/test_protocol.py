@@ -205,7 +205,7 @@ class TestPredict:
         known(bench, chosen={"measure": "nli:/nowhere"})
         reply = client.post("/predict", json=predict_body([predict_task(5, {1: ["fever"], 2: ["rash"]})]))
         assert reply.json["results"][0]["score"] is None
-        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.sync.scoring, ml_backend.sync.jobs")
+        assert "torch" not in _loaded_by("import ml_backend.app, ml_backend.scoring.scorer, ml_backend.sync.jobs")
 
     def test_a_label_config_without_a_text_area(self, client: FlaskClient, bench: Bench) -> None:
         known(bench)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ml_backend.report.kinds import disagreements
 from ml_backend.report.people import tendency_words
-from softirr.measures.base import Provenance
+from ml_backend.scoring.disagreements import disagreements
+from softirr.provenance import Provenance
 from softirr.report.agreement import item_agreement
 from softirr.tables.annotations import AnnotationTable, Answer
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ml_backend.scoring.model_turns import Turns
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
-from ml_backend.sync.model_turns import Turns
-from ml_backend.sync.scoring import Scorer
-from softirr.measures.base import Provenance
+from softirr.provenance import Provenance
 
 
 class Watched:

@@ -13,7 +13,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.coefficients.intervals import FEW_ITEMS
 from softirr.errors import InputError
-from softirr.measures import Provenance
+from softirr.provenance import Provenance
 from softirr.report.agreement import CHEAP_TARGET_SE, TARGET_SE
 
 COEFFICIENTS = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from softirr.cli.terminal import Parser, positive
 from softirr.lab.bench.audit_simulation import NAMES, QUALITIES, Runs, World, simulate
+from softirr.terminal import Parser, positive
 
 WORLDS = {
     "single": World(),

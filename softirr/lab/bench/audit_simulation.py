@@ -11,9 +11,9 @@ import numpy as np
 from softirr.audit.design import Design
 from softirr.audit.estimate import Audited, estimate
 from softirr.chance import estimates as chances
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings, item_means
 from softirr.coefficients.intervals import Coefficient
 from softirr.matching.assignment import batched_set_equivalence
+from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 
 NAMES = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
 

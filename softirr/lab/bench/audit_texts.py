@@ -14,12 +14,13 @@ from softirr.audit.estimate import estimate
 from softirr.audit.units import Frames
 from softirr.chance import estimates as chances
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.chance_corrected import Floats, Ints
 from softirr.errors import InputError
 from softirr.lab.bench.audit_simulation import judge
 from softirr.lab.experiments.generate import Generator, Negatives, Population
-from softirr.measures import Measure, Provenance
+from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
+from softirr.provenance import Provenance
+from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.terminology import Terminology, load
 from softirr.text import normalise
 
@@ -181,12 +182,12 @@ def _own(name: str, concept: Mapping[str, str]) -> Callable[[str, str], float]:
     return lambda a, b: 0.0
 
 
-def _compared(ratings: co.Ratings) -> tuple[Ints, Ints]:
+def _compared(ratings: Ratings) -> tuple[Ints, Ints]:
     comparisons = ratings.comparisons
     return ratings.answer[comparisons.left], ratings.answer[comparisons.right]
 
 
-def _kappa(same: Floats, meant: np.ndarray, ratings: co.Ratings) -> float:
+def _kappa(same: Floats, meant: np.ndarray, ratings: Ratings) -> float:
     """Cohen's kappa of two raters' concepts."""
     names, number = np.unique(meant, return_inverse=True)
     left, right = (np.bincount(number[side], minlength=len(names)) / len(side) for side in _compared(ratings))

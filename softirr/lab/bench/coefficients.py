@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from softirr.cli.terminal import Parser, guarded, positive
-from softirr.coefficients.chance_corrected import Floats, Ints
 from softirr.errors import InputError
+from softirr.tables.ratings import Floats, Ints
+from softirr.terminal import Parser, guarded, positive
 
 BLOCK = 2_048
 _WORDS = (
@@ -131,7 +131,7 @@ def _prepared(n_items: int) -> Any:
     """Ratings, scores and chance of a project: made before the clock starts."""
     if n_items not in _kept:
         from softirr.chance.estimates import exact
-        from softirr.coefficients.chance_corrected import Ratings
+        from softirr.tables.ratings import Ratings
 
         ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))
         equivalence = _Hashed()

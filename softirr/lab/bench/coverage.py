@@ -10,13 +10,14 @@ import numpy as np
 
 from softirr.chance.estimates import MatrixEquivalence, exact
 from softirr.chance.stratified import stratified
-from softirr.cli.terminal import Parser, guarded, positive, positive_number
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import analytic, bootstrap
 from softirr.errors import InputError
 from softirr.lab.bench import sampling
 from softirr.lab.bench.populations import Population, populations
+from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.terminal import Parser, guarded, positive, positive_number
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
 METHODS = ("exact", "stratified")
@@ -78,9 +79,9 @@ def cover(
     return {name: _coverage(np.array(of).reshape(-1, 2), truth[name]) for name, of in ends.items()}
 
 
-def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, co.Estimate]:
+def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
     """The coefficients of one project that are looked at, and nothing else."""
-    ratings, wanted = co.Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
+    ratings, wanted = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
     scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.cli.terminal import Parser, positive
 from softirr.errors import InputError
 from softirr.lab.bench.inference_contenders import (
     MODELS,
@@ -24,6 +23,7 @@ from softirr.lab.bench.inference_contenders import (
     short_texts,
     softirr_way,
 )
+from softirr.terminal import Parser, positive
 
 PIPELINE, ENCODER = "(a) transformers.pipeline", "(b) CrossEncoder.predict"
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.tables.ratings import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

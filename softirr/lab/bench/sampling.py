@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from softirr.chance.estimates import Equivalence, MatrixEquivalence, exact
-from softirr.chance.stratified import POPULATION, PairPopulation, sampled
-from softirr.coefficients.chance_corrected import Floats, Ratings
+from softirr.chance.strata import POPULATION, PairPopulation
+from softirr.chance.stratified import sampled
 from softirr.errors import InputError
+from softirr.tables.ratings import Floats, Ratings
 
 WANTED = ("levenshtein", "embedding", "embedding, calibrated")
 _Z = 1.959964

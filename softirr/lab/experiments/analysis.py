@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.lab.experiments.statistics import (
     PERMUTATIONS,
     Reliability,
@@ -16,6 +15,7 @@ from softirr.lab.experiments.statistics import (
     reliability,
 )
 from softirr.lab.experiments.store import Record, RunStore
+from softirr.tables.ratings import Floats
 
 KAPPA = "cohen_kappa"
 SIGNS = {

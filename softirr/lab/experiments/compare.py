@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings
 from softirr.errors import InputError
 from softirr.lab.experiments.analysis import SIGNS
 from softirr.lab.experiments.output import Cell, Table, decimal
@@ -16,6 +15,7 @@ from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.report.agreement import agreement
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 SHOWN = 30
 """Text pairs in the table of those on which measures differ most."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.errors import InputError
 from softirr.lab.experiments.analysis import KAPPA, TITLES, Errors, Key, Results
 from softirr.lab.experiments.draw import Draw
@@ -18,6 +17,7 @@ from softirr.lab.experiments.pools import Pool
 from softirr.lab.experiments.real import SETTING as REAL
 from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, paired_permutation
 from softirr.lab.experiments.store import Record
+from softirr.tables.ratings import Floats
 
 REFERENCE_NUMBERS = 5
 """Populations of each other source and kind of negatives whose labelled pairs are the reference."""

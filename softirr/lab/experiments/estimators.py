@@ -31,8 +31,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.lab.experiments.pools import Pool
+from softirr.tables.ratings import Floats
 
 _EDGE = 1e-6
 _STEPS = 500

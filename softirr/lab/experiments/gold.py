@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance import estimates as chances
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings
 from softirr.coefficients.summary import COEFFICIENTS, Summary, summarise
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 Overlap = Literal["jaccard", "dice", "equal"]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.coefficients.summary import COEFFICIENTS
 from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, errors_of, reliability_of
 from softirr.lab.experiments.generate import NEGATIVES
@@ -15,6 +14,7 @@ from softirr.lab.experiments.real import SETTING as REAL
 from softirr.lab.experiments.real import TRUTH
 from softirr.lab.experiments.statistics import LEVEL, PERMUTATIONS, PERMUTATIONS_EACH, paired_permutation, rank
 from softirr.lab.experiments.store import Record
+from softirr.tables.ratings import Floats
 
 _PERMUTATION_NOTE = f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}"
 REAL_COEFFICIENTS = ("cohen_kappa", "fleiss_kappa", "sigma", "ks")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.tables.ratings import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.lab.experiments.compare import text_pairs
 from softirr.lab.experiments.estimators import Reference, by_own_curve
 from softirr.lab.experiments.estimators import plain as plain_estimate
@@ -22,6 +21,7 @@ from softirr.measures.cache import PairCache
 from softirr.measures.calibration import cross_validated, fit
 from softirr.measures.pairs import PairScorer
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats
 
 FEWEST = PAIRS
 FEWEST_EACH = 5

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance import estimates as chances
-from softirr.coefficients.chance_corrected import Floats, Ints, Ratings
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import Population
 from softirr.lab.experiments.gold import jaccard, values
@@ -22,6 +21,7 @@ from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.report.agreement import Summary, summarise
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.text import normalise
 
 ChanceMethod = Literal["permutation", "exact"]

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.errors import InputError
 from softirr.lab.experiments.compare import Comparison, spread
 from softirr.lab.experiments.draw import Draw
+from softirr.tables.ratings import Floats
 from softirr.terminology import read_table
 from softirr.text import normalise
 

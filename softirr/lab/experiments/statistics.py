@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.coefficients.chance_corrected import Floats, Ints
+from softirr.tables.ratings import Floats, Ints
 
 PERMUTATIONS = 10_000
 """Of tests over everything together (the paper's bold marks and asterisks)."""

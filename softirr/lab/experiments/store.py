@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.chance_corrected import Floats
 from softirr.errors import InputError
 from softirr.lab.experiments.pools import Pool, pack, unpack
 from softirr.lab.experiments.scoring import Scored
+from softirr.tables.ratings import Floats
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS populations (

@@ -12,7 +12,7 @@ from softirr.cli.train import main
 from softirr.errors import InputError
 from softirr.lab.training import evaluate as tables
 from softirr.lab.training.card import LICENCES, Table, render, write_card
-from softirr.measures import Provenance
+from softirr.provenance import Provenance
 from softirr.terminology import load
 
 from .conftest import write

@@ -11,16 +11,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import (
-    BlockMeasure,
-    DirectionalMeasure,
-    IndexedMeasure,
-    Measure,
-    Pairs,
-    Provenance,
-    TextIndex,
-)
+from softirr.measures.base import BlockMeasure, DirectionalMeasure, IndexedMeasure, Measure, Pairs, TextIndex
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Provenance
 from softirr.text import normalise
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from softirr.errors import InputError
-from softirr.tables.annotations import _contents as contents
-from softirr.tables.annotations import _long_fields as long_fields
+from softirr.tables.annotations import contents as contents
+from softirr.tables.annotations import long_fields as long_fields
 
 SAME = "same"
 DIFFERENT = "different"

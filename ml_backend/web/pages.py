@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from flask import render_template
 from markupsafe import Markup
 
+from ml_backend.report.formats import FORMATS
 from ml_backend.web.assets import static_dir, version_of
 
 STYLES = ("pages.css", "report.css")
@@ -112,55 +112,3 @@ def _matrix(report: Mapping[str, Any]) -> list[list[Mapping[str, Any] | None]]:
         cells[a, b] = cells[b, a] = pair
     ids = [rater["id"] for rater in report["raters"] if rater["n_items"]]
     return [[cells.get((a, b)) for b in ids] for a in ids]
-
-
-# --- how values read ------------------------------------------------------------------------------------------------
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """0.42, with a real minus sign; a dash where there is none."""
-    return "–" if value is None else f"{value:z.{digits}f}".replace("-", "−")
-
-
-def count(value: int | None) -> str:
-    """12,345."""
-    return "–" if value is None else f"{value:,}"
-
-
-def interval(ci95: Sequence[float] | None) -> str:
-    """0.35 to 0.49."""
-    return "–" if not ci95 else f"{number(ci95[0])} to {number(ci95[1])}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """1 task, 2 tasks."""
-    return f"{count(n)} {one if n == 1 else many or one + 's'}"
-
-
-def day(iso: str | None) -> str:
-    """20 November 2026, 14:05 UTC."""
-    if not iso:
-        return "–"
-    moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
-
-
-def shade(value: float | None) -> str:
-    """Class of a cell's shade, 0 to 10."""
-    return "" if value is None else f"shade-{min(10, max(0, round(value * 10)))}"
-
-
-def percent(part: float, whole: float) -> str:
-    """12 %."""
-    return "–" if not whole else f"{100 * part / whole:.0f} %"
-
-
-FORMATS = {
-    "number": number,
-    "count": count,
-    "interval": interval,
-    "plural": plural,
-    "day": day,
-    "shade": shade,
-    "percent": percent,
-}

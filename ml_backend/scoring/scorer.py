@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ml_backend.scoring.model_turns import Turns
 from ml_backend.settings import ProjectSettings
-from ml_backend.sync.model_turns import Turns
 from softirr.tables.annotations import AnnotationTable, Answer, Excluded
 
 Progress = Callable[[int, int], Any]
@@ -89,7 +89,7 @@ class Scorer:
         calibration: Any = None,
     ) -> Any:
         """The project's measure with what its reviewers decided over it, and what that taught about the rest."""
-        from ml_backend.review.judged_measure import judged, verdicts
+        from ml_backend.scoring.judged_measure import judged, verdicts
 
         made = self.measure(settings.measure)
         decided = verdicts(decisions, casefold=settings.casefold)
@@ -193,7 +193,7 @@ class Scorer:
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
         import softirr
-        from ml_backend.report.kinds import disagreements
+        from ml_backend.scoring.disagreements import disagreements
 
         items: list[str] = []
         rows: list[Answer] = []

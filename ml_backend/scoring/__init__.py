@@ -1,0 +1,1 @@
+"""Scores tasks and projects with softirr, under reviewers' decisions."""

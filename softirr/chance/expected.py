@@ -1,0 +1,125 @@
+"""What every way to compute chance returns: the expected agreements, and the distribution of equivalences of answers to different items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.tables.ratings import Floats, Ints, Pooling
+
+__all__ = ["GRID", "Chance", "ChanceDistribution", "on_grid"]
+
+GRID = 65_536
+"""sigma and KS compare equivalences on a grid of this many steps: values closer than 1/65,536 are ties, on every machine."""
+
+
+def on_grid(equivalence: Any) -> Ints:
+    """Equivalences in steps of 1/65,536, through float32 so that a measure's float32 and float64 answers land on the same step."""
+    return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceDistribution:
+    """Equivalences of answers to different items, on the grid.
+
+    Attributes
+    ----------
+    tail : shape (GRID + 2,)
+        ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
+    sample : float
+        How many independent pairs it was estimated from; infinite when all pairs are in it.
+    row_tail : callable, optional
+        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where it is not known.
+    """
+
+    tail: Floats
+    sample: float = np.inf
+    row_tail: Callable[[int], Floats] | None = None
+
+    @classmethod
+    def of(
+        cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
+    ) -> ChanceDistribution | None:
+        """From the number of pairs at each step, shape (GRID + 1,); None without pairs."""
+        counts = np.maximum(counts, 0)
+        total = float(counts.sum())
+        if total <= 0:
+            return None
+        tail = np.zeros(GRID + 2)
+        tail[:-1] = np.cumsum(counts[::-1])[::-1] / total
+        return cls(tail, sample, row_tail)
+
+    def error(self, share: float) -> float:
+        """Standard error of a tail share from the sampling of pairs."""
+        return float(np.sqrt(share * (1 - share) / self.sample))
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Expected agreement of every kind, and what its influence functions need.
+
+    Attributes
+    ----------
+    method : str
+        ``exact``, ``permutation`` or ``stratified``.
+    cohen, cohen_error : shape (m,)
+        Expected agreement of each rater pair, in the order of ``Comparisons.rater_pairs``, and its standard error from sampling.
+    cohen_left, cohen_right : shape (P,)
+        For each same-item pair: mean equivalence of its left answer with the right rater's answers to the shared items, and of its right
+        answer with the left rater's.
+    cohen_noise : shape (m,)
+        Mean variance that sampling adds to ``cohen_left + cohen_right``.
+    pooling : Pooling
+        The rows of π and their weights.
+    pooled, pooled_error : float
+        π' S π: the expected agreement of Scott and Fleiss.
+    pooled_at : shape (n,)
+        For each row of ``pooling``: mean equivalence of its answer with an answer drawn from π.
+    pooled_noise : float
+        Mean variance that sampling adds to ``pooled_at``.
+    distinct : int
+        Number of distinct answers, q.
+    similarity, similarity_error : float
+        Mean of S over all q × q pairs of distinct answers.
+    distribution : ChanceDistribution or None
+        Equivalences of answers to different items; None with one item.
+    pairs_scored : int
+        Unordered pairs of different answers scored for it.
+    cohen_loadings : shape (m, F), optional
+        What each of F errors that rater pairs share, independent and of standard deviation 1, adds to each of ``cohen``; what they leave of
+        ``cohen_error`` is each pair's own.
+    """
+
+    method: str
+    cohen: Floats
+    cohen_error: Floats
+    cohen_left: Floats
+    cohen_right: Floats
+    cohen_noise: Floats
+    pooling: Pooling
+    pooled: float
+    pooled_error: float
+    pooled_at: Floats
+    pooled_noise: float
+    distinct: int
+    similarity: float
+    similarity_error: float
+    distribution: ChanceDistribution | None
+    pairs_scored: int
+    cohen_loadings: Floats | None = None
+
+    def cohen_sum_error(self, slopes: Floats) -> float:
+        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
+        if self.cohen_loadings is None:
+            return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
+        own = np.maximum(self.cohen_error**2 - np.sum(self.cohen_loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2) + np.sum(slopes**2 * own)))
+
+    @property
+    def standard_error(self) -> float:
+        """Largest of the standard errors: of the mean over rater pairs, and of the pooled expectation."""
+        m = max(len(self.cohen), 1)
+        return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)

@@ -1,0 +1,81 @@
+"""Imports go one way: a package imports only from those below it, and no module uses another one's private names."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOFTIRR = (
+    *("cli", "lab", "audit", "report", "coefficients", "chance", "matching", "measures", "inference"),
+    *("terminology", "tables", "terminal", "provenance", "text", "errors"),
+)
+"""From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""
+ML_BACKEND = (
+    *("cli", "demo", "serve", "worker", "app", "web", "services", "sync", "report", "review", "scoring"),
+    *("labelstudio", "store", "access", "settings", "logs"),
+)
+LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
+
+
+def modules(root: Path, package: str) -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((root / package).rglob("*.py")):
+        name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
+    """Module, name and line of every import in a file, those inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "relative imports hide what is imported"
+            yield from ((node.module, alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "", node.lineno) for alias in node.names)
+
+
+def layer(package: str, module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == package and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_every_module_has_a_layer(root: Path, package: str) -> None:
+    assert {layer(package, name) for name, _ in modules(root, package)} - {None, "__main__"} == set(LAYERS[package])
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_no_import_runs_upward(root: Path, package: str) -> None:
+    order = LAYERS[package]
+    upward = []
+    for name, tree in modules(root, package):
+        here = layer(package, name)
+        if here in (None, "__main__"):
+            continue
+        for module, imported, line in imports(tree):
+            there = layer(package, f"{module}.{imported}" if module == package else module)
+            if there in order and order.index(there) < order.index(here):
+                upward.append(f"{name}:{line} imports {module}")
+    assert not upward
+
+
+def test_the_science_knows_no_server(root: Path) -> None:
+    foreign = ("ml_backend", "flask", "label_studio_sdk", "huey")
+    found = [
+        f"{name}:{line} imports {module}"
+        for name, tree in modules(root, "softirr")
+        for module, _, line in imports(tree)
+        if module.split(".")[0] in foreign
+    ]
+    assert not found
+
+
+def test_private_names_stay_private(root: Path) -> None:
+    found = [
+        f"{name}:{line} imports {imported} of {module}"
+        for package in LAYERS
+        for name, tree in modules(root, package)
+        for module, imported, line in imports(tree)
+        if module.split(".")[0] in LAYERS and (imported.startswith("_") or "._" in module) and imported != "__version__"
+    ]
+    assert not found
