@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ml_backend.connect import Connector
 
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
-from ml_backend.store import Store
+from ml_backend.store.store import Store
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from ml_backend.connect import callable_url
 
+from ml_backend.labelstudio.connect import callable_url
 from softirr.errors import InputError
 
 
