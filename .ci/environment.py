@@ -186,7 +186,7 @@ def package(dev):
     pip(folder, "--upgrade", "-c", "constraints.txt", "pip")
     install_torch(folder)
     say("  softirr and what it needs" + (", with the tools for tests and lint" if dev else ""))
-    pip(folder, "-c", "constraints.txt", "-e", ".[dev]" if dev else ".")
+    pip(folder, "-c", "constraints.txt", "-e", ".[dev]" if dev else ".[labelstudio]")
     if dev:
         pip(folder, "--no-deps", *WITHOUT_DEPENDENCIES)
     stamp.write_text(key)

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from softirr.errors import InputError, SoftirrError
@@ -14,6 +15,12 @@ from softirr.errors import InputError, SoftirrError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 done, 1 findings or a fault on the server's side, 2 unusable input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    lacking = sorted(
+        name for name in ("alembic", "flask", "huey", "label_studio_sdk", "sqlalchemy") if not find_spec(name)
+    )
+    if lacking:
+        print(f"softirr-ls needs {', '.join(lacking)}: pip install 'softirr[labelstudio]'", file=sys.stderr)
+        return 2
     if given[:1] == ["demo"]:
         from ml_backend.demo import main as demo
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from softirr.errors import InputError
+
 LISTS = (
     "abbreviations", "groups", "findings", "cells",
     "skeleton", "nerves", "organs", "tissues", "diseases", "charts", "symptoms", "reports", "drugs", "shorthand", "lay",
@@ -36,7 +38,10 @@ class WordList:
 @cache
 def read_list(name: str) -> WordList:
     """One list: a concept a line, its wordings between bars, remarks behind a hash; concepts below a line that begins with ``>`` are kinds of it."""
-    text = resources.files("softirr.lab.training").joinpath("words", f"{name}.txt").read_text(encoding="utf-8")
+    try:
+        text = resources.files("softirr.lab.training").joinpath("words", f"{name}.txt").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("The word lists for training are not in the installed package: use a checkout.") from None
     groups: list[tuple[str, ...]] = []
     above: list[int | None] = []
     heading: int | None = None
