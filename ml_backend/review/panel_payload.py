@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ml_backend.review.headline import field_headline
+from ml_backend.review.panel_rows import rows_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.tables.annotations import SKIPPED
@@ -116,7 +117,7 @@ def payload(
     names = [name for name in task["answers"] if name in details]
     summary = project["summary"] or {}
     controls = [
-        _control(project, task, name, decisions) | {"headline": field_headline(project, name, audited(name))}
+        _control(project, task, name, decisions, threshold) | {"headline": field_headline(project, name, audited(name))}
         for name in names
     ]
     first = next((c for c in controls if c["agreement"] is not None), controls[0])
@@ -170,19 +171,15 @@ def matrix(raters: Sequence[str], pairs: Iterable[Sequence[Any]]) -> list[list[f
     return [[1.0 if a == b else known.get(frozenset((a, b))) for b in raters] for a in raters]
 
 
-def _control(project: Row, task: Row, name: str, decisions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _control(
+    project: Row, task: Row, name: str, decisions: Sequence[Mapping[str, Any]], threshold: float
+) -> dict[str, Any]:
     details = task["details"]["controls"][name]
     answers = task["answers"][name]["answers"]
     raters = list(answers)
     texts = {text for given in answers.values() for text in given}
     here = [_decision(d) for d in decisions if d["text_a"] in texts and d["text_b"] in texts]
-    by_pair = {frozenset(d["texts"]): d for d in here}
-    matches = []
-    for match in details["matches"]:
-        own = list(dict.fromkeys(match["texts"].values()))
-        found = [by_pair.get(frozenset((a, b))) for i, a in enumerate(own) for b in own[i + 1 :]]
-        decided = found[0] if found and all(found) else None
-        matches.append({**match, "broader": _broader(match), "decision": decided})
+    matches, unmatched = rows_of(details, here, threshold)
     left_out = _excluded(task, [name])
     return {
         "name": name,
@@ -194,17 +191,11 @@ def _control(project: Row, task: Row, name: str, decisions: Sequence[Mapping[str
         ],
         "matrix": matrix(raters, details["pairs"]),
         "matches": matches,
-        "unmatched": {rater: texts for rater, texts in details["unmatched"].items() if texts},
+        "unmatched": unmatched,
         "suggestion": details["suggestion"],
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }
-
-
-def _broader(match: Mapping[str, Any]) -> str | None:
-    """Whose text is the most general one. The order of the texts says so, and JSON objects keep no order everywhere."""
-    raters = list(match["texts"])
-    return {"first is more general": raters[0], "second is more general": raters[-1]}.get(match["relation"])
 
 
 def _decision(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -127,15 +127,29 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
       turns = 0;
       again();
     } catch (error) {
-      draw(error instanceof TypeError ? "Not saved: the agreement service can’t be reached." : `Not saved: ${error.message}`);
+      draw(unsaved(error));
     }
   }
 
-  function decide({ pairs, verdict }) {
+  function unsaved(error) {
+    return error instanceof TypeError ? "Not saved: the agreement service can’t be reached." : `Not saved: ${error.message}`;
+  }
+
+  /** Each of `said` is about pairs of texts: the same, or not. */
+  async function decide(...said) {
     const typed = node.querySelector(".sirr-who input")?.value.trim();
     if (typed) rename(typed);
-    const body = JSON.stringify({ project: Number(payload.project.id), task: Number(payload.task.id), pairs, verdict, who: viewer || null });
-    return send("/api/decisions", { method: "POST", body }, verdict === "same" ? "Saved: the same." : "Saved: not the same.");
+    const about = { project: Number(payload.project.id), task: Number(payload.task.id), who: viewer || null };
+    const last = said.pop();
+    const done = said.length ? "Saved: moved." : last.verdict === "same" ? "Saved: the same." : "Saved: not the same.";
+    const options = (one) => ({ method: "POST", body: JSON.stringify({ ...about, ...one }) });
+    try {
+      for (const one of said) await call("/api/decisions", options(one));
+    } catch (error) {
+      draw(unsaved(error));
+      return;
+    }
+    await send("/api/decisions", options(last), done);
   }
 
   function undo(id) {

@@ -54,10 +54,6 @@ export function labels(names) {
   });
 }
 
-export function combinations(list) {
-  return list.flatMap((a, i) => list.slice(i + 1).map((b) => [a, b]));
-}
-
 export function shade(value) {
   return Math.min(STEPS, Math.max(0, Math.round(value * STEPS)));
 }

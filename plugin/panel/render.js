@@ -5,7 +5,7 @@
  * `textContent` or an attribute, never through markup. `actions` are optional; without them the panel only shows.
  *
  * actions: {
- *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}), undo(decisionId),
+ *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}, ...), undo(decisionId),
  *   rename(name of the viewer), accept([{control, texts}, ...], one for each field with a suggestion)
  * }
  *
@@ -25,8 +25,10 @@ const COEFFICIENTS = {
 };
 const HELP = [
   ["Agreement", "how much the answers to this task have in common in meaning, from 0 to 1: the mean over every two annotators. It says nothing of chance; the project’s coefficient does."],
-  ["Equivalence", "how sure the measure is that the texts of a row mean the same, from 0 to 1. With more than two texts it is the mean over every two."],
-  ["Equivalent", "an equivalence of {threshold} or more. A row that is unrelated is only the best that could be put side by side."],
+  ["Equivalence", "how sure the measure is that the texts of a row mean the same, from 0 to 1. With more than two texts it is the mean over every two, which stand below it, the lowest first."],
+  ["Equivalent", "an equivalence of {threshold} or more."],
+  ["No match", "texts that nothing matches. They share no row: each stands alone."],
+  ["Move", "a text that stands in the wrong place can be moved to any row: select it and press “Move here”, or drag it. It is then the same as each text of that row, and not the same as those that it was equivalent to before."],
   ["Broader", "this text says less than the other: “infection” is broader than “pneumonia”."],
   ["Suggestion", "texts that more than half of the annotators support."],
 ];
@@ -263,6 +265,7 @@ function remember(node) {
     typed: node.querySelector(".sirr-who input")?.value,
     picks: [...node.querySelectorAll('.sirr-pick[aria-pressed="true"]')].map((one) => [one.dataset.keep, one.textContent]),
     help: node.querySelector(".sirr-help")?.open,
+    folds: [...node.querySelectorAll("[data-fold]")].filter((one) => one.open).map((one) => one.dataset.fold),
     scrolls: [...node.querySelectorAll(".sirr-scroll")].map((one) => one.scrollLeft),
   };
 }
@@ -274,10 +277,18 @@ function restore(node, kept) {
   }
   const help = node.querySelector(".sirr-help");
   if (help && kept.help) help.open = true;
+  for (const fold of kept.folds) {
+    const one = node.querySelector(`[data-fold="${CSS.escape(fold)}"]`);
+    if (one) one.open = true;
+  }
   const input = node.querySelector(".sirr-who input");
   if (input && kept.typed) input.value = kept.typed;
   node.querySelectorAll(".sirr-scroll").forEach((one, index) => {
     one.scrollLeft = kept.scrolls[index] ?? 0;
   });
-  if (kept.focus) node.querySelector(`[data-keep="${CSS.escape(kept.focus)}"]`)?.focus({ preventScroll: true });
+  if (kept.focus) {
+    // a button that a decision took away leaves the focus at the table that it stood in
+    const before = node.querySelector(`[data-keep="${CSS.escape(kept.focus)}"]`);
+    (before && !before.disabled && !before.hidden ? before : node.querySelectorAll(".sirr-scroll")[0])?.focus({ preventScroll: true });
+  }
 }

@@ -1,5 +1,8 @@
-/** The panel's table of texts, and what reviewers decide in it: a match is the same or not, two texts of two annotators are the same. */
-import { bar, combinations, isolated, number, written } from "./pieces.js";
+/**
+ * The panel's table of texts, and what reviewers decide in it. A decision is about two texts: they are the same, or not. Moving a text to another
+ * row is a number of these: it is the same as each text of that row, and not the same as those that it matched before.
+ */
+import { bar, isolated, labels, number, written } from "./pieces.js";
 
 const RELATIONS = {
   equivalent: { sign: "=", kind: "equivalent" },
@@ -7,6 +10,10 @@ const RELATIONS = {
   "second is more general": { sign: "⊂", kind: "narrower", directed: true },
   unrelated: { sign: "≠", kind: "unrelated" },
 };
+const ALONE = "alone";
+/** Above this many pairs of texts a row shows the lowest and folds the others. */
+const SHOWN_PAIRS = 6;
+const LOWEST = 3;
 
 /** Texts that the measure holds together and those that found no partner, as one table: a column for each annotator. */
 export function texts(context) {
@@ -19,6 +26,8 @@ export function texts(context) {
   if (!matches.length && !lonely) return [title, h("p", { class: "sirr-quiet" }, "All answers are empty.")];
 
   const deciding = Boolean(actions.decide && payload.viewer?.can_decide !== false);
+  const short = labels(raters.map((rater) => name(rater.id)));
+  const inside = { ...context, deciding, short: new Map(raters.map((rater, index) => [String(rater.id), short[index]])) };
   const table = h("table", { class: "sirr-texts" });
   table.append(h("caption", { class: "sirr-hidden" }, "Texts that belong together stand in one row; one column for each annotator"));
   const row = h("tr", {}, h("th", { scope: "col" }, "Equivalence"));
@@ -30,115 +39,188 @@ export function texts(context) {
   table.append(h("thead", {}, row));
 
   const rows = h("tbody", {});
-  matches.forEach((match, index) => rows.append(matchRow(context, match, index, deciding)));
+  matches.forEach((match, index) => rows.append(matchRow(inside, match, index)));
   table.append(rows);
-  if (lonely) table.append(h("tbody", {}, unmatchedRow(context, deciding)));
+  if (lonely || (deciding && matches.length)) table.append(h("tbody", {}, unmatchedRow(inside, lonely)));
   const parts = [title, h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Texts side by side, scrolls sideways" }, table)];
-  const selectable = [...table.querySelectorAll(".sirr-pick")].map((one) => one.dataset.rater);
-  if (new Set(selectable).size > 1) parts.push(pairing(context));
+  if (deciding) parts.push(pairing(inside));
   if (deciding && asksName) parts.push(viewerName(context));
   return parts;
 }
 
-function matchRow(context, match, index, deciding) {
-  const { h, payload, name } = context;
+function matchRow(context, match, index) {
+  const { h, payload, name, deciding } = context;
   const members = (payload.raters ?? []).filter((rater) => match.texts[rater.id] !== undefined);
   const relation = RELATIONS[match.relation] ?? RELATIONS.equivalent;
   let word = match.relation ?? "equivalent";
   if (relation.directed) word = match.broader ? [isolated(h, `${name(match.broader)}’s`), members.length > 2 ? " is the broadest" : " is broader"] : "one is broader";
+  const several = members.length > 2;
   const cell = h(
     "th",
     { scope: "row", class: "sirr-equivalence" },
     h("span", { class: "sirr-number", "data-equivalence": match.equivalence }, number(match.equivalence)),
     bar(h, match.equivalence, null),
+    several ? h("span", { class: "sirr-quiet sirr-mean" }, `mean of ${(members.length * (members.length - 1)) / 2} pairs`) : null,
     h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
+    several ? pairValues(context, match, index) : null,
   );
-  if (match.decision) {
-    cell.append(h("span", { class: "sirr-decided" }, match.decision.verdict === "same" ? "decided: same" : "decided: not the same"));
-  }
+  if (match.decision) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
   const row = h("tr", { "data-match": index }, cell);
-  // what is equivalent already needs no other partner
-  const selectable = deciding && relation.kind !== "equivalent";
   for (const rater of payload.raters ?? []) {
     const text = match.texts[rater.id];
     row.append(
       text === undefined
         ? h("td", { class: "sirr-absent" }, h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "nothing that matches"))
-        : h("td", {}, selectable ? picking(context, rater, text, `match-${index}`) : written(h, text)),
+        : h("td", {}, deciding ? h("div", { class: "sirr-cell" }, picking(context, rater, text, index, `match-${index}`)) : written(h, text)),
     );
   }
-  if (deciding) row.append(h("td", { class: "sirr-deciding" }, ...matchButtons(context, match, members, index)));
+  if (deciding) {
+    row.append(h("td", { class: "sirr-deciding" }, ...matchButtons(context, match, index), moveButton(context, index)));
+    takesDrops(context, row, (picked) => move(context, picked, index));
+  }
   return row;
 }
 
-function matchButtons(context, match, members, index) {
-  const { h, actions, name, part } = context;
-  if (match.decision) {
-    const button = h("button", { type: "button", "data-keep": `${part}undo-${match.decision.id}` }, "Undo");
-    button.setAttribute("aria-label", `Undo: ${match.decision.verdict === "same" ? "same" : "not the same"}, decided by ${match.decision.who || "someone"}`);
-    button.addEventListener("click", () => actions.undo(match.decision.id));
-    return [button];
-  }
-  const ids = members.map((rater) => rater.id);
-  if (new Set(ids.map((id) => match.texts[id])).size < 2) return [h("span", { class: "sirr-quiet" }, "identical")];
-  const send = (pairs, verdict) => actions.decide({ pairs, verdict });
-  const same = h("button", { type: "button", "data-keep": `${part}same-${index}` }, "Same");
-  same.addEventListener("click", () => send(combinations(ids).map(([a, b]) => [match.texts[a], match.texts[b]]), "same"));
-  const different = h("button", { type: "button", "data-keep": `${part}different-${index}` }, "Not the same");
-  if (ids.length === 2) {
-    different.addEventListener("click", () => send([[match.texts[ids[0]], match.texts[ids[1]]]], "different"));
-    return [same, different];
-  }
-  // with three or more it takes a word more: whose text does not belong to the others
-  const menu = h("div", { class: "sirr-choice", hidden: true, role: "group", "aria-label": "Whose text does not belong?" }, h("p", {}, "Whose text does not belong?"));
-  for (const id of ids) {
-    const one = h("button", { type: "button" }, isolated(h, name(id)));
-    one.addEventListener("click", () =>
-      send(ids.filter((other) => other !== id && match.texts[other] !== match.texts[id]).map((other) => [match.texts[id], match.texts[other]]), "different"),
-    );
-    menu.append(one);
-  }
-  different.setAttribute("aria-expanded", "false");
-  different.addEventListener("click", () => {
-    menu.hidden = !menu.hidden;
-    different.setAttribute("aria-expanded", String(!menu.hidden));
-    if (!menu.hidden) menu.querySelector("button").focus();
-  });
-  return [same, different, menu];
+function verdictOf(decision) {
+  return decision.verdict === "same" ? "decided: same" : "decided: not the same";
 }
 
-function unmatchedRow(context, deciding) {
-  const { h, payload } = context;
+/** The value of each two texts of a row, the lowest first: a mean would hide who differs. */
+function pairValues(context, match, index) {
+  const { h, name, short, part } = context;
+  const pairs = [...(match.pairs ?? [])].sort((a, b) => a.equivalence - b.equivalence);
+  if (!pairs.length) return null;
+  const threshold = context.payload.threshold ?? 0.5;
+  const line = ({ raters, equivalence, decision }) =>
+    h(
+      "li",
+      { class: equivalence < threshold ? "sirr-low" : null, "data-pair": equivalence },
+      h("abbr", { title: raters.map(name).join(" and ") }, h("span", { "aria-hidden": "true" }, raters.map((id) => short.get(String(id))).join("–")), h("span", { class: "sirr-hidden" }, raters.map(name).join(" and "))),
+      " ",
+      h("span", { class: "sirr-number" }, number(equivalence)),
+      decision ? h("span", { class: "sirr-decided" }, verdictOf(decision)) : null,
+    );
+  const list = (some) => h("ul", { class: "sirr-pairs" }, ...some.map(line));
+  if (pairs.length <= SHOWN_PAIRS) return list(pairs);
+  const rest = h("details", { "data-fold": `${part}pairs-${index}` }, h("summary", { "data-keep": `${part}pairs-${index}` }, `${pairs.length - LOWEST} more pairs`), list(pairs.slice(LOWEST)));
+  return h("div", {}, list(pairs.slice(0, LOWEST)), rest);
+}
+
+/** Same or not the same, for each two different texts of a row: one press never says more than that. */
+function matchButtons(context, match, index) {
+  const { h, short, part } = context;
+  const seen = new Map();
+  for (const pair of pairsOf(match)) {
+    const [a, b] = pair.raters.map((id) => match.texts[id]);
+    if (a === b) continue;
+    const key = JSON.stringify([a, b].sort());
+    if (!seen.has(key)) seen.set(key, { texts: [a, b], raters: pair.raters, decision: pair.decision });
+  }
+  const pairs = [...seen.values()];
+  if (!pairs.length) return [h("span", { class: "sirr-quiet" }, "identical")];
+  if (pairs.length === 1) return pairButtons(context, pairs[0], `${index}`);
+  const lines = pairs.map((pair, place) =>
+    h("li", {}, h("span", { class: "sirr-quiet", "aria-hidden": "true" }, pair.raters.map((id) => short.get(String(id))).join("–")), " ", ...pairButtons(context, pair, `${index}-${place}`)),
+  );
+  if (lines.length <= SHOWN_PAIRS) return [h("ul", { class: "sirr-each" }, ...lines)];
+  return [h("details", { "data-fold": `${part}each-${index}` }, h("summary", { "data-keep": `${part}each-${index}` }, `Pair by pair (${lines.length})`), h("ul", { class: "sirr-each" }, ...lines))];
+}
+
+function pairsOf(match) {
+  if (match.pairs?.length) return match.pairs;
+  const ids = Object.keys(match.texts);
+  return ids.flatMap((a, i) => ids.slice(i + 1).map((b) => ({ raters: [a, b], decision: match.decision })));
+}
+
+function pairButtons({ h, actions, part, name }, { texts: two, raters, decision }, place) {
+  const about = `${two[0]} (${name(raters[0])}) and ${two[1]} (${name(raters[1])})`;
+  if (decision) {
+    const undo = h("button", { type: "button", "data-keep": `${part}undo-${decision.id}`, "aria-label": `Undo: ${decision.verdict === "same" ? "same" : "not the same"}, ${about}` }, "Undo");
+    undo.addEventListener("click", () => actions.undo(decision.id));
+    return [h("span", { class: "sirr-decided" }, verdictOf(decision)), undo];
+  }
+  return [
+    ["same", "Same"],
+    ["different", "Not the same"],
+  ].map(([verdict, label]) => {
+    const button = h("button", { type: "button", "data-keep": `${part}${verdict}-${place}`, "aria-label": `${label}: ${about}` }, label);
+    button.addEventListener("click", () => actions.decide({ pairs: [two], verdict }));
+    return button;
+  });
+}
+
+function unmatchedRow(context, lonely) {
+  const { h, payload, deciding } = context;
   const row = h("tr", { class: "sirr-unmatched" }, h("th", { scope: "row" }, "No match"));
   for (const rater of payload.raters ?? []) {
     const own = payload.unmatched?.[rater.id] ?? [];
     const cell = h("td", {});
     if (!own.length) cell.append(h("span", { class: "sirr-absent", "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "none"));
-    else {
-      const list = h("ul", {});
-      own.forEach((text, index) => {
-        list.append(h("li", {}, deciding ? picking(context, rater, text, String(index)) : written(h, text)));
-      });
-      cell.append(list);
-    }
+    else cell.append(h("ul", {}, ...own.map((text, index) => h("li", {}, deciding ? picking(context, rater, text, ALONE, String(index)) : written(h, text), aloneDecided(context, text)))));
     row.append(cell);
   }
-  if (deciding) row.append(h("td", { class: "sirr-deciding" }));
+  if (deciding) {
+    row.append(h("td", { class: "sirr-deciding" }, lonely ? null : h("span", { class: "sirr-quiet" }, "nothing stands alone"), moveButton(context, ALONE)));
+    takesDrops(context, row, (picked) => move(context, picked, ALONE));
+  }
   return row;
 }
 
-/** A text that can be selected. */
-function picking({ h, name, part }, rater, text, place) {
+/** A text that was decided to be the same as another stands alone until the task is scored again: it says so meanwhile. */
+function aloneDecided({ h, payload }, text) {
+  const said = (payload.decisions ?? []).filter((one) => one.verdict === "same" && one.texts.includes(text));
+  if (!said.length) return null;
+  return h("span", { class: "sirr-decided" }, "decided: same as ", written(h, said[0].texts.find((other) => other !== text) ?? text));
+}
+
+// --- Moving and pairing ---------------------------------------------------------------------------------------------------
+
+/** A text that can be selected, and dragged to another row. */
+function picking(context, rater, text, row, place) {
+  const { h, name, part } = context;
   const button = h(
     "button",
-    { type: "button", class: "sirr-pick", "aria-pressed": "false", "data-keep": `${part}pick-${rater.id}-${place}`, "data-rater": rater.id, title: `Select this text of ${name(rater.id)}` },
+    { type: "button", class: "sirr-pick", "aria-pressed": "false", draggable: "true", "data-keep": `${part}pick-${rater.id}-${place}`, "data-rater": rater.id, "data-row": row, title: `Select or drag this text of ${name(rater.id)}` },
     written(h, text),
   );
   button.addEventListener("click", () => pick(button));
+  button.addEventListener("dragstart", (event) => {
+    event.dataTransfer.setData("text/plain", text);
+    event.dataTransfer.effectAllowed = "move";
+    button.classList.add("sirr-dragged");
+  });
+  button.addEventListener("dragend", () => button.classList.remove("sirr-dragged"));
+  if (row === ALONE) takesDrops(context, button, (picked) => picked.dataset.rater !== button.dataset.rater && decidePair(context, picked, button, "same"));
   return button;
 }
 
-/** One text picked for each of two annotators; a third pick replaces the oldest. */
+function textOf(button) {
+  return button.querySelector(".sirr-text")?.textContent ?? "";
+}
+
+/** What is dropped on `node`, of the same panel and field, is handed to `done`. */
+function takesDrops(context, node, done) {
+  const dragged = () => node.closest(".sirr-body")?.querySelector(".sirr-dragged");
+  const fits = () => {
+    const one = dragged();
+    return one && one !== node && one.dataset.row !== node.dataset.match && !(node.classList.contains("sirr-unmatched") && one.dataset.row === ALONE);
+  };
+  node.addEventListener("dragover", (event) => {
+    if (!fits()) return;
+    event.preventDefault();
+    node.classList.add("sirr-target");
+  });
+  node.addEventListener("dragleave", () => node.classList.remove("sirr-target"));
+  node.addEventListener("drop", (event) => {
+    node.classList.remove("sirr-target");
+    if (!fits()) return;
+    event.preventDefault();
+    event.stopPropagation();
+    done(dragged());
+  });
+}
+
+/** One text selected to be moved, or one of each of two annotators to be compared; a third replaces the older of the others. */
 export function pick(button) {
   const panel = button.closest(".sirr-body");
   const pressed = [...panel.querySelectorAll('.sirr-pick[aria-pressed="true"]')].sort((a, b) => a.dataset.order - b.dataset.order);
@@ -149,17 +231,97 @@ export function pick(button) {
     button.dataset.order = String(1 + Math.max(0, ...pressed.map((other) => Number(other.dataset.order))));
   }
   button.setAttribute("aria-pressed", String(on));
-  const together = panel.querySelector(".sirr-together");
-  if (together) together.disabled = panel.querySelectorAll('.sirr-pick[aria-pressed="true"]').length !== 2;
+  offer(panel);
 }
 
-function pairing({ h, actions, part }) {
-  const button = h("button", { type: "button", class: "sirr-together", disabled: true, "data-keep": `${part}together` }, "These are the same");
+/** What can be done with the selected texts. */
+function offer(panel) {
+  const picked = [...panel.querySelectorAll('.sirr-pick[aria-pressed="true"]')];
+  for (const one of panel.querySelectorAll(".sirr-together")) one.disabled = picked.length !== 2;
+  const [only] = picked.length === 1 ? picked : [];
+  for (const one of panel.querySelectorAll(".sirr-move")) {
+    one.hidden = !only || one.dataset.row === only.dataset.row;
+    const [twice, identical] = only && !one.hidden ? [one.dataset.row !== ALONE && holdsAlready(panel, only, one.dataset.row), one.dataset.row === ALONE && isIdentical(panel, only)] : [];
+    one.disabled = Boolean(twice || identical);
+    one.title = twice ? "The same words of the same annotator stand in this row." : identical ? "The other annotators wrote the same words." : "";
+  }
+}
+
+/** The texts of a row, other than those of the annotator whose text is moved there. */
+function othersIn(panel, picked, row) {
+  const all = [...panel.querySelectorAll(`.sirr-pick[data-row="${CSS.escape(row)}"]`)];
+  return [...new Set(all.filter((one) => one.dataset.rater !== picked.dataset.rater).map(textOf))];
+}
+
+function holdsAlready(panel, picked, row) {
+  return [...panel.querySelectorAll(`.sirr-pick[data-row="${CSS.escape(row)}"]`)].some((one) => one.dataset.rater === picked.dataset.rater && textOf(one) === textOf(picked));
+}
+
+function isIdentical(panel, picked) {
+  return othersIn(panel, picked, picked.dataset.row).every((text) => text === textOf(picked));
+}
+
+function moveButton(context, row) {
+  const { h, part } = context;
+  const label = row === ALONE ? "Take out of its row" : "Move here";
+  const button = h("button", { type: "button", class: "sirr-move", hidden: true, "data-row": row, "data-keep": `${part}move-${row}` }, label);
   button.addEventListener("click", () => {
-    const picked = [...button.closest(".sirr-body").querySelectorAll('.sirr-pick[aria-pressed="true"]')];
-    if (picked.length === 2) actions.decide({ pairs: [picked.map((one) => one.querySelector(".sirr-text").textContent)], verdict: "same" });
+    const picked = button.closest(".sirr-body").querySelector('.sirr-pick[aria-pressed="true"]');
+    if (picked) move(context, picked, row);
   });
-  return h("p", { class: "sirr-pairing" }, button, h("span", { class: "sirr-quiet" }, " Select two texts, of two annotators, that mean the same."));
+  return button;
+}
+
+function move({ actions, payload }, picked, row) {
+  const panel = picked.closest(".sirr-body");
+  const text = textOf(picked);
+  if (row !== ALONE && holdsAlready(panel, picked, String(row))) return;
+  const there = row === ALONE ? [] : othersIn(panel, picked, String(row)).filter((other) => other !== text);
+  // where it stood: what it was equivalent to, it is not; what was not equivalent needs no word
+  const before = picked.dataset.row === ALONE ? null : payload.matches[Number(picked.dataset.row)];
+  const threshold = payload.threshold ?? 0.5;
+  const left = before
+    ? pairsOf(before)
+        .filter((pair) => pair.raters.map(String).includes(picked.dataset.rater) && (row === ALONE || (pair.equivalence ?? before.equivalence) >= threshold))
+        .map((pair) => before.texts[pair.raters.find((id) => String(id) !== picked.dataset.rater)])
+        .filter((other) => other !== text && !there.includes(other))
+    : [];
+  const said = [
+    { pairs: there.map((other) => [text, other]), verdict: "same" },
+    { pairs: [...new Set(left)].map((other) => [text, other]), verdict: "different" },
+  ].filter((one) => one.pairs.length);
+  if (said.length) {
+    letGo(panel);
+    actions.decide(...said);
+  }
+}
+
+function decidePair({ actions }, one, other, verdict) {
+  if (textOf(one) === textOf(other)) return;
+  letGo(one.closest(".sirr-body"));
+  actions.decide({ pairs: [[textOf(one), textOf(other)]], verdict });
+}
+
+/** What was selected is decided: the next selection begins anew. */
+function letGo(panel) {
+  for (const one of panel.querySelectorAll('.sirr-pick[aria-pressed="true"]')) one.setAttribute("aria-pressed", "false");
+  offer(panel);
+}
+
+function pairing(context) {
+  const { h, part } = context;
+  const buttons = [
+    ["same", "These are the same"],
+    ["different", "These are not the same"],
+  ].map(([verdict, label]) => {
+    const button = h("button", { type: "button", class: "sirr-together", disabled: true, "data-keep": `${part}together-${verdict}` }, label);
+    button.addEventListener("click", () => {
+      const picked = [...button.closest(".sirr-body").querySelectorAll('.sirr-pick[aria-pressed="true"]')];
+      if (picked.length === 2) decidePair(context, ...picked, verdict);
+    });
+    return button;
+  });
+  return h("p", { class: "sirr-pairing" }, ...buttons, h("span", { class: "sirr-quiet" }, " Select one text to move it to another row, or drag it there. Select two texts, of two annotators, to say whether they mean the same."));
 }
 
 function viewerName({ h, payload, actions }) {

@@ -49,6 +49,8 @@ class Match:
         How many raters say what the wording says: their text is the wording or equivalent to it.
     wording : str
         The medoid: the text with the highest summed equivalence to the others.
+    pairs : tuple of (str, str, float)
+        Two raters and the equivalence of their texts: what `equivalence` is the mean of.
     """
 
     texts: dict[str, str]
@@ -56,15 +58,19 @@ class Match:
     relation: Relation
     support: int
     wording: str
+    pairs: tuple[tuple[str, str, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The match as it stands in the report (design, section 6)."""
-        return {
+        """The match as it stands in the report (design, section 6); with more than two texts it has the value of each pair."""
+        found = {
             "texts": dict(self.texts),
             "equivalence": self.equivalence,
             "relation": self.relation,
             "support": self.support,
         }
+        if len(self.texts) > 2:
+            found["pairs"] = [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs]
+        return found
 
 
 @dataclass(frozen=True)
@@ -277,6 +283,8 @@ def _match(
     """The match of some (rater, text) in order; the scores are their equivalences and directions, shape (k, k)."""
     p, directed = scores
     t = [i for _, i in members]
+    own = [raters[r] for r, _ in members]
+    pairs = tuple((own[i], own[j], float(p[i, j])) for i in range(len(t)) for j in range(i + 1, len(t)))
     words = [texts[i] for i in t]
     sums = p.sum(axis=1).tolist()
     # Ties (always, between two texts) go to the shorter wording, then by alphabet: no rater is preferred.
@@ -315,4 +323,5 @@ def _match(
         relation=kind,
         support=support,
         wording=words[best],
+        pairs=pairs,
     )

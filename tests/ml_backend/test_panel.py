@@ -233,7 +233,7 @@ class TestStates:
 
     @pytest.mark.parametrize(
         "relation, broader",
-        [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None), ("unrelated", None)],
+        [("first is more general", "9"), ("second is more general", "2"), ("equivalent", None)],
     )
     def test_whose_text_is_the_broader_one_is_said_by_name(self, relation: str, broader: str | None) -> None:
         """Browsers put number-like names of an object in order, so that the order of the texts is lost there."""
@@ -309,3 +309,39 @@ class TestDecisions:
         headers = {"X-Softirr-Key": seeded.key(), "Origin": "http://evil.example"}
         assert seeded.client.post("/api/decisions", json=body, headers=headers).status_code == 403
         assert seeded.services.store.decisions(seeded.project) == []
+
+
+class TestRows:
+    """Which texts share a row, and what is known of each two of them."""
+
+    @staticmethod
+    def rows(matches: list[Any], unmatched: Any = None, decisions: Any = ()) -> Any:
+        from ml_backend.review.panel_rows import rows_of
+
+        return rows_of({"matches": matches, "unmatched": unmatched or {}}, decisions, 0.5)
+
+    @staticmethod
+    def match(relation: str, **values: float) -> dict[str, Any]:
+        pairs = [{"raters": list(name), "equivalence": value} for name, value in values.items()]
+        raters = sorted({rater for name in values for rater in name})
+        mean = sum(values.values()) / len(values)
+        return {"texts": {r: f"text of {r}" for r in raters}, "equivalence": mean, "relation": relation,
+                "support": len(raters), "pairs": pairs}  # fmt: skip
+
+    def test_texts_that_nothing_matches_stand_apart(self) -> None:
+        rows, alone = self.rows([self.match("unrelated", ab=0.08, ac=0.1, bc=0.02)], {"a": ["more"]})
+        assert rows == [] and alone == {"a": ["more", "text of a"], "b": ["text of b"], "c": ["text of c"]}
+
+    def test_those_of_them_that_match_stay_a_row(self) -> None:
+        rows, alone = self.rows([self.match("unrelated", ab=0.9, ac=0.1, bc=0.02)])
+        assert [sorted(row["texts"]) for row in rows] == [["a", "b"]] and rows[0]["equivalence"] == 0.9
+        assert alone == {"c": ["text of c"]}
+
+    def test_two_texts_side_by_side_by_assignment_only(self) -> None:
+        match = {"texts": {"a": "x", "b": "y"}, "equivalence": 0.03, "relation": "unrelated", "support": 1}
+        assert self.rows([match]) == ([], {"a": ["x"], "b": ["y"]})
+
+    def test_a_decision_on_one_pair_shows_on_the_row(self) -> None:
+        said = {"id": 1, "texts": ["text of a", "text of c"], "verdict": "different"}
+        ((row,), _) = self.rows([self.match("equivalent", ab=0.97, ac=0.61, bc=0.57)], decisions=[said])
+        assert [pair["decision"] for pair in row["pairs"]] == [None, said, None] and row["decision"] is None

@@ -63,7 +63,17 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "raters": raters,
         "matrix": pairs(n),
         "matches": [
-            {"texts": dict(zip(ids, every, strict=False)), "equivalence": 0.86, "relation": "equivalent", "support": n},
+            {
+                "texts": dict(zip(ids, every, strict=False)),
+                "equivalence": 0.72,
+                "relation": "equivalent",
+                "support": n,
+                "pairs": [
+                    {"raters": [a, b], "equivalence": (0.97, 0.61, 0.57)[(i + j - 1) % 3]}
+                    for i, a in enumerate(ids)
+                    for j, b in enumerate(ids[i + 1 :], start=i + 1)
+                ],
+            },
             {
                 "texts": {ids[0]: "chest infection", ids[1]: "pneumonia of the left lower lobe"},
                 "equivalence": 0.58,
@@ -132,7 +142,12 @@ def decided() -> dict[str, Any]:
         "who": "Rae Viewer",
         "when": "2026-11-20T14:01:00Z",
     }
-    payload["matches"][1] |= {"decision": one, "equivalence": 1.0, "relation": "equivalent"}
+    payload["matches"][1] |= {
+        "decision": one,
+        "equivalence": 1.0,
+        "relation": "equivalent",
+        "pairs": [{"raters": ["2", "3"], "equivalence": 1.0, "decision": one}],
+    }
     payload["decisions"] = [one, two]
     payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "asks_name": False}
     payload["provenance"]["calibrated"] = 73

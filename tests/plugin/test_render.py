@@ -158,30 +158,88 @@ def test_right_to_left_texts_keep_their_direction(page: Any) -> None:
 
 def test_long_texts_scroll_in_their_cell(page: Any) -> None:
     show(page, long())
-    assert page.locator('tr[data-match="0"] .sirr-text').first.evaluate("e => e.scrollHeight > e.clientHeight")
+    cell = page.locator('tr[data-match="0"] .sirr-cell').first
+    assert cell.evaluate("e => e.scrollHeight > e.clientHeight")
 
 
 class TestDecisions:
-    def test_same_takes_every_pair_of_the_match(self, page: Any) -> None:
+    def test_a_row_shows_the_value_of_each_pair(self, page: Any) -> None:
+        """A mean of 0.72 hides that one of the three differs from both others."""
         show(page, ready(3))
-        page.click('[data-keep="same-0"]')
-        ((_, sent),) = calls(page)
-        assert sent["verdict"] == "same" and len(sent["pairs"]) == 3
+        pairs = page.locator('tr[data-match="0"] [data-pair]')
+        assert [float(one.get_attribute("data-pair")) for one in pairs.all()] == [0.57, 0.61, 0.97]
+        first = " ".join(pairs.first.text_content().split())
+        assert "Ben Sample and Chloé Martin" in first and "0.57" in first
+        show(page, ready(10))
+        assert page.locator('tr[data-match="0"] .sirr-equivalence li:visible').count() == 3
+        page.locator('tr[data-match="0"] .sirr-equivalence summary').click()
+        assert page.locator('tr[data-match="0"] .sirr-equivalence li:visible').count() == 45
 
-    def test_not_the_same_asks_whose_text_does_not_belong(self, page: Any) -> None:
+    def test_one_same_is_about_two_texts(self, page: Any) -> None:
         show(page, ready(3))
-        page.click('[data-keep="different-0"]')
-        page.click('.sirr-choice:not([hidden]) button:has-text("Ben Sample")')
-        ((_, sent),) = calls(page)
-        assert sent == {"verdict": "different", "pairs": [["pyrexia", "fever"], ["pyrexia", "high temperature"]]}
+        buttons = page.locator('tr[data-match="0"] .sirr-deciding button[data-keep*="same"]')
+        for index in range(buttons.count()):
+            buttons.nth(index).click()
+        said = [one for _, one in calls(page)]
+        assert len(said) == 3 and all(len(one["pairs"]) == 1 and one["verdict"] == "same" for one in said)
+        page.locator('tr[data-match="0"] .sirr-deciding button[data-keep*="different"]').first.click()
+        assert len(calls(page)[-1][1]["pairs"]) == 1 and calls(page)[-1][1]["verdict"] == "different"
+
+    def test_a_decided_pair_of_a_row_says_so(self, page: Any) -> None:
+        payload = ready(3)
+        payload["matches"][0]["pairs"][0]["decision"] = {"id": 9, "verdict": "different", "who": "Rae"}
+        show(page, payload)
+        row = page.locator('tr[data-match="0"]')
+        assert "decided: not the same" in row.inner_text()
+        row.get_by_role("button", name="Undo").click()
+        assert calls(page) == [["undo", 9]]
+
+    def test_any_text_moves_to_any_row_by_keyboard(self, page: Any) -> None:
+        """From a row to another, from nothing to a row, and out of a row."""
+        show(page, ready(3))
+        assert page.locator(".sirr-move:visible").count() == 0
+        for key, to, wanted in [
+            ("pick-4-0", "move-1", [("same", [["penicillin allergy", "chest infection"], ["penicillin allergy", "pneumonia of the left lower lobe"]])]),
+            (
+                "pick-2-match-0",
+                "move-1",
+                [("same", [["fever", "pneumonia of the left lower lobe"]]), ("different", [["fever", "pyrexia"], ["fever", "high temperature"]])],
+            ),
+            ("pick-3-match-1", "move-alone", [("different", [["pneumonia of the left lower lobe", "chest infection"]])]),
+        ]:  # fmt: skip
+            show(page, ready(3))
+            page.focus(f'[data-keep="{key}"]')
+            page.keyboard.press("Space")
+            page.focus(f'[data-keep="{to}"]')
+            page.keyboard.press("Enter")
+            found = [(one["verdict"], one["pairs"]) for call in calls(page) for one in call[1:]]
+            assert found == wanted, key
+        show(page, ready(3))
+        page.click('[data-keep="pick-2-match-2"]')
+        assert page.locator('[data-keep="move-alone"]').is_disabled(), "identical words can't be told apart"
+
+    def test_any_text_moves_to_any_row_by_mouse(self, page: Any) -> None:
+        show(page, ready(3))
+        page.drag_and_drop('[data-keep="pick-2-0"]', 'tr[data-match="1"] td:last-child')
+        ((_, *said),) = calls(page)
+        assert said == [{"verdict": "same", "pairs": [["no known allergies", "pneumonia of the left lower lobe"]]}]
+        page.drag_and_drop('[data-keep="pick-2-0"]', '[data-keep="pick-4-1"]')
+        assert calls(page)[-1][1:] == [{"verdict": "same", "pairs": [["no known allergies", "allergic to nothing"]]}]
+        page.drag_and_drop('[data-keep="pick-3-match-1"]', ".sirr-unmatched th")
+        assert calls(page)[-1][1]["verdict"] == "different"
+
+    def test_a_lone_text_that_was_decided_says_so_before_it_is_scored(self, page: Any) -> None:
+        decision = {"id": 3, "texts": ["no known allergies", "allergic to nothing"], "verdict": "same", "who": "Rae"}
+        show(page, ready(3, decisions=[decision]))
+        assert "decided: same as allergic to nothing" in " ".join(page.inner_text(".sirr-unmatched").split())
 
     def test_two_texts_without_a_match_can_be_joined_by_keyboard(self, page: Any) -> None:
         show(page, ready(3))
-        assert page.is_disabled(".sirr-together")
+        assert page.locator(".sirr-together").first.is_disabled()
         for key in ("pick-2-0", "pick-4-1"):
             page.focus(f'[data-keep="{key}"]')
             page.keyboard.press("Space")
-        page.focus(".sirr-together")
+        page.focus('[data-keep="together-same"]')
         page.keyboard.press("Enter")
         ((_, sent),) = calls(page)
         assert sent == {"verdict": "same", "pairs": [["no known allergies", "allergic to nothing"]]}
@@ -190,26 +248,20 @@ class TestDecisions:
         show(page, unrelated())
         page.click('.sirr-pick:has-text("contusion")')
         page.click('.sirr-pick:has-text("blue marks")')
-        page.click(".sirr-together")
+        page.click('[data-keep="together-same"]')
         ((_, sent),) = calls(page)
         assert sent == {"verdict": "same", "pairs": [["contusion", "blue marks on both forearms"]]}
-
-    def test_nothing_to_join_where_only_one_annotator_has_texts_left(self, page: Any) -> None:
-        payload = ready(3, unmatched={"4": ["penicillin allergy", "allergic to nothing"]})
-        payload["matches"] = payload["matches"][:1]
-        show(page, payload)
-        assert page.locator(".sirr-together").count() == 0
 
     def test_two_texts_of_one_annotator_can_not(self, page: Any) -> None:
         show(page, ready(3))
         page.click('[data-keep="pick-4-0"]')
         page.click('[data-keep="pick-4-1"]')
-        assert page.is_disabled(".sirr-together")
+        assert page.locator(".sirr-together").first.is_disabled()
 
     def test_undo(self, page: Any) -> None:
         show(page, decided())
         assert "decided: same" in page.inner_text('tr[data-match="1"]')
-        page.click('tr[data-match="1"] button')
+        page.click('tr[data-match="1"] .sirr-deciding button')
         page.click('[data-keep="undo-list-5"]')
         assert calls(page) == [["undo", 4], ["undo", 5]]
 
@@ -221,9 +273,9 @@ class TestDecisions:
         show(page, ready(3))
         page.click('[data-keep="pick-4-1"]')
         page.fill(".sirr-who input", "Rae")
-        page.focus('[data-keep="same-0"]')
+        page.focus('[data-keep="same-1"]')
         show(page, ready(3, task=ready(3)["task"] | {"agreement": 0.5}))
-        assert page.evaluate("document.activeElement.dataset.keep") == "same-0"
+        assert page.evaluate("document.activeElement.dataset.keep") == "same-1"
         assert page.get_attribute('[data-keep="pick-4-1"]', "aria-pressed") == "true"
         assert page.input_value(".sirr-who input") == "Rae"
 

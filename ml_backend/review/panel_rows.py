@@ -1,0 +1,94 @@
+"""The rows of the panel: which texts stand side by side, how equivalent each two of them are, and what reviewers decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from softirr.matching.consensus import EQUIVALENT, UNRELATED
+
+__all__ = ["rows_of"]
+
+Rows = tuple[list[dict[str, Any]], dict[str, list[str]]]
+
+
+def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], threshold: float) -> Rows:
+    """The matches of one field as rows, and the texts that stand alone.
+
+    The best assignment also puts texts side by side that nothing matches. They are no match, so they stand alone here; where some of them
+    are equivalent, these stay a row.
+
+    Parameters
+    ----------
+    details : mapping
+        Of one field of a task, as it was scored.
+    decisions : sequence
+        Of this task's texts, as the panel shows them.
+    threshold : float
+        Equivalence from which on two texts match.
+    """
+    by_pair = {frozenset(one["texts"]): one for one in decisions}
+    rows: list[dict[str, Any]] = []
+    alone = {rater: list(texts) for rater, texts in details["unmatched"].items()}
+    for match in details["matches"]:
+        if match["relation"] != UNRELATED:
+            rows.append(_row(match, by_pair))
+            continue
+        for group in _groups(match, threshold):
+            if len(group) > 1:
+                rows.append(_row(_part(match, group), by_pair))
+            else:
+                alone.setdefault(group[0], []).append(match["texts"][group[0]])
+    rows.sort(key=lambda row: (-row.get("support", 0), -row["equivalence"]))
+    return rows, {rater: texts for rater, texts in alone.items() if texts}
+
+
+def _pairs(match: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Values of each two; a match of two that was scored before they were kept has its own."""
+    raters = list(match["texts"])
+    if "pairs" not in match and len(raters) == 2:
+        return [{"raters": raters, "equivalence": match["equivalence"]}]
+    return [dict(one) for one in match.get("pairs", ())]
+
+
+def _groups(match: Mapping[str, Any], threshold: float) -> list[list[str]]:
+    """The raters of a match, those together whose texts are equivalent."""
+    group = {rater: [rater] for rater in match["texts"]}
+    for one in _pairs(match):
+        a, b = one["raters"]
+        if one["equivalence"] >= threshold and group[a] is not group[b]:
+            group[a] += group[b]
+            for rater in group[b]:
+                group[rater] = group[a]
+    return list({id(one): one for one in group.values()}.values())
+
+
+def _part(match: Mapping[str, Any], group: Sequence[str]) -> dict[str, Any]:
+    pairs = [one for one in _pairs(match) if set(one["raters"]) <= set(group)]
+    return {
+        "texts": {rater: text for rater, text in match["texts"].items() if rater in group},
+        "equivalence": sum(one["equivalence"] for one in pairs) / len(pairs),
+        "relation": EQUIVALENT,
+        "support": len(group),
+        "pairs": pairs,
+    }
+
+
+def _row(match: Mapping[str, Any], by_pair: Mapping[frozenset[str], Mapping[str, Any]]) -> dict[str, Any]:
+    """A match with what is decided about each two of its texts, and about the row if that is about all of them alike."""
+    texts = match["texts"]
+    pairs = _pairs(match)
+    for one in pairs:
+        a, b = one["raters"]
+        one["decision"] = by_pair.get(frozenset((texts[a], texts[b])))
+    own = list(dict.fromkeys(texts.values()))
+    found = [by_pair.get(frozenset((a, b))) for i, a in enumerate(own) for b in own[i + 1 :]]
+    verdicts = {one["verdict"] for one in found if one}
+    decided = found[0] if found and all(found) and len(verdicts) == 1 else None
+    return {**match, "pairs": pairs, "broader": _broader(match), "decision": decided}
+
+
+def _broader(match: Mapping[str, Any]) -> str | None:
+    """Whose text is the most general one. The order of the texts says so, and JSON objects keep no order everywhere."""
+    raters = list(match["texts"])
+    return {"first is more general": raters[0], "second is more general": raters[-1]}.get(match["relation"])
