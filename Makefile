@@ -5,7 +5,7 @@ VENV := .venv/bin
 LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
 ARGS ?=
 
-.PHONY: help demo test lint bench clean python
+.PHONY: help demo test lint docs bench clean python
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,9 +27,13 @@ lint: python  ## ruff and mypy
 	@$(VENV)/ruff format --check .
 	@$(VENV)/mypy
 
+docs: python  ## the documentation, into site/; warnings are errors
+	@$(SETUP) dev
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict --quiet
+
 bench: python  ## the benchmarks; ARGS picks one, for example ARGS=coefficients
 	@$(SETUP) dev
 	@$(VENV)/softirr bench $(ARGS)
 
 clean:  ## remove the environments, the demo and what tools leave behind
-	rm -rf .venv .venv-labelstudio .demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	rm -rf .venv .venv-labelstudio .demo build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results

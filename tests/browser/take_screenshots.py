@@ -1,6 +1,6 @@
-"""The README's screenshots: ``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
+"""The screenshots of README and documentation: ``python tests/browser/take_screenshots.py [--measure NAME] [--folder FOLDER]``.
 
-Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes plugin/screenshots/*.png. Label Studio's own
+Starts the demo on a fresh Label Studio, does what a reviewer, a judge and a project lead do, and writes docs/images/*.png. Label Studio's own
 typeface is lent to the browser, so that the pages look as beside it.
 """
 
@@ -21,7 +21,7 @@ from browsers import ROOT, launched, panel, task_address, wait_for
 from ml_backend.demo import Demo, data
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 
-FOLDER = ROOT / "plugin" / "screenshots"
+FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 300_000
 KEY = data.key()
 TASK = 20  # three annotators, sets, synonyms that no spelling tells, a text without a match
@@ -30,7 +30,7 @@ JUDGED = 60
 
 def main() -> None:
     """Take all of them."""
-    parser = argparse.ArgumentParser(description="The README's screenshots.")
+    parser = argparse.ArgumentParser(description="The screenshots of README and documentation.")
     parser.add_argument("--measure", help="measure of the demo (default: the product's)")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     arguments = parser.parse_args()

@@ -1,0 +1,58 @@
+"""What the documentation needs beside MkDocs: pages that stand elsewhere in the repository, and formulas without scripts."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+import latex2mathml.converter
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+ELSEWHERE = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "softirr/lab/bench/README.md": "results/benchmarks.md",
+    "softirr/lab/bench/results/audit.md": "results/audit.md",
+    "softirr/lab/bench/results/coefficients.md": "results/coefficients.md",
+    "softirr/lab/bench/results/coverage.md": "results/coverage.md",
+    "softirr/lab/experiments/results/README.md": "results/experiments.md",
+    "softirr/lab/training/README.md": "results/training.md",
+    "softirr/models/nli/README.md": "results/bundled-model.md",
+}
+"""File in the repository -> page of the site. Pages link to the file, which works where the repository is browsed; the site links to the page."""
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that stand elsewhere."""
+    for source, page in ELSEWHERE.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Point links between files of the repository at the pages of the site."""
+    pages = {page: source for source, page in ELSEWHERE.items()}
+    source = pages.get(page.file.src_uri, posixpath.join("docs", page.file.src_uri))
+
+    def link(found: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), found[1]))
+        there = ELSEWHERE.get(target, posixpath.relpath(target, "docs") if target.startswith("docs/") else None)
+        if there is None:
+            return found[0]
+        return f"]({posixpath.relpath(there, posixpath.dirname(page.file.src_uri) or '.')}{found[2] or ''})"
+
+    return re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)", link, markdown)
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Turn formulas into MathML, which browsers show without a script."""
+
+    def formula(found: re.Match[str]) -> str:
+        display = "block" if found[1] == "div" else "inline"
+        return latex2mathml.converter.convert(html.unescape(found[2]), display=display)
+
+    return re.sub(r'<(div|span) class="arithmatex">\\[\[(](.*?)\\[\])]</\1>', formula, content, flags=re.DOTALL)
