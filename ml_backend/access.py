@@ -44,6 +44,14 @@ class Keys:
         message = b"\x00".join([_CONTEXT, door.encode(), str(int(project)).encode(), str(int(generation)).encode()])
         return urlsafe_b64encode(hmac.digest(self.secret, message, hashlib.sha256)[:24]).decode()
 
+    def marks(self, label_studio: str) -> dict[str, str]:
+        """What tells two backends apart without telling anything else: marks of the store, and of the Label Studio it is about."""
+
+        def mark(what: str) -> str:
+            return hmac.digest(self.secret, b"softirr mark 1\x00" + what.encode(), hashlib.sha256)[:8].hex()
+
+        return {"store": mark("store"), "label_studio": mark(f"label studio {label_studio}")}
+
     def opens(self, given: str | None, project: int, door: Door, *, generation: int = 0) -> bool:
         """Whether a key opens a door of a project; the report's key opens the panel too. Takes the same time for every wrong key."""
         doors = DOORS if door == "panel" else ("report",)

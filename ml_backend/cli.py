@@ -186,10 +186,13 @@ def _serve(parsed: argparse.Namespace) -> int:
 
 def _connect(parsed: argparse.Namespace) -> None:
     from ml_backend.labelstudio.connect import Connector
+    from ml_backend.labelstudio.own_backend import check_own_backend
 
     if bool(parsed.url) == parsed.pull_only:
         raise InputError("Name the address of this backend with --url, or choose --pull-only.")
     services = _services()
+    for address in (parsed.url, parsed.panel_url):
+        check_own_backend(address, services.settings, services.store.secret())
     with services.client() as client:
         connector = Connector(services.store, client, services.settings, browser_url=parsed.label_studio_url)
         changes = connector.connect(

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls, text_controls
 from ml_backend.labelstudio.connect import RESERVED
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
+from ml_backend.labelstudio.own_backend import look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError, SoftirrError
@@ -24,6 +23,10 @@ class Finding:
     ok: bool
     what: str
     fix: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.ok or self.fix):
+            raise ValueError(f"A finding without the next step: {self.what}")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
@@ -60,7 +63,9 @@ def examine(
     except Unreachable as error:
         yield Finding(False, str(error), _unreachable_fix(settings.label_studio_url))
     except SoftirrError as error:
-        yield Finding(False, str(error))
+        yield Finding(
+            False, str(error), "Put that right, then run softirr-ls doctor again; Label Studio's log has more."
+        )
 
 
 def _unreachable_fix(url: str) -> str:
@@ -95,19 +100,16 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
         return
     yield Finding(True, f"The store is readable and knows {n} project{'s' * (n != 1)}.")
     base = url or f"http://{settings.host}:{settings.port}"
-    auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
-    try:
-        reply = httpx.get(f"{base}/health", auth=auth, timeout=5.0)
-        fine = reply.status_code == 200 and reply.json().get("status") == "UP"
-    except (httpx.HTTPError, ValueError, AttributeError):
-        fine = False
-    if fine:
+    answer = look(base, settings, store.secret())
+    if answer == "ours":
         yield Finding(True, f"This backend answers at {base}.")
+    elif found := problem(answer, base, settings):
+        yield Finding(False, *found)
     else:
         yield Finding(
             False,
             f"This backend does not answer at {base}.",
-            "Start it with softirr-ls serve, or name its address with --url.",
+            f"Start it with softirr-ls serve --port {urlsplit(base).port or settings.port}, or name its address with --url.",
         )
 
 
@@ -120,30 +122,39 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
     row = store.project(settings.label_studio_url, number)
     yield from _label_config(settings, remote, row)
     made: Mapping[str, Any] = row["connection"] if row is not None else {}
+    again = _again(settings, number, made, url)
     if row is not None and row["born"] and row["born"] != remote.get("created_at"):
-        yield Finding(False, f"Project {number} in the store is another, older one.", "Run softirr-ls connect again.")
+        yield Finding(False, f"Project {number} in the store is another, older one.", again)
     if not made:
         yield Finding(
             False,
             f"Project {number} is not connected.",
-            f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
+            again,
         )
     elif "mode" not in made:
         yield Finding(
             False,
             f"Project {number} was connected in Label Studio's settings only: without the secret of the webhook, the panel and the triage tab.",
-            f"softirr-ls connect --project {number} --url ADDRESS_OF_THIS_BACKEND",
+            again,
         )
-    yield from _connection(client, number, made, url)
-    yield from _webhook(client, number, made, row)
-    yield from _fields(client, remote, number, bool(made))
+    yield from _connection(client, number, made, url, again)
+    yield from _webhook(client, number, made, row, again)
+    yield from _fields(remote, bool(made), again)
     yield from _predictions(store, client, number, row)
     if made and triage.find(client, number) is None:
-        yield Finding(False, "The triage tab is missing.", f"softirr-ls connect --project {number} makes it again.")
+        yield Finding(False, "The triage tab is missing.", f"{again} makes it again.")
     if made.get("panel") and not snippet.present(remote.get("label_config") or ""):
-        yield Finding(False, "The agreement panel is no longer in the label config.", "Run softirr-ls connect again.")
+        yield Finding(False, "The agreement panel is no longer in the label config.", again)
     if row is not None:
         yield from _last_job(store, row)
+
+
+def _again(settings: Settings, number: int, made: Mapping[str, Any], url: str | None) -> str:
+    """The command that connects the project, as it is to be typed."""
+    if made.get("mode") == "pull-only":
+        return f"softirr-ls connect --project {number} --pull-only"
+    address = url or made.get("url") or made.get("panel_base") or f"http://{settings.host}:{settings.port}"
+    return f"softirr-ls connect --project {number} --url {address}"
 
 
 def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
@@ -158,7 +169,7 @@ def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None
     yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
 
 
-def _connection(client: Client, number: int, made: Mapping[str, Any], url: str | None) -> Iterator[Finding]:
+def _connection(client: Client, number: int, made: Mapping[str, Any], url: str | None, again: str) -> Iterator[Finding]:
     present = client.connections(number)
     if made.get("mode") == "pull-only":
         yield Finding(True, "Pull-only: Label Studio does not call this backend; a timer reads what changed.")
@@ -176,14 +187,14 @@ def _connection(client: Client, number: int, made: Mapping[str, Any], url: str |
             yield Finding(
                 False,
                 f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the score column stays empty.",
-                "Run softirr-ls connect again.",
+                again,
             )
         if ours and connection.get("state") not in ("CO", "TR", "PR"):
             yield Finding(False, f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
         elif ours:
             yield Finding(True, f"Label Studio reaches this backend at {address}.")
     if made.get("mode") == "connected" and made.get("connection_id") not in {c["id"] for c in present}:
-        yield Finding(False, "The connection is gone from Label Studio.", "Run softirr-ls connect again.")
+        yield Finding(False, "The connection is gone from Label Studio.", again)
     if url:
         yield from _probe(client, number, url)
 
@@ -213,13 +224,17 @@ def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
                 "Set ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false where Label Studio runs, or connect with --pull-only.",
             )
         else:
-            yield Finding(False, str(error))
+            yield Finding(
+                False,
+                str(error),
+                f"Can Label Studio call {url}? Connect under the address at which it can, with --url.",
+            )
         return
     client.request("DELETE", f"/api/webhooks/{made['id']}/")
     yield Finding(True, f"Label Studio accepts the address {url}.")
 
 
-def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | None) -> Iterator[Finding]:
+def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | None, again: str) -> Iterator[Finding]:
     if made.get("mode") != "connected":
         return
     found = next((hook for hook in client.webhooks(number) if hook["id"] == made.get("webhook_id")), None)
@@ -227,7 +242,7 @@ def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | No
         yield Finding(
             False,
             "The webhook is missing: changes show only at the next regular look.",
-            "Run softirr-ls connect again.",
+            again,
         )
     elif not found.get("is_active"):
         yield Finding(False, "The webhook is switched off.", "Switch it on under Settings > Webhooks.")
@@ -235,26 +250,26 @@ def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | No
         yield Finding(
             False,
             "The webhook does not carry this backend's secret, so its calls are refused.",
-            "Run softirr-ls connect again.",
+            again,
         )
     else:
         yield Finding(True, "The webhook is there and carries the secret.")
 
 
-def _fields(client: Client, remote: Mapping[str, Any], number: int, connected: bool) -> Iterator[Finding]:
+def _fields(remote: Mapping[str, Any], connected: bool, again: str) -> Iterator[Finding]:
     version = remote.get("model_version")
     if version != MODEL_VERSION:
         yield Finding(
             False,
             f"The project's model version is {version!r}, not “{MODEL_VERSION}”: the score column does not show agreement.",
-            f"softirr-ls connect --project {number} sets it.",
+            f"{again} sets it.",
         )
     for name, text in {
         "show_collab_predictions": "suggestions from other annotators' answers are shown before an annotator has answered",
         "evaluate_predictions_automatically": "Label Studio asks for predictions whenever the Data Manager is opened",
     }.items():
         if connected and remote.get(name):
-            yield Finding(False, f"{name} is on: {text}.", f"softirr-ls connect --project {number} switches it off.")
+            yield Finding(False, f"{name} is on: {text}.", f"{again} switches it off.")
 
 
 def _predictions(store: Store, client: Client, number: int, row: Row | None) -> Iterator[Finding]:
@@ -280,7 +295,7 @@ def _last_job(store: Store, row: Row) -> Iterator[Finding]:
         yield Finding(
             False,
             f"The last job failed: {jobs[0]['message']}",
-            "It is tried again by itself; softirr-ls sync does it now.",
+            f"It is tried again by itself; softirr-ls sync does it now: softirr-ls sync --project {row['number']}",
         )
     elif jobs:
         yield Finding(True, f"The last job is {jobs[0]['state']}.")

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request
+from sqlalchemy.exc import SQLAlchemyError
 
+from ml_backend.access import Keys
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answers_hash, comparisons, task_answers
 from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
@@ -82,12 +84,25 @@ def json_body() -> dict[str, Any]:
     return body
 
 
+def _marks() -> dict[str, str]:
+    """Made once: the store's secret stays the same."""
+    extensions = current_app.extensions
+    if "softirr-marks" not in extensions:
+        try:
+            found = Keys(services().store.secret()).marks(services().settings.label_studio_url)
+        except SQLAlchemyError:  # its trouble is not that of who asks whether we are up
+            return {}
+        extensions["softirr-marks"] = found
+    known: dict[str, str] = extensions["softirr-marks"]
+    return known
+
+
 @protocol.get("/")
 @protocol.get("/health")
 def health() -> Response:
-    """Whether the service is up; answers at once, whatever the scorer process does."""
+    """Whether the service is up, and which one it is; answers at once, whatever the scorer process does."""
     require_basic_auth()
-    return jsonify({"status": "UP", "model_class": "softirr"})
+    return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
 
 
 @protocol.get("/versions")

@@ -366,6 +366,9 @@ def test_a_server_that_refuses_local_addresses(
         project = strict.create_project()
         other = Commands(tmp_path / "state", strict.url, strict.token)
         ended, _, said = other.here("connect", "--project", str(project), "--url", serving.url)
+        assert ended == 2 and "SOFTIRR_DATA" in said, "that backend is of another store"
+        with other.serve() as own:
+            ended, _, said = other.here("connect", "--project", str(project), "--url", own.url)
         assert ended == 1
         assert "ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false" in said
         assert strict.api.get("/api/ml/", project=project) == []

@@ -1,0 +1,76 @@
+"""Whether the backend at an address is this one: the same store and the same Label Studio, else no link that is printed here opens there."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import httpx
+
+from ml_backend.access import Keys
+from ml_backend.settings import Settings
+from softirr.errors import InputError
+
+__all__ = ["OTHER_LABEL_STUDIO", "OTHER_STATE", "check_own_backend", "look"]
+
+Answer = Literal["ours", "other state", "other label studio", "away"]
+
+OTHER_STATE = "The backend at {url} keeps its state in another place than this command, so it does not know this project, and links made here do not open there."
+OTHER_STATE_FIX = (
+    "Run this command with the same SOFTIRR_DATA (or SOFTIRR_DATABASE_URL) as softirr-ls serve; here it is {place}."
+)
+OTHER_LABEL_STUDIO = "The backend at {url} was started with another LABEL_STUDIO_URL than {here}, so it does not know this project, and links made here do not open there."
+OTHER_LABEL_STUDIO_FIX = (
+    "Use one LABEL_STUDIO_URL for softirr-ls serve and for this command, letter by letter (localhost is not 127.0.0.1)."
+)
+
+
+def look(url: str, settings: Settings, secret: bytes) -> Answer:
+    """What answers at `url`. A backend that is older than this check counts as ours.
+
+    Parameters
+    ----------
+    url : str
+        Address of a backend.
+    secret : bytes
+        The store's (`Store.secret`).
+    """
+    auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
+    try:
+        reply = httpx.get(f"{url.rstrip('/')}/health", auth=auth, timeout=5.0)
+        said = reply.json()
+        if reply.status_code != 200 or said.get("status") != "UP":
+            return "away"
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError):
+        return "away"
+    mine = Keys(secret).marks(settings.label_studio_url)
+    if said.get("store", mine["store"]) != mine["store"]:
+        return "other state"
+    if said.get("label_studio", mine["label_studio"]) != mine["label_studio"]:
+        return "other label studio"
+    return "ours"
+
+
+def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | None:
+    """(what is wrong, what to do) about a backend that answers and is another one."""
+    if answer == "other state":
+        # without what an address of a database may hold: user and password
+        place = str(settings.data) if settings.database_url.startswith("sqlite") else "a database"
+        return OTHER_STATE.format(url=url), OTHER_STATE_FIX.format(place=place)
+    if answer == "other label studio":
+        return OTHER_LABEL_STUDIO.format(url=url, here=settings.label_studio_url), OTHER_LABEL_STUDIO_FIX
+    return None
+
+
+def check_own_backend(url: str | None, settings: Settings, secret: bytes) -> None:
+    """Refuse to connect a project to a backend that would not know it; one that can't be reached from here passes.
+
+    Raises
+    ------
+    InputError
+        With what to do.
+    """
+    if url is None:
+        return
+    found = problem(look(url, settings, secret), url, settings)
+    if found is not None:
+        raise InputError(" ".join(found))

@@ -1,0 +1,75 @@
+"""A project is connected to the backend that knows it, or a sentence says why its links would not open."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from werkzeug.serving import make_server
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import LABEL_STUDIO, NUMBER, Seeded
+
+from ml_backend import cli
+from ml_backend.labelstudio.doctor import Finding, examine
+from ml_backend.labelstudio.own_backend import look
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[tuple[Seeded, str]]:
+    seeded = Seeded(tmp_path / "there")
+    server = make_server("127.0.0.1", 0, seeded.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield seeded, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    seeded.services.store.close()
+
+
+def test_it_knows_its_own_store(backend: tuple[Seeded, str]) -> None:
+    seeded, url = backend
+    assert look(url, seeded.settings, seeded.services.store.secret()) == "ours"
+    assert look("http://127.0.0.1:9", seeded.settings, b"x" * 16) == "away"
+    assert seeded.services.store.secret().hex() not in seeded.client.get("/health").get_data(as_text=True)
+
+
+@pytest.mark.parametrize(
+    ("folder", "label_studio", "says"),
+    [
+        ("elsewhere", LABEL_STUDIO, "same SOFTIRR_DATA (or SOFTIRR_DATABASE_URL) as softirr-ls serve"),
+        ("there", "http://127.0.0.1:8080", "one LABEL_STUDIO_URL"),
+    ],
+)
+def test_another_shell_gets_a_sentence_and_nothing_is_changed(
+    backend: tuple[Seeded, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    folder: str,
+    label_studio: str,
+    says: str,
+) -> None:
+    _, url = backend
+    monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path / folder))
+    monkeypatch.setenv("SOFTIRR_DATABASE_URL", f"sqlite:///{tmp_path / folder / 'store.sqlite3'}")
+    monkeypatch.setenv("LABEL_STUDIO_URL", label_studio)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "key")
+    # nothing listens at Label Studio's address: had it been asked, the status would be 1
+    assert cli.main(["connect", "--project", str(NUMBER), "--url", url]) == 2
+    said = capsys.readouterr().err
+    assert says in said and url in said and "do not open there" in said
+
+
+def test_a_finding_tells_the_next_step() -> None:
+    with pytest.raises(ValueError, match="without the next step"):
+        Finding(False, "Something is wrong.")
+
+
+def test_the_doctor_tells_it_of_what_nobody_expected(tmp_path: Path) -> None:
+    seeded = Seeded(tmp_path)
+    for finding in examine(seeded.settings, seeded.services.store, NUMBER):
+        assert finding.ok or finding.fix
+    seeded.services.store.close()
