@@ -8,7 +8,8 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import Store
 from ml_backend.sync.background import Background
-from ml_backend.sync.jobs import Wakeups, make_queue
+from ml_backend.sync.job_queue import make_queue
+from ml_backend.sync.jobs import Wakeups
 
 
 class Services:

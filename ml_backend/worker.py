@@ -4,13 +4,15 @@ import logging
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from huey.consumer import Consumer
 
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.sync.jobs import Runner, Wakeups, make_queue
+from ml_backend.sync.job_queue import make_queue
+from ml_backend.sync.jobs import Runner, Wakeups
 
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 
@@ -48,8 +50,49 @@ def main() -> None:
         store.close()
 
 
+class _WithoutQueue:
+    """Runs projects in this process while the queue does not bring them."""
+
+    def __init__(self, runner: Runner, workers: int):
+        self._runner = runner
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="without-queue")
+        self._running: set[int] = set()
+        self._lock = threading.Lock()
+
+    def run(self, project: int) -> None:
+        """Have the project brought up to date soon, unless that is under way already."""
+        with self._lock:
+            if project in self._running:
+                return
+            self._running.add(project)
+        self._pool.submit(self._run, project)
+
+    def close(self) -> None:
+        """Wait for what runs."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _run(self, project: int) -> None:
+        try:
+            self._runner.run(project)
+        except Exception as error:  # noqa: BLE001 - the store is away: the timer asks again
+            log.warning("a run without the queue failed (%s)", type(error).__name__)
+        finally:
+            with self._lock:
+                self._running.discard(project)
+
+
 def _tick(wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event) -> None:
     """Wake what is due: unserved wake-ups (a killed process, a lost message) and the regular look at each project."""
+    here = _WithoutQueue(runner, settings.job_workers)
+    try:
+        _look_around(wakeups, runner, settings, stop, here)
+    finally:
+        here.close()
+
+
+def _look_around(
+    wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event, here: _WithoutQueue
+) -> None:
     asked: dict[int, float] = {}
     unfinished = set(wakeups.store.wanted())  # what the process before us left behind
     while not stop.is_set():
@@ -73,8 +116,8 @@ def _tick(wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.
                     unfinished.discard(project)
                     if regular:
                         wakeups.want(project, "regular check")
-                    if unserved:
-                        wakeups.again(project)
+                    if unserved and (not wakeups.again(project) or wakeups.queue.read_trouble):
+                        here.run(project)
         except Exception as error:  # noqa: BLE001 - the timer must outlive a database that is down for a moment
             log.warning("the timer could not look at the projects (%s)", type(error).__name__)
         stop.wait(TICK)

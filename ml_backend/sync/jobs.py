@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from huey import Huey, RedisHuey, SqliteHuey
-
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
 from ml_backend.store.store import LEASE_EVERY, Store, process_name
+from ml_backend.sync.job_queue import Queue
 from ml_backend.sync.project_sync import ProjectSync, Stopped, SyncResult
 from softirr.errors import SoftirrError
 
@@ -29,26 +28,17 @@ class LeaseLost(Stopped):
     """Another process works on the project now."""
 
 
-def make_queue(settings: Settings) -> Huey:
-    """Queue in Redis if REDIS_URL is set, else in a SQLite file; results are not kept, the store has them."""
-    options: dict[str, Any] = {"results": False, "store_none": False, "utc": True}
-    if settings.redis_url:
-        return RedisHuey("softirr", url=settings.redis_url, **options)
-    settings.data.mkdir(parents=True, exist_ok=True)
-    return SqliteHuey("softirr", filename=str(settings.queue_file), fsync=False, **options)
-
-
 class Wakeups:
     """Notes that a project is to be brought up to date and wakes the process that does it.
 
     Attributes
     ----------
-    queue : huey.Huey
+    queue : Queue
     task : callable
         The registered huey task ``sync(project)``.
     """
 
-    def __init__(self, store: Store, queue: Huey, run: Callable[[int], None] | None = None):
+    def __init__(self, store: Store, queue: Queue, run: Callable[[int], None] | None = None):
         self.store = store
         self.queue = queue
 
@@ -64,20 +54,22 @@ class Wakeups:
             self.store.open_job(project, reason)
             self._enqueue(project)
 
-    def again(self, project: int) -> None:
-        """Put a project on the queue whose wake-up nobody has served."""
-        self._enqueue(project)
+    def again(self, project: int) -> bool:
+        """Put a project on the queue whose wake-up nobody has served; False if the queue did not take it."""
+        return self._enqueue(project)
 
     def resume(self) -> None:
         """Put everything that is noted as unfinished on the queue."""
         for project in self.store.wanted():
             self._enqueue(project)
 
-    def _enqueue(self, project: int) -> None:
+    def _enqueue(self, project: int) -> bool:
         try:
             self.task(project)
         except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the note in the store is found by the timer
             log.warning("the queue did not take a wake-up (%s); the timer will", type(error).__name__)
+            return False
+        return True
 
 
 class Runner:

@@ -22,7 +22,8 @@ from ml_backend.settings import Settings
 from ml_backend.sync import jobs as jobs_module
 from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync.background import Background
-from ml_backend.sync.jobs import Runner, Wakeups, make_queue
+from ml_backend.sync.job_queue import make_queue
+from ml_backend.sync.jobs import Runner, Wakeups
 from ml_backend.web.api import job_view
 from softirr.errors import SoftirrError
 from tests.servers import free_port

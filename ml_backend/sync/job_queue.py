@@ -1,0 +1,207 @@
+"""The queue that carries wake-ups, in a SQLite file or in Redis.
+
+The queue only speeds things up: what is to be done stands in the store, and the scorer's timer finds it there. So nothing that happens to the
+queue may stop work. A damaged file is moved aside and made anew, a queue that can't be reached is asked again after a pause, and what
+an unknown hand put on it is dropped: messages are JSON, which runs no code.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from huey import Huey, RedisHuey, SqliteHuey
+from huey.registry import Message
+from huey.serializer import Serializer
+from huey.storage import SqliteStorage
+
+from ml_backend.settings import Settings
+
+__all__ = ["Queue", "make_queue"]
+
+log = logging.getLogger(__name__)
+
+PAUSE = 0.2  # seconds until a queue that failed is asked again; doubles with each failure
+LONGEST_PAUSE = 5.0
+LONGEST_MESSAGE = 4096  # bytes; ours have about 100
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class Queue(Huey):
+    """A huey queue whose trouble is noted instead of raised where it is read.
+
+    Attributes
+    ----------
+    read_trouble, write_trouble : str
+        Why the queue could not be read, or written, the last time; empty if it could.
+    """
+
+    read_trouble: str = ""
+    write_trouble: str = ""
+    _failures: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """Why the queue can't be used by this process; empty if it can."""
+        return self.read_trouble or self.write_trouble
+
+    def dequeue(self) -> Any:
+        """The next task, or None; a queue that fails has None, after a pause."""
+        try:
+            task = super().dequeue()
+        except UnreadableMessage:
+            log.warning("a message on the queue is not one of ours and was dropped")
+            return None
+        except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the timer does its work meanwhile
+            self._note(read=type(error).__name__)
+            self._failures += 1
+            time.sleep(min(LONGEST_PAUSE, PAUSE * 2.0 ** min(self._failures, 10)))
+            return None
+        self._failures = 0
+        self._note(read="")
+        return task
+
+    def enqueue(self, task: Any) -> Any:
+        """Put a task on the queue; raises if that fails."""
+        try:
+            result = super().enqueue(task)
+        except Exception as error:
+            self._note(write=type(error).__name__)
+            raise
+        self._note(write="")
+        return result
+
+    def read_schedule(self, timestamp: Any = None) -> list[Any]:
+        """Tasks that are due: none, since nothing is scheduled here."""
+        return []
+
+    def _note(self, *, read: str | None = None, write: str | None = None) -> None:
+        before = self.trouble
+        self.read_trouble = self.read_trouble if read is None else read
+        self.write_trouble = self.write_trouble if write is None else write
+        if self.trouble and not before:
+            log.warning("the queue can't be used (%s); the timer finds what is to be done", self.trouble)
+        elif before and not self.trouble:
+            log.warning("the queue can be used again")
+
+
+class _SqliteQueue(Queue, SqliteHuey):
+    pass
+
+
+class _RedisQueue(Queue, RedisHuey):
+    pass
+
+
+def make_queue(settings: Settings) -> Queue:
+    """Queue in Redis if REDIS_URL is set, else in a SQLite file; results are not kept, the store has them."""
+    options: dict[str, Any] = {"results": False, "store_none": False, "utc": True, "serializer": JsonSerializer()}
+    if settings.redis_url:
+        return _RedisQueue("softirr", url=settings.redis_url, **options)
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = str(settings.queue_file)
+    return _SqliteQueue("softirr", filename=file, fsync=False, storage_class=_SelfMendingStorage, **options)
+
+
+class UnreadableMessage(ValueError):
+    """What was read from the queue is no message of ours."""
+
+
+class JsonSerializer(Serializer):
+    """Messages as JSON. huey's own serializer is pickle, with which whoever can write the queue runs code in the scorer."""
+
+    def _serialize(self, data: Any) -> bytes:
+        return json.dumps({"id": data.id, "name": data.name, "args": list(data.args)}).encode()
+
+    def _deserialize(self, data: bytes) -> Message:
+        try:
+            if len(data) > LONGEST_MESSAGE:
+                raise UnreadableMessage
+            found = json.loads(bytes(data))
+            identifier, name, arguments = found["id"], found["name"], found["args"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise UnreadableMessage from None
+        whole = isinstance(arguments, list) and all(type(one) is int for one in arguments)
+        if not (isinstance(identifier, str) and isinstance(name, str) and whole and len(arguments) == 1):
+            raise UnreadableMessage
+        return Message(identifier, name, None, 0, 0, None, tuple(arguments), {})
+
+
+class _SelfMendingStorage(SqliteStorage):
+    """A SQLite queue file that is made anew when it is damaged, emptied or deleted, also under a running process."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        self._file: tuple[int, int] | None = None
+        self._mending = threading.Lock()
+        # Without a write-ahead log: a process that closes a file which was replaced would delete the log of the new one.
+        super().__init__(*arguments, **(options | {"create_tables": False, "journal_mode": "truncate"}))
+
+    @property
+    def conn(self) -> sqlite3.Connection:
+        """The connection to the file that is there now."""
+        if self._conn is not None and self._file != _identity(self.filename):
+            self._drop_connection()
+        if self._conn is None:
+            self._conn = self._create_connection()
+            for statement in self.ddl:
+                self._conn.execute(statement)
+            self._file = _identity(self.filename)
+        return self._conn
+
+    def sql(self, *arguments: Any, **options: Any) -> Any:
+        """Carry out one statement; on a damaged file once more, on a new one."""
+        return self._mended(super().sql, *arguments, **options)
+
+    def dequeue(self) -> Any:
+        """The oldest message, or None."""
+        return self._mended(super().dequeue)
+
+    def _mended(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except sqlite3.DatabaseError as error:
+            if not self._mend(error):
+                raise
+            return function(*arguments, **options)
+
+    def _mend(self, error: sqlite3.DatabaseError) -> bool:
+        """Make way for a new file if this one is damaged."""
+        damaged = (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGED
+        lacks_tables = "no such table" in str(error) or "no such column" in str(error)
+        if not damaged and not lacks_tables:
+            return False
+        with self._mending:
+            found = self._file or _identity(self.filename)
+            with self.lock:
+                self._drop_connection()
+            if found is not None and found == _identity(self.filename):
+                aside = _move_aside(Path(self.filename))
+                log.warning("the queue file was damaged: moved to %s and made anew; nothing is lost", aside.name)
+        return True
+
+    def _drop_connection(self) -> None:
+        if self._conn is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._conn.close()
+        self._conn = self._file = None
+
+
+def _move_aside(file: Path) -> Path:
+    aside = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    for end in ("-wal", "-shm", ""):  # a log left behind would be played into the new file
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(f"{file}{end}", f"{aside}{end}")
+    return aside
+
+
+def _identity(filename: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(filename)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
