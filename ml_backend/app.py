@@ -1,19 +1,24 @@
 """The Flask app: ``create_app(settings)``."""
 
 import logging
+import time
 from importlib.util import find_spec
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, g, jsonify, request
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
+from ml_backend.logs import begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.database import trouble_sentence
+from ml_backend.web import limits
 from ml_backend.web.api import api
 from ml_backend.web.protocol import protocol
 
 log = logging.getLogger(__name__)
 
-LARGEST_BODY = 256 * 1024 * 1024  # Label Studio sends all selected tasks with their annotations in one request
+QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 
 def create_app(settings: Settings | None = None, *, services: Services | None = None) -> Flask:
@@ -27,16 +32,39 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         What the app shares; made from the settings by default.
     """
     app = Flask("ml_backend", template_folder="web/templates", static_folder="web/static")
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.extensions["softirr"] = services or Services(settings or Settings.from_environment())
+    parts = services or Services(settings or Settings.from_environment())
+    app.extensions["softirr"] = parts
+    _name_requests(app)
+    limits.install(app, largest_body=parts.settings.largest_body)
     app.register_blueprint(protocol)
     app.register_blueprint(api)
     for name in ("panel", "report", "audit"):
         _register_pages(app, name)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(SQLAlchemyError, _store_fails)
+    app.register_error_handler(OverflowError, _out_of_range)
     app.register_error_handler(Exception, _unexpected)
     return app
+
+
+def _name_requests(app: Flask) -> None:
+    """Each request has a name, in the log and in the reply; what it asked for is logged without keys and texts."""
+
+    @app.before_request
+    def begin() -> None:
+        g.softirr_started = time.monotonic()
+        g.softirr_request = begin_request(request.headers.get("X-Request-ID"))
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        response.headers["X-Request-ID"] = g.softirr_request
+        rule = request.url_rule.rule if request.url_rule is not None else "(no such address)"
+        milliseconds = round(1000 * (time.monotonic() - g.softirr_started), 1)
+        about = {"method": request.method, "rule": rule, "status": response.status_code, "ms": milliseconds}
+        level = logging.DEBUG if rule in QUIET else logging.INFO
+        log.log(level, "%s %s %d in %.1f ms", *about.values(), extra={"about": about})
+        return response
 
 
 def _register_pages(app: Flask, name: str) -> None:
@@ -48,6 +76,17 @@ def _register_pages(app: Flask, name: str) -> None:
 
 def _http_error(error: HTTPException) -> tuple[Response, int]:
     return jsonify({"error": f"{error.name}."}), error.code or 500
+
+
+def _out_of_range(_error: OverflowError) -> tuple[Response, int]:
+    return jsonify({"error": "A number in the request is out of range."}), 400
+
+
+def _store_fails(error: SQLAlchemyError) -> tuple[Response, int]:
+    """The database is away, full, read-only or damaged: one sentence, and no traceback for each request."""
+    sentence = trouble_sentence(error)
+    log.error("the store failed: %s", sentence)
+    return jsonify({"error": sentence}), 503
 
 
 def _unexpected(error: Exception) -> tuple[Response, int]:

@@ -171,8 +171,10 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
 def _services(**overrides: Any) -> Any:
     from ml_backend.services import Services
     from ml_backend.settings import Settings
+    from ml_backend.store.files import keep_private
 
     services = Services(Settings.from_environment(**overrides))
+    keep_private(services.settings.data)
     services.store.migrate()
     return services
 
@@ -233,8 +235,8 @@ def _sync(parsed: argparse.Namespace) -> None:
     from ml_backend.sync.jobs import Runner
 
     services = _services()
-    set_up_logging("WARNING" if services.settings.log_level == "INFO" else services.settings.log_level)
     store, settings = services.store, services.settings
+    set_up_logging("WARNING" if settings.log_level == "INFO" else settings.log_level, settings.log_format)
     options = _options(parsed)
     with services.client() as client:
         remote = client.project(parsed.project)

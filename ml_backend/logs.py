@@ -1,11 +1,122 @@
-"""Logging to standard error, one line per event, without tokens and without annotation texts."""
+"""Logging to standard error: one line per event with its time and request, without tokens and without annotation texts."""
 
+import contextvars
+import json
 import logging
+import re
+import secrets
+import sys
+import threading
+import time
+from typing import Any
+
+__all__ = ["Thinned", "begin_request", "request_id", "set_up_logging"]
+
+MOST_ALIKE = 5  # lines of one kind that are written within WINDOW seconds
+WINDOW = 60.0
+
+request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
+_USABLE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
-def set_up_logging(level: str) -> None:
-    """Set up the process's logging at `level`."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+def begin_request(given: str | None) -> str:
+    """Name of the request that this thread serves from now on: the caller's if it is a plain one, else a new one."""
+    name = given if given and _USABLE_ID.fullmatch(given) else secrets.token_hex(8)
+    request_id.set(name)
+    return name
+
+
+def set_up_logging(level: str, style: str = "text") -> None:
+    """Set up the process's logging.
+
+    Parameters
+    ----------
+    level : str
+        Least level that is written.
+    style : {"text", "json"}
+        Lines for people, or one JSON object per line.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json() if style == "json" else _Text())
+    handler.addFilter(Thinned())
+    root = logging.getLogger()
+    for old in list(root.handlers):
+        if isinstance(old.formatter, _Json | _Text):
+            root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(level)
     # httpx logs each request's full address at INFO; huey logs the arguments of each task.
-    for name in ("httpx", "httpcore", "huey", "huey.consumer", "alembic"):
+    for name in ("httpx", "httpcore", "huey", "huey.consumer", "alembic", "waitress"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # says at each request that all threads are busy
+
+
+class Thinned(logging.Filter):
+    """Lets few warnings of one kind through: a server that is away must not fill a disk with lines about it.
+
+    The next line of that kind says how many were left out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[tuple[str, str], list[float]] = {}  # (since, written, left out)
+        self._lock = threading.Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is to be written."""
+        if record.levelno < logging.WARNING:
+            return True
+        kind = record.name, str(record.msg)[:200]
+        now = time.monotonic()
+        with self._lock:
+            if len(self._kinds) > 1000:
+                self._kinds.clear()
+            since = self._kinds.setdefault(kind, [now, 0, 0])
+            if now - since[0] >= WINDOW:
+                left_out = int(since[2])
+                self._kinds[kind] = since = [now, 0, 0]
+                if left_out:
+                    record.msg, record.args = (
+                        f"{record.getMessage()} ({left_out} more like this since the last one)",
+                        (),
+                    )
+            if since[1] >= MOST_ALIKE:
+                since[2] += 1
+                return False
+            since[1] += 1
+            if since[1] == MOST_ALIKE:
+                text = f"{record.getMessage()} (more like this are counted, not written, for {WINDOW:.0f} s)"
+                record.msg, record.args = text, ()
+        return True
+
+
+class _Text(logging.Formatter):
+    """``2026-11-23T10:30:18Z WARNING ml_backend.worker [request]: message``."""
+
+    converter = time.gmtime
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s [%(request)s]: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.request = request_id.get()
+        return super().format(record)
+
+
+class _Json(logging.Formatter):
+    """One object per line: time, level, logger, request, message, and what the line is about."""
+
+    converter = time.gmtime
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03d}Z",
+            "level": record.levelname,
+            "logger": record.name,
+            "request": request_id.get(),
+            "message": record.getMessage(),
+        }
+        line |= getattr(record, "about", {})
+        if record.exc_info:
+            line["where"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)

@@ -1,31 +1,38 @@
-"""``softirr-ls serve``: a production web server and one scorer process, started and stopped together."""
+"""``softirr-ls serve``: web processes and one scorer process, started and stopped together."""
 
 import contextlib
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from types import FrameType
 
+from ml_backend.children import child_environment, python_module
 from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
+from ml_backend.store.files import keep_private
 from ml_backend.store.store import Store
+from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
 
 STOP_WITHIN = 20.0
 RESTART_PAUSE = 1.0
+LONGEST_RESTART_PAUSE = 30.0
+LIVED_LONG = 60.0
 
 
 def serve(settings: Settings) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status.
 
-    The scorer process is started again when it ends unexpectedly (out of memory, killed); what it was doing goes on.
+    A process that ends unexpectedly (out of memory, killed) is started again; what it was doing goes on.
     """
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
+    keep_private(settings.data)
     store = Store(settings.database_url)
     store.migrate()
     store.close()
@@ -36,52 +43,102 @@ def serve(settings: Settings) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, ask_to_stop)
-    environment = os.environ | {
+    environment = child_environment() | {
         "SOFTIRR_WATCH_PARENT": "1",
-        "SOFTIRR_DATA": str(settings.data),
+        "SOFTIRR_DATA": str(settings.data.absolute()),
+        "SOFTIRR_DATABASE_URL": settings.database_url,
         "HOST": settings.host,
         "PORT": str(settings.port),
         "LOG_LEVEL": settings.log_level,
+        "LOG_FORMAT": settings.log_format,
     }
-    web = _start(_web_command(settings), environment)
-    scorer = _start([sys.executable, "-m", "ml_backend.worker"], environment)
-    log.info("serving on http://%s:%d", settings.host, settings.port)
-    status = 0
+    with contextlib.ExitStack() as stack:
+        # Several processes take requests from one socket; on Windows a socket can't be handed on so.
+        listening = stack.enter_context(_listen(settings)) if os.name != "nt" else None
+        n_web = settings.web_workers if listening else 1
+        children = [_Child("web", "ml_backend.web_process", environment, listening) for _ in range(n_web)]
+        children.append(_Child("scorer", "ml_backend.worker", environment, stop_with=signal.SIGINT))
+        for child in children:
+            child.start()
+        log.info("serving on http://%s:%d", settings.host, settings.port)
+        try:
+            while not stop.wait(0.3):
+                for child in children:
+                    child.restart_if_ended()
+        finally:
+            for child in children:
+                child.end()
+            for child in children:
+                child.wait()
+    return 0
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        while not stop.wait(0.3):
-            if web.poll() is not None:
-                log.error("the web server ended with status %d", web.returncode)
-                status = 1
-                break
-            if scorer.poll() is not None:
-                log.warning("the scorer process ended with status %d, starting it again", scorer.returncode)
-                stop.wait(RESTART_PAUSE)
-                scorer = _start([sys.executable, "-m", "ml_backend.worker"], environment)
-    finally:
-        _end(web, signal.SIGTERM)
-        _end(scorer, signal.SIGINT)  # huey: let the jobs come to their next stop
-        _wait(web)
-        _wait(scorer)
-    return status
+        made = socket.create_server((settings.host, settings.port), family=family, backlog=1024)
+    except OSError as error:
+        place = f"{settings.host}:{settings.port}"
+        raise InputError(f"Can't listen on {place} ({error.strerror}): choose another with --port or --host.") from None
+    made.setblocking(False)
+    return made
 
 
-def _web_command(settings: Settings) -> list[str]:
-    if sys.platform == "win32":
-        listen = f"--listen={settings.host}:{settings.port}"
-        return [sys.executable, "-m", "waitress", listen, "--threads=8", "--call", "ml_backend.app:create_app"]
-    return [
-        *(sys.executable, "-m", "gunicorn", "ml_backend.app:create_app()"),
-        *("--bind", f"{settings.host}:{settings.port}"),
-        *("--worker-class", "gthread", "--workers", str(settings.web_workers), "--threads", str(settings.web_threads)),
-        *("--timeout", "120", "--graceful-timeout", "10", "--keep-alive", "5"),
-        *("--log-level", "warning"),
-        *("--worker-tmp-dir", "/dev/shm") * os.path.isdir("/dev/shm"),
-    ]
+class _Child:
+    """A child process that is started again when it ends by itself."""
 
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        environment: dict[str, str],
+        listening: socket.socket | None = None,
+        *,
+        stop_with: int = signal.SIGTERM,
+    ):
+        self.name, self._module, self._environment = name, module, environment
+        self._listening, self._stop_with = listening, stop_with
+        self._process: subprocess.Popen[bytes] | None = None
+        self._not_before, self._pause = 0.0, RESTART_PAUSE
 
-def _start(command: list[str], environment: dict[str, str]) -> "subprocess.Popen[bytes]":
-    # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the rest in order.
-    return subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=_die_with_parent)
+    def start(self) -> None:
+        """Start the process."""
+        environment, options = self._environment, {}
+        if self._listening is not None:
+            environment = environment | {"SOFTIRR_LISTEN_FD": str(self._listening.fileno())}
+            options = {"pass_fds": (self._listening.fileno(),)}
+        self._started = time.monotonic()
+        # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the rest in order.
+        self._process = subprocess.Popen(
+            python_module(self._module), env=environment, start_new_session=True, preexec_fn=_die_with_parent, **options
+        )
+
+    def restart_if_ended(self) -> None:
+        """Start it again, after a pause that grows while it ends at once."""
+        now = time.monotonic()
+        if self._process is not None and self._process.poll() is not None:
+            log.warning("the %s process ended with status %d, starting it again", self.name, self._process.returncode)
+            lived = now - self._started
+            self._pause = RESTART_PAUSE if lived > LIVED_LONG else min(LONGEST_RESTART_PAUSE, 2 * self._pause)
+            self._process, self._not_before = None, now + self._pause
+        elif self._process is None and now >= self._not_before:
+            self.start()
+
+    def end(self) -> None:
+        """Ask it to end; huey takes SIGINT as: let the jobs come to their next stop."""
+        if self._process is not None and self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(self._stop_with)
+
+    def wait(self) -> None:
+        """Until it has ended, by force after a while."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(STOP_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 def _die_with_parent() -> None:
@@ -91,18 +148,3 @@ def _die_with_parent() -> None:
 
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-
-
-def _end(process: "subprocess.Popen[bytes]", number: int) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
-
-
-def _wait(process: "subprocess.Popen[bytes]") -> None:
-    end = time.monotonic() + STOP_WITHIN
-    try:
-        process.wait(max(0.1, end - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

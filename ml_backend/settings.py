@@ -43,6 +43,10 @@ class Settings:
         comparisons page offers, by exact name. Others are the operator's alone.
     allowed_hosts : tuple of str
         Further host names under which this backend is served.
+    log_format : {"text", "json"}
+        Log lines for people or one JSON object each.
+    largest_body : int
+        Bytes of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one request.
     """
 
     label_studio_url: str = "http://localhost:8080"
@@ -57,6 +61,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 9090
     log_level: str = "INFO"
+    log_format: str = "text"
+    largest_body: int = 128 * 1024 * 1024
     measure: str | None = None
     allowed_measures: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
@@ -95,6 +101,8 @@ class Settings:
             "host": text.get("HOST") or cls.host,
             "port": _number(text, "PORT", cls.port, int),
             "log_level": text.get("LOG_LEVEL", cls.log_level).upper(),
+            "log_format": text.get("LOG_FORMAT", cls.log_format).lower(),
+            "largest_body": _number(text, "SOFTIRR_LARGEST_BODY_MB", 128, int) * 1024 * 1024,
             "measure": text.get("SOFTIRR_MEASURE"),
             "allowed_measures": _several(text, "SOFTIRR_ALLOWED_MEASURES"),
             "allowed_hosts": tuple(host.lower() for host in _several(text, "SOFTIRR_ALLOWED_HOSTS")),
@@ -116,6 +124,8 @@ class Settings:
         if not values["cache_url"]:
             shared = values["database_url"].startswith("postgres")
             values["cache_url"] = values["database_url"] if shared else str(data / "pairs.sqlite3")
+        if values["log_format"] not in ("text", "json"):
+            raise InputError("LOG_FORMAT is neither text nor json.")
         if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
             raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")
         return cls(**values)

@@ -11,6 +11,7 @@ from huey.consumer import Consumer
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.files import keep_private
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
 
@@ -22,7 +23,8 @@ TICK = 2.0
 def main() -> None:
     """Serve the queue until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
+    keep_private(settings.data)
     services = Services(settings)
     store = services.store
     store.migrate()
@@ -69,7 +71,7 @@ class _WithoutQueue:
 
     def close(self) -> None:
         """Wait for what runs."""
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.shutdown()
 
     def _run(self, project: int) -> None:
         try:

@@ -12,8 +12,8 @@ SOFTIRR = (
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""
 ML_BACKEND = (
-    *("cli", "demo", "serve", "worker", "app", "web", "services", "sync", "report", "review", "scoring"),
-    *("labelstudio", "store", "access", "settings", "logs"),
+    *("cli", "demo", "serve", "worker", "web_process", "app", "web", "services", "sync", "report", "review", "scoring"),
+    *("labelstudio", "store", "access", "settings", "logs", "children"),
 )
 LAYERS = {"softirr": SOFTIRR, "ml_backend": ML_BACKEND}
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ml_backend.children import child_environment, python_module
 from ml_backend.demo import data
 from ml_backend.demo.server import (
     ADMIN_EMAIL,
@@ -237,7 +238,7 @@ class Demo:
         return {"project": project, "token": token, "users": users}
 
     def _command(self) -> list[str]:
-        return [sys.executable, "-m", "ml_backend"]
+        return python_module("ml_backend")
 
     def _environment(self) -> dict[str, str]:
         # What belongs to another installation of the backend must not reach this one.
@@ -248,12 +249,10 @@ class Demo:
             and name not in ("HOST", "PORT", "REDIS_URL", "SOFTIRR_DATABASE_URL")
         }
         return {
-            **kept,
+            **child_environment(kept),
             "LABEL_STUDIO_URL": self.server.url,
             "LABEL_STUDIO_API_KEY": self._state["token"],
             "SOFTIRR_DATA": str(self.folder / "softirr"),
-            # The package may be run from a checkout without being installed, from any folder.
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]),
         }
 
     def _backend_healthy(self) -> bool:
@@ -335,7 +334,7 @@ class Demo:
         path = self.folder / "export.json"
         path.write_text(json.dumps(self.api.export(self.project)), encoding="utf-8")
         measure = ["--measure", self.measure] if self.measure else []
-        command = [sys.executable, "-m", "softirr", "score", str(path), "--control", CONTROL, "--json", *measure]
+        command = python_module("softirr", "score", str(path), "--control", CONTROL, "--json", *measure)
         score = self._run(command, "softirr score")
         # Looked at before the second sync, which would put right what someone changed meanwhile.
         found = problems(self.api, self.project, score, self.links)

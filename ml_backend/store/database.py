@@ -1,6 +1,7 @@
 """The connection to the database: SQLite (WAL) by default, PostgreSQL by URL, and the way to the present schema."""
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
+from ml_backend.store.files import make_private_folder
 from softirr.errors import InputError, SoftirrError
 
 
@@ -35,9 +37,9 @@ class Database:
         """
         try:
             self._migrate()
-        except sa.exc.OperationalError:
+        except sa.exc.SQLAlchemyError as error:
             where = self.engine.url.render_as_string(hide_password=True)
-            raise SoftirrError(f"The database {where} can't be used: is it running, and may it be written?") from None
+            raise SoftirrError(f"The database {where} can't be used. {trouble_sentence(error)}") from None
 
     def _migrate(self) -> None:
         from alembic import command
@@ -75,6 +77,34 @@ class Database:
         return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
 
 
+RESTORE = "Restore a backup with softirr-ls restore FILE."
+
+
+def trouble_sentence(error: sa.exc.SQLAlchemyError) -> str:
+    """What is wrong with the store and what to do, without a word of what it holds."""
+    cause = getattr(error, "orig", None)
+    if not isinstance(cause, sqlite3.Error):
+        return "The store can't be used: is the database running, and may it be written?"
+    match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return f"The store is damaged. {RESTORE}"
+        case sqlite3.SQLITE_FULL:
+            return "The disk is full: make room in the folder SOFTIRR_DATA."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return "The store may not be written: check who owns the folder SOFTIRR_DATA and its files."
+        case sqlite3.SQLITE_IOERR:
+            return "The disk can't be read or written: check it and the room on it."
+        case sqlite3.SQLITE_CANTOPEN:
+            return "The store can't be opened: check SOFTIRR_DATA, its permissions and the room on its disk."
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return "The store is busy: try again in a moment."
+    if "no such table" in str(cause) or "no such column" in str(cause):
+        return f"The store lacks tables that this version needs. {RESTORE}"
+    if "decode" in str(cause):
+        return f"The store is damaged. {RESTORE}"
+    return "The store can't be used: softirr-ls check says what is wrong with it."
+
+
 def _engine(url: str) -> Engine:
     try:
         parsed = sa.make_url(url)
@@ -92,7 +122,7 @@ def _engine(url: str) -> Engine:
     if parsed.database:
         folder = Path(parsed.database).parent
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
         except OSError as error:
             raise InputError(f"The folder {folder} can't be made ({error.strerror}): check SOFTIRR_DATA.") from None
     # The values are hidden in errors: they are annotators' texts.

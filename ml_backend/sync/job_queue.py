@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from huey import Huey, RedisHuey, SqliteHuey
+from huey.exceptions import HueyException
 from huey.registry import Message
 from huey.serializer import Serializer
 from huey.storage import SqliteStorage
 
 from ml_backend.settings import Settings
+from ml_backend.store.files import make_private_folder
 
 __all__ = ["Queue", "make_queue"]
 
@@ -54,7 +56,7 @@ class Queue(Huey):
         """The next task, or None; a queue that fails has None, after a pause."""
         try:
             task = super().dequeue()
-        except UnreadableMessage:
+        except (UnreadableMessage, HueyException):
             log.warning("a message on the queue is not one of ours and was dropped")
             return None
         except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the timer does its work meanwhile
@@ -103,7 +105,7 @@ def make_queue(settings: Settings) -> Queue:
     options: dict[str, Any] = {"results": False, "store_none": False, "utc": True, "serializer": JsonSerializer()}
     if settings.redis_url:
         return _RedisQueue("softirr", url=settings.redis_url, **options)
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(settings.data)
     file = str(settings.queue_file)
     return _SqliteQueue("softirr", filename=file, fsync=False, storage_class=_SelfMendingStorage, **options)
 

@@ -1,0 +1,25 @@
+"""Starting Python programs of ours as child processes that import no file of the folder they are started in."""
+
+import os
+import site
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["child_environment", "python_module"]
+
+
+def python_module(name: str, *arguments: str) -> list[str]:
+    """Command that runs a module of ours. Without ``-P`` a file ``alembic.py`` in the present folder would be run as Alembic."""
+    return [sys.executable, "-P", "-m", name, *arguments]
+
+
+def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Environment for such a command: modules come from where they are installed, from this checkout, and from absolute PYTHONPATH entries."""
+    given = dict(os.environ if environment is None else environment)
+    paths = [path for path in given.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
+    root = str(Path(__file__).resolve().parents[1])
+    installed = {os.path.realpath(path) for path in (*site.getsitepackages(), site.getusersitepackages())}
+    if root not in installed and root not in paths:  # run from a checkout that may not be installed
+        paths.insert(0, root)
+    return given | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}

@@ -1,0 +1,51 @@
+"""Files that hold annotators' texts are readable by their owner only."""
+
+import contextlib
+import logging
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["keep_private", "make_private_folder"]
+
+log = logging.getLogger(__name__)
+
+OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.*", "*.zip", "*.json", "*.lock")
+FOR_OTHERS = 0o077
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner may enter."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def keep_private(folder: Path) -> list[str]:
+    """Have this process make files for its owner only, and close a folder and its files that others may read.
+
+    Returns
+    -------
+    list of str
+        Names of what was closed; also logged.
+    """
+    if os.name == "nt":  # folders of a user are closed to others there
+        return []
+    os.umask(FOR_OTHERS)
+    if not folder.is_dir():
+        return []
+    closed = []
+    for place in (folder, *(file for pattern in OURS for file in folder.glob(pattern))):
+        with contextlib.suppress(FileNotFoundError):
+            mode = stat.S_IMODE(place.lstat().st_mode)
+            if place.is_symlink() or not mode & FOR_OTHERS:
+                continue
+            try:
+                place.chmod(mode & ~FOR_OTHERS)
+            except OSError as error:
+                log.warning("%s can be read by other users and could not be closed (%s)", place, error.strerror)
+                continue
+            closed.append(place.name)
+    if closed:
+        log.warning(
+            "%s could be read by other users of this machine; closed now: %s", folder, ", ".join(sorted(set(closed)))
+        )
+    return closed
