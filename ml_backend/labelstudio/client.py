@@ -1,17 +1,17 @@
-"""The part of Label Studio's API that we use, over label-studio-sdk's authentication.
+"""The part of Label Studio's API that we use, over httpx.
 
 Replies are taken as plain JSON rather than as the SDK's models: those differ between its releases, and pages of a thousand
 tasks are read several times faster without them.
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
+import tenacity
 
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable, WriteUnknown
 
@@ -23,59 +23,86 @@ READ_TIMEOUT = 120.0
 BULK_TIMEOUT = 600.0
 
 
-class SdkAuth(httpx.Auth):
-    """Authorization as the SDK does it: legacy token, or personal access token with its five-minute access tokens.
+class TokenAuth(httpx.Auth):
+    """Authorization by a legacy token, or by a personal access token and the access tokens of five minutes that it is exchanged for.
 
-    The SDK renews an access token when our own clock says so; a server whose clock differs answers 401 before. Then the
-    access token is renewed and the request sent once more.
+    An access token is renewed when the server answers 401: only its clock counts, whatever ours says.
+
+    Parameters
+    ----------
+    url : str
+        Address of Label Studio.
+    token : str
+        Legacy token, or personal access token (a JSON web token).
+
+    Raises
+    ------
+    Unauthorized
+        If the personal access token has expired.
     """
 
-    def __init__(self, url: str, token: str):
-        from label_studio_sdk import LabelStudio
-        from label_studio_sdk.core.api_error import ApiError
+    requires_response_body = True
 
-        self._sdk_error = ApiError
-        self._lock = threading.Lock()
+    def __init__(self, url: str, token: str):
+        import jwt
+
+        self._refresh = f"{url}/api/token/refresh/"
+        self._token = token
+        self._access: str | None = None
         try:
-            sdk = LabelStudio(base_url=url, api_key=token, httpx_client=httpx.Client(timeout=30.0))
-        except ApiError:
-            raise Unauthorized(
-                "The Label Studio token has expired: make a new one under Account & Settings.", 401
-            ) from None
-        self._wrapper = sdk._client_wrapper
-        self._tokens = self._wrapper._tokens_client
-        self.is_legacy = bool(self._tokens._use_legacy_token)
+            expires = jwt.decode(token, options={"verify_signature": False}).get("exp")
+        except jwt.InvalidTokenError:
+            self.is_legacy = True
+            return
+        self.is_legacy = False
+        if not isinstance(expires, int | float) or expires < time.time():
+            raise Unauthorized("The Label Studio token has expired: make a new one under Account & Settings.", 401)
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add the header; on 401 with a personal access token, renew and try once more."""
-        used = self._header()
-        request.headers["Authorization"] = used
+        """Add the header; with a personal access token, get an access token first and once more on 401."""
+        if self.is_legacy:
+            request.headers["Authorization"] = f"Token {self._token}"
+            yield request
+            return
+        used = self._access
+        if used is None:
+            used = self._access = _access_token((yield self._exchange()))
+        request.headers["Authorization"] = f"Bearer {used}"
         response = yield request
-        if response.status_code == 401 and not self.is_legacy:
-            with self._lock:
-                if self._header() == used:
-                    self._tokens._access_token = None
-            request.headers["Authorization"] = self._header()
+        if response.status_code == 401:
+            if self._access == used:  # no other thread has renewed it meanwhile
+                self._access = _access_token((yield self._exchange()))
+            request.headers["Authorization"] = f"Bearer {self._access}"
             yield request
 
-    def _header(self) -> str:
-        try:
-            return self._wrapper.get_headers()["Authorization"]
-        except self._sdk_error as error:
-            if error.status_code in (400, 401, 403):
-                raise Unauthorized(
-                    "Label Studio refused the personal access token: it is wrong, was revoked, or belongs to another server.",
-                    401,
-                ) from None
-            raise Unreachable(
-                f"Label Studio answered {error.status_code} when asked for an access token.", error.status_code
-            ) from None
-        except ValueError:  # the reply to the renewal was no JSON: a proxy's error page, as a rule
-            raise Unreachable("Label Studio gave no usable access token.") from None
+    def _exchange(self) -> httpx.Request:
+        return httpx.Request("POST", self._refresh, json={"refresh": self._token})
 
-    def close(self) -> None:
-        """Close the connections used for renewing."""
-        self._wrapper.httpx_client.httpx_client.close()
+
+def _access_token(response: httpx.Response) -> str:
+    status = response.status_code
+    if status in (400, 401, 403):
+        raise Unauthorized(
+            "Label Studio refused the personal access token: it is wrong, was revoked, or belongs to another server.",
+            401,
+        )
+    if status >= 400:
+        raise Unreachable(f"Label Studio answered {status} when asked for an access token.", status)
+    try:
+        access = response.json()["access"]
+    except (ValueError, KeyError, TypeError):  # a proxy's error page, as a rule
+        access = None
+    if not isinstance(access, str):
+        raise Unreachable("Label Studio gave no usable access token.")
+    return access
+
+
+class _Again(Exception):
+    """A try that failed and may be repeated; `final` is raised when no try is left."""
+
+    def __init__(self, final: LabelStudioError):
+        super().__init__(str(final))
+        self.final = final
 
 
 class Client:
@@ -107,7 +134,7 @@ class Client:
         if not token and auth is None:
             raise Unauthorized("No Label Studio token: set LABEL_STUDIO_API_KEY to a personal access token.", 401)
         self.url = url.rstrip("/")
-        self._auth = auth or SdkAuth(self.url, token)
+        self._auth = auth or TokenAuth(self.url, token)
         self._http = httpx.Client(base_url=self.url, auth=self._auth, timeout=READ_TIMEOUT, transport=transport)
         self._on_error = on_error or (lambda _kind: None)
         self._wait = wait
@@ -121,8 +148,6 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
-        if isinstance(self._auth, SdkAuth):
-            self._auth.close()
 
     @property
     def token_kind(self) -> str:
@@ -159,48 +184,56 @@ class Client:
         Unreachable, WriteUnknown, Unauthorized, NotFound, LabelStudioError
         """
         repeat = method != "POST" if repeat is None else repeat
-        wait = FIRST_WAIT
-        for attempt in range(1, TRIES + 1):
-            last = attempt == TRIES
-            try:
-                response = self._http.request(method, path, params=params, json=body, timeout=timeout or READ_TIMEOUT)
-            except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent
-                self._on_error("connect")
-                if last:
-                    raise Unreachable(f"Label Studio at {self.url} can't be reached.") from None
-            except httpx.TimeoutException:
-                self._on_error("timeout")
-                self._give_up_or_go_on(last, repeat, f"Label Studio did not answer {method} {path} in time.")
-            except httpx.TransportError:
-                self._on_error("connection")
-                self._give_up_or_go_on(last, repeat, f"The connection broke during {method} {path}.")
-            else:
-                status = response.status_code
-                if status < 400:
-                    return _json(response, f"{method} {path}")
-                if status != 429 and status < 500:
-                    raise _refusal(status, method, path, response)
-                self._on_error(str(status))
-                sentence = f"Label Studio answered {status} to {method} {path}."
-                last = last or (status == 500 and attempt >= tries_on_500)
-                if status == 429 or status == 503:  # not carried out
-                    if last:
-                        raise Unreachable(sentence, status)
-                else:
-                    self._give_up_or_go_on(last, repeat, sentence, status)
-            log.warning(
-                "Label Studio: %s %s failed (try %d of %d), trying again in %.1f s", method, path, attempt, TRIES, wait
-            )
-            self._wait(wait)
-            wait = min(2 * wait, LONGEST_WAIT)
-        raise AssertionError("unreachable")
 
-    @staticmethod
-    def _give_up_or_go_on(last: bool, repeat: bool, sentence: str, status: int | None = None) -> None:
-        if not repeat:
-            raise WriteUnknown(sentence, status)
-        if last:
-            raise Unreachable(sentence, status)
+        def enough(state: tenacity.RetryCallState) -> bool:
+            assert state.outcome is not None
+            error = state.outcome.exception()
+            on_500 = isinstance(error, _Again) and error.final.status == 500
+            return state.attempt_number >= (tries_on_500 if on_500 else TRIES)
+
+        def note(state: tenacity.RetryCallState) -> None:
+            log.warning("Label Studio: %s %s failed (try %d of %d)", method, path, state.attempt_number, TRIES)
+
+        trying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_Again),
+            stop=enough,
+            wait=tenacity.wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT),
+            sleep=self._wait,
+            before_sleep=note,
+            reraise=True,
+        )
+        try:
+            return trying(self._once, method, path, params, body, timeout or READ_TIMEOUT, repeat)
+        except _Again as error:
+            raise error.final from None
+
+    def _once(self, method: str, path: str, params: Any, body: Any, timeout: float, repeat: bool) -> Any:
+        """One try; raises `_Again` where another one may help and does no harm."""
+
+        def unfinished(sentence: str, status: int | None = None) -> Exception:
+            return _Again(Unreachable(sentence, status)) if repeat else WriteUnknown(sentence, status)
+
+        try:
+            response = self._http.request(method, path, params=params, json=body, timeout=timeout)
+        except (httpx.ConnectError, httpx.ConnectTimeout):  # nothing was sent
+            self._on_error("connect")
+            raise _Again(Unreachable(f"Label Studio at {self.url} can't be reached.")) from None
+        except httpx.TimeoutException:
+            self._on_error("timeout")
+            raise unfinished(f"Label Studio did not answer {method} {path} in time.") from None
+        except httpx.TransportError:
+            self._on_error("connection")
+            raise unfinished(f"The connection broke during {method} {path}.") from None
+        status = response.status_code
+        if status < 400:
+            return _json(response, f"{method} {path}")
+        if status != 429 and status < 500:
+            raise _refusal(status, method, path, response)
+        self._on_error(str(status))
+        sentence = f"Label Studio answered {status} to {method} {path}."
+        if status in (429, 503):  # not carried out
+            raise _Again(Unreachable(sentence, status))
+        raise unfinished(sentence, status)
 
     # --- project ------------------------------------------------------------------------------------------------------
 
