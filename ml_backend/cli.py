@@ -253,6 +253,8 @@ def _sync(parsed: argparse.Namespace) -> None:
             f"Project {result.project}: {result.items} items; predictions: {result.created} created, {result.updated} updated, "
             f"{result.deleted} deleted, {result.unchanged} unchanged."
         )
+        for note in result.notes:
+            print(f"Note: {note}")
         for line in _headline_lines(store, row["id"]):
             print(line)
 

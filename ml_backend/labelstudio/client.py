@@ -235,27 +235,37 @@ class Client:
             raise _Again(Unreachable(sentence, status))
         raise unfinished(sentence, status)
 
+    def create(self, path: str, body: Any) -> dict[str, Any]:
+        """POST, and the object that was made, which has an id."""
+        return _objects([self.request("POST", path, body=body)], f"what was made at {path}")[0]
+
     # --- project ------------------------------------------------------------------------------------------------------
 
     def version(self) -> str:
         """Release of the server, such as ``1.23.2``; empty if it does not say."""
         reply = self.request("GET", "/api/version")
-        return str(reply.get("release", "")) if isinstance(reply, dict) else ""
+        return str(reply.get("release", "")) if isinstance(reply, Mapping) else ""
 
     def whoami(self) -> dict[str, Any]:
         """The token's user."""
-        return self.request("GET", "/api/current-user/whoami")
+        return _object(self.request("GET", "/api/current-user/whoami"), "who the token belongs to")
 
     def project(self, number: int) -> dict[str, Any]:
         """The project."""
         try:
-            return self.request("GET", f"/api/projects/{number}/")
+            found = _object(self.request("GET", f"/api/projects/{number}/"), f"project {number}")
         except NotFound:
             raise NotFound(f"Label Studio has no project {number}, or the token's user may not see it.", 404) from None
+        for name in ("task_number", "total_annotations_number"):
+            if not isinstance(found.get(name), int):
+                raise _odd(f"project {number}", f"{name} is missing")
+        if not isinstance(found.get("label_config") or "", str):
+            raise _odd(f"project {number}", "the label config is not a text")
+        return found
 
     def update_project(self, number: int, **values: Any) -> dict[str, Any]:
         """Change fields of the project, all in one request."""
-        return self.request("PATCH", f"/api/projects/{number}/", body=values)
+        return _object(self.request("PATCH", f"/api/projects/{number}/", body=values), f"changing project {number}")
 
     def check_label_config(self, number: int, label_config: str) -> None:
         """LabelStudioError if the server would not take this label config for the project."""
@@ -264,12 +274,10 @@ class Client:
     def users(self) -> dict[str, str]:
         """User id -> name, or email address where there is no name."""
         reply = self.request("GET", "/api/users/")
-        found = reply.get("results", []) if isinstance(reply, dict) else reply or []
+        found = _objects(reply.get("results") if isinstance(reply, Mapping) else reply, "the list of users")
         return {
             str(user["id"]): f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
-            or user.get("email")
-            or user.get("username")
-            or str(user["id"])
+            or str(user.get("email") or user.get("username") or user["id"])
             for user in found
         }
 
@@ -279,11 +287,18 @@ class Client:
         """Write predictions in one request; returns how many the server says it stored (it drops invalid ones silently)."""
         path = f"/api/projects/{number}/import/predictions"
         reply = self.request("POST", path, body=predictions, timeout=BULK_TIMEOUT)
-        return int(reply.get("created", 0)) if isinstance(reply, dict) else 0
+        created = reply.get("created") if isinstance(reply, Mapping) else None
+        if not isinstance(created, int):  # it may have stored them all the same
+            raise WriteUnknown("Label Studio does not say how many of the predictions sent it stored.")
+        return created
 
     def create_prediction(self, prediction: dict[str, Any]) -> int:
         """Write one prediction; returns its id."""
-        return int(self.request("POST", "/api/predictions/", body=prediction)["id"])
+        reply = self.request("POST", "/api/predictions/", body=prediction)
+        made = reply.get("id") if isinstance(reply, Mapping) else None
+        if not isinstance(made, int):
+            raise WriteUnknown("Label Studio does not say whether it stored a prediction.")
+        return made
 
     def update_prediction(self, prediction: int, **values: Any) -> None:
         """Change a prediction in its place."""
@@ -300,26 +315,58 @@ class Client:
         """Remove all predictions of a model version; the project's ``model_version`` is null afterwards if it was this one."""
         path = f"/api/projects/{number}/model-versions/"
         reply = self.request("DELETE", path, body={"model_version": version}, timeout=BULK_TIMEOUT)
-        return int(reply.get("deleted_predictions", 0)) if isinstance(reply, dict) else 0
+        deleted = _object(reply, "removing predictions").get("deleted_predictions", 0)
+        return deleted if isinstance(deleted, int) else 0
 
     def model_versions(self, number: int) -> dict[str, int]:
         """Number of predictions of each model version."""
-        reply = self.request("GET", f"/api/projects/{number}/model-versions/")
-        return {str(name): int(n) for name, n in reply.items() if isinstance(n, int)} if isinstance(reply, dict) else {}
+        reply = _object(self.request("GET", f"/api/projects/{number}/model-versions/"), "the model versions")
+        return {str(name): n for name, n in reply.items() if isinstance(n, int)}
+
+    def predictions_of(self, task: int) -> list[dict[str, Any]]:
+        """The predictions of one task, of every version."""
+        reply = self.request("GET", "/api/predictions/", params={"task": task})
+        return _objects(reply, f"the predictions of task {task}")
 
     # --- connections, webhooks, tabs ----------------------------------------------------------------------------------
 
     def connections(self, number: int) -> list[dict[str, Any]]:
         """The project's ML backends."""
-        return self.request("GET", "/api/ml/", params={"project": number}) or []
+        reply = self.request("GET", "/api/ml/", params={"project": number})
+        return _objects(reply, "the list of ML backends")
 
     def webhooks(self, number: int) -> list[dict[str, Any]]:
         """The project's webhooks."""
-        return self.request("GET", "/api/webhooks/", params={"project": number}) or []
+        reply = self.request("GET", "/api/webhooks/", params={"project": number})
+        return _objects(reply, "the list of webhooks")
 
     def views(self, number: int) -> list[dict[str, Any]]:
         """The project's Data Manager tabs."""
-        return self.request("GET", "/api/dm/views/", params={"project": number}) or []
+        reply = self.request("GET", "/api/dm/views/", params={"project": number})
+        return _objects(reply, "the list of Data Manager tabs")
+
+
+def _object(reply: Any, what: str) -> dict[str, Any]:
+    """The reply, which has to be a JSON object."""
+    if not isinstance(reply, dict):
+        raise _odd(what, "it is not an object")
+    return reply
+
+
+def _objects(reply: Any, what: str) -> list[dict[str, Any]]:
+    """The reply, which has to be a list of JSON objects with an id."""
+    if not isinstance(reply, list):
+        raise _odd(what, "it is not a list")
+    if not all(isinstance(entry, dict) and isinstance(entry.get("id"), int) for entry in reply):
+        raise _odd(what, "an entry has no id")
+    return reply
+
+
+def _odd(what: str, why: str) -> LabelStudioError:
+    return LabelStudioError(
+        f"The reply about {what} is not what Label Studio answers ({why}): is LABEL_STUDIO_URL a Label Studio of release "
+        "1.20 or later?"
+    )
 
 
 def _json(response: httpx.Response, what: str) -> Any:

@@ -241,7 +241,7 @@ class Connector:
             save()
         else:
             try:
-                reply = self.client.request("POST", "/api/ml/", body=body)
+                reply = self.client.create("/api/ml/", body)
             except LabelStudioError as error:
                 # The row can exist although the reply is 403 (only its webhook was refused): leave nothing behind.
                 with contextlib.suppress(LabelStudioError):
@@ -261,8 +261,8 @@ class Connector:
             )
 
     @staticmethod
-    def _check_state(reply: Mapping[str, Any], url: str) -> None:
-        if reply.get("state") not in ("CO", "TR", "PR"):
+    def _check_state(reply: Any, url: str) -> None:
+        if not isinstance(reply, Mapping) or reply.get("state") not in ("CO", "TR", "PR"):
             raise LabelStudioError(
                 f"Label Studio can't reach this backend at {url}: is softirr-ls serve running there?"
             )
@@ -295,7 +295,7 @@ class Connector:
             self.client.request("DELETE", f"/api/webhooks/{extra['id']}/")
         if not ours:
             try:
-                reply = self.client.request("POST", "/api/webhooks/", body={**body, "project": number})
+                reply = self.client.create("/api/webhooks/", {**body, "project": number})
             except LabelStudioError as error:
                 raise self._explained(error, url) from None
             made["webhook_id"] = reply["id"]

@@ -1,5 +1,7 @@
 """``softirr-ls doctor``: look at both directions and say in one sentence each what is wrong and how to put it right."""
 
+import itertools
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +14,10 @@ from ml_backend.labelstudio.connect import RESERVED
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
 from ml_backend.labelstudio.own_backend import look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import KEPT_JOBS, Row, Store
 from softirr.errors import InputError, SoftirrError
+
+WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
 
 
 @dataclass(frozen=True)
@@ -211,10 +215,9 @@ def _backend_fix(address: str) -> str:
 def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
     """Would Label Studio take this address? A webhook is made and removed again."""
     try:
-        made = client.request(
-            "POST",
+        made = client.create(
             "/api/webhooks/",
-            body={"url": f"{url.rstrip('/')}/webhook", "project": number, "is_active": False, "send_payload": False},
+            {"url": f"{url.rstrip('/')}/webhook", "project": number, "is_active": False, "send_payload": False},
         )
     except LabelStudioError as error:
         if error.status == 403:
@@ -290,12 +293,38 @@ def _predictions(store: Store, client: Client, number: int, row: Row | None) -> 
 
 
 def _last_job(store: Store, row: Row) -> Iterator[Finding]:
-    jobs = store.jobs(row["id"], limit=1)
-    if jobs and jobs[0]["state"] == "failed":
+    jobs = store.jobs(row["id"], limit=KEPT_JOBS)
+    ended = [job for job in jobs if job["state"] in ("done", "failed")]
+    done = next((job for job in ended if job["state"] == "done"), None)
+    failed = list(itertools.takewhile(lambda job: job["state"] == "failed", ended))
+    since = f"the last one that did not was {_ago(done['finished_at'])} ago" if done else "none has succeeded yet"
+    if failed:
+        times = "The last run failed" if len(failed) == 1 else f"The last {len(failed)} runs failed"
         yield Finding(
             False,
-            f"The last job failed: {jobs[0]['message']}",
+            f"{times} ({since}): {failed[0]['message']}",
             f"It is tried again by itself; softirr-ls sync does it now: softirr-ls sync --project {row['number']}",
         )
-    elif jobs:
-        yield Finding(True, f"The last job is {jobs[0]['state']}.")
+    elif done:
+        yield Finding(True, f"The last run succeeded, {_ago(done['finished_at'])} ago.")
+    for note in (done["result"] or {}).get("notes", ()) if done else ():
+        yield Finding(False, note["what"], note["fix"])
+    waiting = jobs[0] if jobs and not ended else None
+    if waiting is not None and time.time() - waiting["requested_at"] > WAITS_TOO_LONG:
+        yield Finding(
+            False,
+            f"The first run was asked for {_ago(waiting['requested_at'])} ago and has not ended.",
+            "Is softirr-ls serve running? If it is, the report page shows how far the run is.",
+        )
+    elif waiting is not None:
+        yield Finding(True, f"The first run is {waiting['state']}.")
+
+
+def _ago(moment: float | None) -> str:
+    """How long ago, in the largest unit that says enough."""
+    seconds = max(0.0, time.time() - (moment or 0.0))
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            n = int(seconds // size)
+            return f"{n} {unit}{'s' * (n != 1)}"
+    return f"{int(seconds)} seconds"

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -24,12 +25,18 @@ SMALLER = 4  # by how much a page shrinks that can't be delivered, until one tas
 
 
 def pages(
-    client: Client, project: int, *, page_size: int, updated_after: str | None = None, only: Iterable[int] | None = None
+    client: Client,
+    project: int,
+    *,
+    page_size: int,
+    updated_after: str | None = None,
+    only: Iterable[int] | None = None,
+    after: int = 0,
 ) -> Iterator[list[dict[str, Any]]]:
     """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
 
-    Each page asks for the ids above the last one seen, so that tasks that come or go meanwhile shift nothing. A task that the
-    server can't deliver (1.23.2 answers 500 where an annotation holds a lone surrogate) is given with ``"unreadable": True`` and
+    Each page asks for the ids above the last one seen, so that tasks that come or go meanwhile shift nothing. Reading ends at the
+    task that was the newest when the first page was read, so it ends however fast tasks are added. A task that the server can't deliver (1.23.2 answers 500 where an annotation holds a lone surrogate) is given with ``"unreadable": True`` and
     without annotations.
 
     Parameters
@@ -38,12 +45,14 @@ def pages(
         ISO date: only tasks that changed after it.
     only : iterable of int, optional
         Only these tasks.
+    after : int
+        Only tasks with a higher id.
     """
     if only is not None:
         for task in sorted(set(only)):
             yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", task)])
         return
-    yield from _pages(client, project, page_size, _changed_after(updated_after))
+    yield from _pages(client, project, page_size, _changed_after(updated_after), after)
 
 
 def dates(client: Client, project: int, *, updated_after: str | None = None) -> dict[int, tuple[str, int]]:
@@ -56,11 +65,15 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
     """
     found: dict[int, tuple[str, int]] = {}
     size, fixed = DATES_AT_ONCE, _changed_after(updated_after)
+    end: int | None = None
     while True:
         last = max(found, default=0)
         size, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last, whole=False))
         found.update(_dated(page))
-        if len(page) >= total:
+        if not page or len(page) >= total:
+            return found
+        end = highest(client, project) if end is None else end
+        if max(found) >= end:
             return found
 
 
@@ -76,12 +89,22 @@ def newest_change(client: Client, project: int) -> str | None:
     return next((stamp or None for stamp, _ in newest(client, project, 1).values()), None)
 
 
+def highest(client: Client, project: int) -> int:
+    """The highest id of any task; 0 in an empty project."""
+    query = json.dumps({"ordering": ["-tasks:id"]})
+    page, _ = _listed(client, {"project": project, "include": DATES, "query": query}, 1, tries_on_500=TRIES)
+    return max((task["id"] for task in page), default=0)
+
+
 def _dated(page: Iterable[dict[str, Any]]) -> dict[int, tuple[str, int]]:
     return {task["id"]: (task.get("updated_at") or "", task.get("total_annotations") or 0) for task in page}
 
 
-def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    last, size, doubtful = 0, page_size, 0
+def _pages(
+    client: Client, project: int, page_size: int, fixed: list[dict[str, Any]], after: int = 0
+) -> Iterator[list[dict[str, Any]]]:
+    last, size, doubtful = after, page_size, 0
+    end: int | None = None
     while True:
         try:
             read, (page, total) = _smaller(
@@ -104,6 +127,9 @@ def _pages(client: Client, project: int, page_size: int, fixed: list[dict[str, A
         size = size if doubtful > 0 else page_size
         if len(page) >= total:
             return
+        end = highest(client, project) if end is None else end
+        if last >= end:
+            return
 
 
 def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
@@ -123,8 +149,7 @@ def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRI
 
 def _unreadable(client: Client, task: dict[str, Any]) -> dict[str, Any]:
     log.warning("task %d can't be read: Label Studio answers 500 for it; it is left out", task["id"])
-    predictions = client.request("GET", "/api/predictions/", params={"task": task["id"]}) or []
-    return {**task, "unreadable": True, "predictions": predictions}
+    return {**task, "unreadable": True, "predictions": client.predictions_of(task["id"])}
 
 
 def _page(
@@ -141,23 +166,50 @@ def _page(
     items = [*fixed, _condition("id", "greater", "Number", last)]
     query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
     fields = {"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}
-    return _listed(client, {"project": project, **fields, "query": json.dumps(query)}, size, tries_on_500=tries_on_500)
+    params = {"project": project, **fields, "query": json.dumps(query)}
+    page, total = _listed(client, params, size, tries_on_500=tries_on_500)
+    if whole and not all(isinstance(task.get(name), list) for task in page for name in ("annotations", "predictions")):
+        raise LabelStudioError(
+            "Label Studio gave a task without its annotations or predictions; is it older than 1.13?"
+        )
+    return page, total
 
 
 def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_500: int = TRIES) -> _Listed:
+    """The first page of a list of tasks, and how many tasks there are in all.
+
+    An empty list is answered with 200 and no tasks. A 404 therefore never means "no tasks": it is an error like any other.
+    """
     params = {**params, "page": 1, "page_size": size}
     try:
         reply = client.request("GET", "/api/tasks/", params=params, tries_on_500=tries_on_500)
-    except NotFound:  # past the last page
-        return [], 0
+    except NotFound:
+        raise NotFound(
+            f"Label Studio answered 404 when asked for the tasks of project {params['project']}: the project is gone, or "
+            "something between here and Label Studio failed.",
+            404,
+        ) from None
     page = reply.get("tasks") if isinstance(reply, dict) else None
-    if not isinstance(page, list):
+    total = reply.get("total") if isinstance(reply, dict) else None
+    if not isinstance(page, list) or not isinstance(total, int) or not all(_is_task(task) for task in page):
         raise LabelStudioError("Label Studio's list of tasks has an unknown shape; is it older than 1.13?")
-    return page, int(reply.get("total", 0))
+    return page, total
+
+
+def _is_task(task: Any) -> bool:
+    """Whether a task of a list is one, with an id."""
+    return isinstance(task, dict) and isinstance(task.get("id"), int) and not isinstance(task["id"], bool)
 
 
 def _changed_after(moment: str | None) -> list[dict[str, Any]]:
-    return [_condition("updated_at", "greater", "Datetime", moment)] if moment else []
+    return [_condition("updated_at", "greater", "Datetime", exact(moment))] if moment else []
+
+
+def exact(moment: str) -> str:
+    """An ISO date in UTC with all six digits of the second's fraction: Label Studio answers 500 to a filter without them."""
+    date = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+    date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    return date.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _condition(column: str, operator: str, kind: str, value: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def ensure(client: Client, number: int) -> tuple[int, bool]:
     if not client.views(number):
         # The first tab made by API would be the only one; Label Studio makes its own default tab only while there is none.
         client.request("POST", "/api/dm/views/", body={"project": number, "data": {"title": "Default"}})
-    return int(client.request("POST", "/api/dm/views/", body=tab(number))["id"]), True
+    return int(client.create("/api/dm/views/", tab(number))["id"]), True
 
 
 def delete(client: Client, view: int) -> None:

@@ -19,7 +19,7 @@ LEASE_SECONDS = 60.0
 LEASE_EVERY = 10.0  # seconds after which its owner prolongs it, and notices that it is lost
 KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
 
-__all__ = ["LEASE_EVERY", "Row", "Store", "pair_hash", "process_name"]
+__all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "pair_hash", "process_name"]
 
 
 class Store(TaskStore):

@@ -48,13 +48,25 @@ class TaskStore(Database):
             row["number"] not in before or before[row["number"]].answers_hash != row["answers_hash"] for row in pulled
         )
 
-    def unscored(self, project: int, limit: int) -> list[Row]:
-        """Tasks whose answers were not scored yet as they are now."""
+    def unscored(
+        self, project: int, limit: int, *, after: int = -1, end: int = 2**31, only: Sequence[int] | None = None
+    ) -> list[Row]:
+        """Tasks whose answers were not scored yet as they are now, in order of number.
+
+        Parameters
+        ----------
+        after, end : int
+            Only tasks with a number above `after` and at most `end`.
+        only : sequence of int, optional
+            Only these tasks.
+        """
+        wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         with self._read() as connection:
             query = (
                 sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers)
                 .where(
                     tasks.c.project == project,
+                    wanted,
                     tasks.c.scored_hash.is_(None) | (tasks.c.scored_hash != tasks.c.answers_hash),
                 )
                 .order_by(tasks.c.number)
@@ -183,11 +195,22 @@ class TaskStore(Database):
                 connection.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, tasks.c.in_flight)) or 0
             )
 
-    def drop_older(self, project: int, generation: int) -> int:
-        """Remove tasks that the complete pull number `generation` did not meet: they are gone from Label Studio."""
-        with self._write() as connection:
-            gone = sa.delete(tasks).where(tasks.c.project == project, tasks.c.generation < generation)
-            return connection.execute(gone).rowcount
+    def highest(self, project: int) -> int:
+        """The highest number of any task; 0 where there is none."""
+        with self._read() as connection:
+            return connection.scalar(sa.select(sa.func.max(tasks.c.number)).where(tasks.c.project == project)) or 0
+
+    def doubtful(self, project: int, limit: int) -> list[int]:
+        """Numbers of tasks that a broken-off write left in doubt, at most `limit`."""
+        with self._read() as connection:
+            query = sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.in_flight)
+            return list(connection.scalars(query.order_by(tasks.c.number).limit(limit)))
+
+    def older(self, project: int, generation: int) -> list[int]:
+        """Numbers of the tasks that the complete pull number `generation` did not meet."""
+        with self._read() as connection:
+            query = sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.generation < generation)
+            return list(connection.scalars(query.order_by(tasks.c.number)))
 
     def drop_tasks(self, project: int, numbers: Sequence[int]) -> None:
         """Remove these tasks."""

@@ -19,7 +19,7 @@ from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.store import Row, Store
-from ml_backend.sync.reader import TaskReader
+from ml_backend.sync.reader import FEW_STALE, TaskReader
 from ml_backend.sync.writer import PredictionWriter
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What one run did; `unchanged` counts predictions that were right already."""
+    """What one run did; `unchanged` counts predictions that were right already, `notes` are sentences for people."""
 
     project: int
     items: int
@@ -46,10 +46,11 @@ class SyncResult:
     updated: int
     deleted: int
     unchanged: int
+    notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, Any]:
         """As ``softirr-ls sync --json`` prints it."""
-        return asdict(self)
+        return {**asdict(self), "notes": list(self.notes)}
 
 
 class ProjectSync:
@@ -78,6 +79,7 @@ class ProjectSync:
         self._pairs = 0
         self._looked_at = time.monotonic()
         self._stale_noted = False
+        self._more_waits = False  # more changed than could be served in between
         self._served = 0  # times that something was done for annotators in between
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
@@ -98,16 +100,18 @@ class ProjectSync:
         started = time.monotonic()
         self._begin(number)
         for round_number in range(1, ROUNDS + 1):
-            if full or round_number > 1 or self._must_pull_all():
-                self._reader.pull_all()
-            else:
-                self._catch_up()
-                self._reader.compare_counts()
+            counts = self._counts_in_label_studio()
+            self._read(round_number, full=full)
             calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
             self._score_and_write()
             if self._reader.settle():
                 self._score_and_write()
             if self._writer.all_there():
+                break
+            changed = self._counts_in_label_studio() != counts or self._reader.is_behind()
+            if self._reader.incomplete or changed:
+                # What people add and delete meanwhile makes the numbers differ; the next run looks again.
+                log.info("project %d: it changes while it is read, the rest is left to the next run", number)
                 break
             log.warning("project %d: predictions differ from what was written, reading it again", number)
         else:
@@ -125,16 +129,42 @@ class ProjectSync:
             )
         )
         self.store.update_project(self.project, checked_at=time.time())
+        if self._more_waits:
+            self.store.want(self.project)
         totals = self.store.totals(self.project)
         counts = self._writer.counts
         unchanged = totals["predictions"] - counts["created"] - counts["updated"] - len(self._writer.rejected)
-        result = SyncResult(number, totals["tasks"], **counts, unchanged=max(0, unchanged))
+        result = SyncResult(
+            number, totals["tasks"], **counts, unchanged=max(0, unchanged), notes=tuple(dict.fromkeys(self._notes()))
+        )
         log.info(
             "project %d: %d items, %d created, %d updated, %d deleted, %d unchanged in %.1f s",
             *(number, result.items, result.created, result.updated, result.deleted, result.unchanged),
             time.monotonic() - started,
         )
         return result
+
+    def _read(self, round_number: int, *, full: bool) -> None:
+        """Bring the store up to date: what changed, what is in doubt, or everything."""
+        if full or self._must_pull_all():
+            if round_number == 1:
+                self._reader.pull_all()
+                return
+        elif round_number == 1:
+            self._catch_up()
+            self._reader.compare_counts()
+        if self.store.in_flight(self.project):
+            self._reader.read_doubtful()
+        elif round_number > 1:
+            self._reader.pull_all()
+
+    def _counts_in_label_studio(self) -> tuple[int, int]:
+        remote = self.client.project(self.number)
+        return remote["task_number"], remote["total_annotations_number"]
+
+    def _notes(self) -> list[str]:
+        """What people have to know about the result."""
+        return list(self._reader.notes)
 
     # --- what the project looks like ----------------------------------------------------------------------------------
 
@@ -195,16 +225,22 @@ class ProjectSync:
             return True
         if time.time() - row["pulled_at"] > self.settings.full_pull_seconds:
             return True
-        return self.store.in_flight(self.project) > 0 or len(self.store.suspects(self.project)) > 50
+        return len(self.store.suspects(self.project)) > FEW_STALE
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
     def _serve_waiting(self) -> None:
-        """Between two pages of a long reading: what annotators did meanwhile, unless there is much else to score."""
-        if self._someone_waits() and self.store.count_unscored(self.project) <= SCORE_BATCH:
-            self._catch_up()
-            self._score_and_write()
-            self._served += 1
+        """Between two steps of long work: what annotators did meanwhile, a bounded amount of it."""
+        if not self._someone_waits():
+            return
+        numbers, more = self._reader.pull_some()
+        self._more_waits |= more
+        rows = self.store.unscored(self.project, SCORE_BATCH, only=numbers)
+        if rows:
+            self._note_stale()
+            self._score(rows, lambda _n, _m: None)
+        self._writer.write(only=numbers)
+        self._served += 1
 
     def _catch_up(self) -> None:
         """Read what changed; what changed last is scored and written before the rest is read."""
@@ -223,21 +259,19 @@ class ProjectSync:
         return wanted
 
     def _score_and_write(self) -> None:
-        if (
-            self._reader.changed and not self._stale_noted
-        ):  # in the store, so that a run that is broken off forgets nothing
-            self.store.update_project(self.project, summary_stale=True)
-            self._stale_noted = True
+        self._note_stale()
         total = self.store.count_unscored(self.project)
-        done = 0
+        # Once through the tasks by number, up to the newest as of now: it ends whatever changes meanwhile.
+        done, last, end = 0, -1, self.store.highest(self.project)
         last_write = time.monotonic()
         while True:
             self._check()
-            if done and self._someone_waits():
-                self._reader.pull_changes()
-            rows = self.store.unscored(self.project, SCORE_BATCH)
+            if done:
+                self._serve_waiting()
+            rows = self.store.unscored(self.project, SCORE_BATCH, after=last, end=end)
             if not rows:
                 break
+            last = rows[-1]["number"]
             self._report("scoring", done, max(total, done + len(rows)), self._pairs)
             self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
             done += len(rows)
@@ -245,6 +279,12 @@ class ProjectSync:
                 self._writer.write()
                 last_write = time.monotonic()
         self._writer.write()
+
+    def _note_stale(self) -> None:
+        """In the store, so that a run that is broken off forgets nothing."""
+        if self._reader.changed and not self._stale_noted:
+            self.store.update_project(self.project, summary_stale=True)
+            self._stale_noted = True
 
     def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
         settings = self._effective.values

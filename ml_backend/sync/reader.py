@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.answers import pulled_row
@@ -19,8 +20,12 @@ OVERLAP = timedelta(seconds=10)  # a change can become visible later than its ti
 SETTLED_AFTER = 30.0  # but not this many seconds later
 FEW_STALE = 50  # tasks that are read one by one
 NEWEST = 20  # tasks that are looked at before the whole overlap is
-EARLIEST = "1970-01-01T00:00:00Z"
+EARLIEST = "1970-01-01T00:00:00.000000Z"
 FULL_ON_MISMATCH_EVERY = 600.0
+TRIES_TO_LIST = 2
+
+
+_Counts = tuple[int, int, dict[str, int] | None]  # tasks, annotations, predictions of each other version
 
 
 class TaskReader:
@@ -45,6 +50,10 @@ class TaskReader:
     ----------
     changed : int
         Tasks with other answers than before, or gone, so far.
+    notes : list of str
+        Sentences for people about what could not be read.
+    incomplete : bool
+        Whether Label Studio's list of tasks could not be trusted.
     """
 
     def __init__(
@@ -68,6 +77,9 @@ class TaskReader:
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
         self.changed = 0
+        self.notes: list[str] = []
+        self.incomplete = False
+        self._unmet: set[int] = set()  # noted tasks that a reading of their own did not give
 
     def row(self) -> Row:
         """The project's row as it is now."""
@@ -89,18 +101,73 @@ class TaskReader:
         # Asked before the first page: what changes while the pages are read is newer, and read once more by the next run.
         newest = tasks.newest_change(self.client, self.number)
         versions = self._versions()
-        self._read_pages(generation=generation, total=self.client.project(self.number).get("task_number"), serve=True)
-        gone = self.store.drop_older(self.project, generation)
-        self.changed += gone
+        self._read_pages(generation=generation, total=self.client.project(self.number)["task_number"], serve=True)
+        complete = self._find_missed(generation)
         now = time.time()
         self.store.update_project(
-            self.project, pulled_at=now, watermark=newest or EARLIEST, watermark_at=now, seen_versions=versions
+            self.project,
+            pulled_at=now if complete else None,  # an incomplete reading is done again by the next run
+            watermark=tasks.exact(newest or EARLIEST),
+            watermark_at=now,
+            seen_versions=versions,
         )
+
+    def _find_missed(self, generation: int) -> bool:
+        """Read what the complete pull did not meet, and drop what is gone; False if the list of tasks is not to be trusted."""
+        missed = self.store.older(self.project, generation)
+        if not missed and self.client.project(self.number)["task_number"] <= self.store.totals(self.project)["tasks"]:
+            return True
+        listed, sound = self._listed()
+        if unread := self._unread(listed, generation):
+            self._read_pages(generation=generation, after=unread[0] - 1)
+            if self._unread(listed, generation):  # gone meanwhile, or still not given out
+                listed, sound = self._listed()
+        unread = self._unread(listed, generation)
+        self._drop([number for number in missed if number not in listed], listed, sound)
+        if sound and not unread:
+            return True
+        self.incomplete = True
+        self.notes.append(
+            "Label Studio did not list all tasks of the project: nothing was removed for that, and the next run reads "
+            "everything again."
+        )
+        log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
+        return False
+
+    def _unread(self, listed: Mapping[int, Any], generation: int) -> list[int]:
+        """Tasks of a list that the complete pull number `generation` did not read."""
+        read = set(self.store.annotation_counts(self.project)) - set(self.store.older(self.project, generation))
+        return sorted(set(listed) - read)
+
+    def _listed(self) -> tuple[dict[int, tuple[str, int]], bool]:
+        """Every task with its date and number of annotations, and whether the list holds as many tasks as the project counts.
+
+        A list that is too short must not remove anything. It may be too short by a task or two where tasks come and go
+        meanwhile; then it is asked for again.
+        """
+        listed: dict[int, tuple[str, int]] = {}
+        for _ in range(TRIES_TO_LIST):
+            before = self.client.project(self.number)["task_number"]
+            listed = tasks.dates(self.client, self.number)
+            after = self.client.project(self.number)["task_number"]
+            if len(listed) >= min(before, after):
+                return listed, True
+        log.warning(
+            "project %d: Label Studio lists %d tasks and counts %d, nothing is removed", self.number, len(listed), after
+        )
+        return listed, False
+
+    def _drop(self, numbers: Iterable[int], listed: Mapping[int, Any], sound: bool) -> None:
+        """Forget these tasks, which a reading did not meet, if a trustworthy list does not have them either."""
+        gone = [number for number in numbers if number not in listed]
+        if sound and gone:
+            self.store.drop_tasks(self.project, gone)
+            self.changed += len(gone)
 
     def pull_changes(self) -> None:
         """Read what changed since the last time, and what a hint says may be gone."""
         row = self.row()
-        suspects = self.store.suspects(self.project)
+        suspects = [number for number in self.store.suspects(self.project) if number not in self._unmet]
         if suspects:
             self._look_at(suspects)
         if row["watermark"] is None:
@@ -110,8 +177,8 @@ class TaskReader:
             newest = self._read_pages(generation=row["generation"], updated_after=row["watermark"])
         else:
             newest = self._read_stale(row["generation"], _earlier(row["watermark"]))
-        if newest and newest > row["watermark"]:
-            self.store.update_project(self.project, watermark=newest, watermark_at=now)
+        if newest and tasks.exact(newest) > tasks.exact(row["watermark"]):
+            self.store.update_project(self.project, watermark=tasks.exact(newest), watermark_at=now)
 
     def pull_newest(self) -> bool:
         """Read what changed last, where going through the overlap may take long; whether there was something.
@@ -126,6 +193,23 @@ class TaskReader:
             return False
         self._read_pages(generation=row["generation"], only=stale)
         return True
+
+    def pull_some(self) -> tuple[list[int], bool]:
+        """Read a few tasks that changed last or that a hint names; which, and whether there may be more of them.
+
+        The work is bounded, so that what is served between two steps of a long run never keeps the run from its next step.
+        """
+        row = self.row()
+        suspects = [number for number in self.store.suspects(self.project) if number not in self._unmet]
+        self._look_at(suspects[:NEWEST])
+        stale = self._stale(tasks.newest(self.client, self.number, NEWEST))
+        if stale:
+            self._read_pages(generation=row["generation"], only=stale)
+        return sorted({*stale, *suspects[:NEWEST]}), len(stale) == NEWEST or len(suspects) > NEWEST
+
+    def is_behind(self) -> bool:
+        """Whether tasks changed since they were read."""
+        return bool(self._stale(tasks.newest(self.client, self.number, NEWEST)))
 
     def _stale(self, dated: Mapping[int, tuple[str, int]]) -> list[int]:
         """The tasks whose ``updated_at`` is another than noted."""
@@ -153,10 +237,9 @@ class TaskReader:
             return False
         since = _earlier(row["watermark"])
         newest = self._read_pages(generation=row["generation"], updated_after=since, serve=True)
-        moved = newest is not None and newest > row["watermark"]
-        self.store.update_project(
-            self.project, watermark=newest if moved else row["watermark"], watermark_at=now if moved else None
-        )
+        watermark = tasks.exact(row["watermark"])
+        latest = max(watermark, tasks.exact(newest)) if newest else watermark
+        self.store.update_project(self.project, watermark=latest, watermark_at=now if latest > watermark else None)
         return True
 
     def _versions(self) -> dict[str, int] | None:
@@ -172,6 +255,7 @@ class TaskReader:
         total: int | None = None,
         updated_after: str | None = None,
         only: Sequence[int] | None = None,
+        after: int = 0,
         seen: set[int] | None = None,
         serve: bool = False,
     ) -> str | None:
@@ -183,7 +267,14 @@ class TaskReader:
         newest: str | None = None
         done = 0
         known_raters = set(self.row()["raters"])
-        pages = tasks.pages(self.client, self.number, page_size=self._page_size, updated_after=updated_after, only=only)
+        pages = tasks.pages(
+            self.client,
+            self.number,
+            page_size=self._page_size,
+            updated_after=updated_after,
+            only=only,
+            after=after,
+        )
         for page in pages:
             self._check()
             rows = [pulled_row(task, self._controls, self._settings, generation=generation) for task in page]
@@ -210,41 +301,59 @@ class TaskReader:
 
     def compare_counts(self) -> None:
         """Deletions of tasks and of annotations change no ``updated_at`` that could be asked for: compare the numbers."""
-        if self._counts_agree():
+        self.drop_unmet()
+        before = self._remote_counts()
+        if self._agrees(before):
             return
         self.pull_changes()
-        if self._counts_agree():
+        if self._agrees(self._remote_counts()):
             return
         self._look_where_counts_differ()
-        row = self.row()
+        after = self._remote_counts()
         # Annotators at work make the numbers differ for a moment; that alone must not read everything again and again.
-        if not self._counts_agree() and time.time() - (row["pulled_at"] or 0) > self._mismatch_pause():
+        if self._agrees(after) or after != before:
+            return
+        if time.time() - (self.row()["pulled_at"] or 0) > self._mismatch_pause():
             log.info("project %d: numbers of tasks, annotations or predictions differ, reading everything", self.number)
             self.pull_all()
 
-    def _counts_agree(self) -> bool:
-        remote, totals = self.client.project(self.number), self.store.totals(self.project)
-        expected = remote.get("task_number"), remote.get("total_annotations_number")
-        return expected == (totals["tasks"], totals["annotations"]) and self._versions() == self.row()["seen_versions"]
+    def _remote_counts(self) -> _Counts:
+        remote = self.client.project(self.number)
+        return remote["task_number"], remote["total_annotations_number"], self._versions()
+
+    def _agrees(self, counts: _Counts) -> bool:
+        totals = self.store.totals(self.project)
+        return counts == (totals["tasks"], totals["annotations"], self.row()["seen_versions"])
+
+    def read_doubtful(self) -> None:
+        """Read the tasks of which a write left in doubt what they carry; few, or all tasks."""
+        doubtful = self.store.doubtful(self.project, FEW_STALE + 1)
+        if len(doubtful) > FEW_STALE:
+            self.pull_all()
+        elif doubtful:
+            self._look_at(doubtful)
+            self.drop_unmet()
+
+    def drop_unmet(self) -> None:
+        """Forget the tasks that could not be met, if a whole list confirms that they are gone."""
+        if self._unmet:
+            self._drop(self._unmet, *self._listed())
+            self._unmet.clear()
 
     def _look_where_counts_differ(self) -> None:
         """Read the tasks that are new or have another number of annotations, and forget those that are gone."""
-        listed = tasks.dates(self.client, self.number)
+        listed, sound = self._listed()
         noted = self.store.annotation_counts(self.project)
         other = [number for number, (_, count) in listed.items() if noted.get(number) != count]
-        gone = [number for number in noted if number not in listed]
+        self._drop([number for number in noted if number not in listed], listed, sound)
         if len(other) <= FEW_STALE:
-            self.store.drop_tasks(self.project, gone)
-            self.changed += len(gone)
             self._look_at(other)
 
     def _look_at(self, numbers: Sequence[int]) -> None:
-        """Read these tasks; forget those that are no more."""
+        """Read these tasks; those that can't be met are forgotten by `compare_counts` once a whole list confirms it."""
         seen: set[int] = set()
         self._read_pages(generation=self.row()["generation"], only=numbers, seen=seen)
-        gone = [number for number in numbers if number not in seen]
-        self.store.drop_tasks(self.project, gone)
-        self.changed += len(gone)
+        self._unmet.update(number for number in numbers if number not in seen)
 
     def _mismatch_pause(self) -> float:
         # Small projects are read in a moment, so there is no reason to wait.
@@ -253,4 +362,4 @@ class TaskReader:
 
 def _earlier(moment: str) -> str:
     """The watermark less the overlap."""
-    return (datetime.fromisoformat(moment.replace("Z", "+00:00")) - OVERLAP).isoformat().replace("+00:00", "Z")
+    return tasks.exact((datetime.fromisoformat(moment.replace("Z", "+00:00")) - OVERLAP).isoformat())

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import PredictionChecker
-from ml_backend.labelstudio.errors import LabelStudioError, NotFound, WriteUnknown
+from ml_backend.labelstudio.errors import LabelStudioError, WriteUnknown
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.store import Store
 
@@ -16,6 +17,7 @@ log = logging.getLogger(__name__)
 
 FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose cost hardly depends on its size
 BULK_BYTES = 24_000_000
+MOST_REFUSED = 200  # single predictions in a run, beyond which it is not for tasks that people delete
 REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
 REWRITE_SHARE = 0.2
 READ_AT_ONCE = 500
@@ -67,11 +69,19 @@ class PredictionWriter:
         self.counts = {"created": 0, "updated": 0, "deleted": 0}
         self.rejected: set[int] = set()
         self.version_was_removed = False
+        self._refused = 0
 
-    def write(self) -> None:
-        """Write what differs, as far as it can be done without knowing more; what is in doubt is noted as such."""
+    def write(self, *, only: Sequence[int] | None = None) -> None:
+        """Write what differs, as far as it can be done without knowing more; what is in doubt is noted as such.
+
+        Parameters
+        ----------
+        only : sequence of int, optional
+            Only these tasks.
+        """
         plans = {row["number"]: shapes.plan(row["desired"], row["actual"]) for row in self.store.to_write(self.project)}
-        plans = {number: plan for number, plan in plans.items() if number not in self.rejected}
+        wanted = plans.keys() if only is None else plans.keys() & set(only)
+        plans = {number: plan for number, plan in plans.items() if number in wanted and number not in self.rejected}
         settled = [number for number, plan in plans.items() if plan.action in ("unchanged", "nothing")]
         self.store.settle(self.project, settled)
         unknown = [number for number, plan in plans.items() if not plan.known]
@@ -88,15 +98,9 @@ class PredictionWriter:
         try:
             self._change(changes)
             self._create(creates, count="created")
-        except NotFound:
-            log.info("project %d: a task or prediction vanished while it was written", self.number)
         except WriteUnknown as error:
             log.warning("project %d: %s", self.number, error)
             self._check()
-        except LabelStudioError as error:
-            if error.status != 400:  # 400: a task of the batch is gone; the next round reads which
-                raise
-            log.warning("project %d: Label Studio refused a batch of predictions", self.number)
 
     def all_there(self) -> bool:
         """Whether Label Studio holds as many of our predictions as it should, and none is in doubt."""
@@ -121,21 +125,38 @@ class PredictionWriter:
                 if row is None:
                     continue
                 self.store.set_in_flight(self.project, [number])
-                for prediction in plan.remove:
-                    self.client.delete_prediction(prediction)
-                written: list[list[Any]] = []
-                if plan.action == "update" and plan.keep is not None:
-                    wanted = self._build(row["details"])
-                    if self._is_sound(number, wanted):
-                        self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
-                        written = [[plan.keep, row["desired"]]]
-                    else:  # better none than a stale one
-                        self.client.delete_prediction(plan.keep)
-                elif plan.keep is not None:
-                    written = [[plan.keep, row["desired"]]]
+                try:
+                    written = self._change_one(number, plan, row)
+                except LabelStudioError as error:
+                    self._note_refused(error)
+                    continue
                 self.store.put_written(self.project, {number: written})
                 self.counts["updated" if plan.action == "update" else "deleted"] += 1
                 self._wrote(1)
+
+    def _change_one(self, number: int, plan: shapes.Plan, row: Mapping[str, Any]) -> list[list[Any]]:
+        """Change or remove one task's predictions; what the task carries then."""
+        for prediction in plan.remove:
+            self.client.delete_prediction(prediction)
+        if plan.keep is None:
+            return []
+        if plan.action != "update":
+            return [[plan.keep, row["desired"]]]
+        wanted = self._build(row["details"])
+        if not self._is_sound(number, wanted):  # better none than a stale one
+            self.client.delete_prediction(plan.keep)
+            return []
+        self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
+        return [[plan.keep, row["desired"]]]
+
+    def _note_refused(self, error: LabelStudioError) -> None:
+        """A task or prediction that is gone stays in doubt, and the others are written; too many refusals are another matter."""
+        if error.status not in (400, 404):
+            raise error
+        self._refused += 1
+        log.info("project %d: a task or prediction vanished while it was written", self.number)
+        if self._refused > MOST_REFUSED:
+            raise error
 
     def _create(self, numbers: Sequence[int], *, count: str | None) -> None:
         batch: list[tuple[int, dict[str, Any], str]] = []
@@ -161,18 +182,44 @@ class PredictionWriter:
         self.store.set_in_flight(self.project, numbers)
         if len(batch) <= FEW_CREATES:
             for number, wanted, desired in batch:
-                made = self.client.create_prediction(shapes.with_task(wanted, number))
+                try:
+                    made = self.client.create_prediction(shapes.with_task(wanted, number))
+                except WriteUnknown:
+                    raise
+                except LabelStudioError as error:
+                    self._note_refused(error)
+                    continue
                 self.store.put_written(self.project, {number: [[made, desired]]})
                 self._note_created(1, count)
             return
-        created = self.client.create_predictions(
-            self.number, [shapes.with_task(wanted, number) for number, wanted, _ in batch]
-        )
+        try:
+            created = self.client.create_predictions(
+                self.number, [shapes.with_task(wanted, number) for number, wanted, _ in batch]
+            )
+        except WriteUnknown:
+            raise
+        except LabelStudioError as error:
+            if error.status != 400:
+                raise
+            self._send_in_parts(batch, count)
+            return
         self._note_created(created, count)
         if created == len(batch):
             self.store.put_written(self.project, {number: [[None, desired]] for number, _, desired in batch})
         else:
             log.warning("project %d: Label Studio stored %d of %d predictions", self.number, created, len(batch))
+
+    def _send_in_parts(self, batch: Sequence[tuple[int, dict[str, Any], str]], count: str | None) -> None:
+        """A task that is gone makes Label Studio refuse the whole batch: leave out what is gone, and send the rest in halves.
+
+        Each half is smaller than the batch, so that this ends also where tasks are deleted all the time.
+        """
+        log.info("project %d: Label Studio refused a batch of %d predictions", self.number, len(batch))
+        listed = tasks.dates(self.client, self.number)
+        there = [entry for entry in batch if entry[0] in listed]
+        half = max(1, (len(there) + 1) // 2)
+        self._send(there[:half], count)
+        self._send(there[half:], count)
 
     def _note_created(self, n: int, count: str | None) -> None:
         if count is not None:

@@ -237,9 +237,13 @@ class FakeLabelStudio:
         rows = [self.tasks[number] for number in sorted(self.tasks)]
         if query["ordering"] == ["-tasks:updated_at"]:
             rows.sort(key=lambda row: _date(row["updated_at"]), reverse=True)
+        elif query["ordering"] == ["-tasks:id"]:
+            rows.reverse()
         for condition in query.get("filters", {"items": []})["items"]:
             column = condition["filter"].removeprefix("filter:tasks:")
             value = condition["value"]
+            if condition["type"] == "Datetime" and not re.fullmatch(r"[\d-]+T[\d:]+\.\d+Z", value):
+                return httpx.Response(500, content=b"<html>does not match format</html>")  # as 1.23.2 does
             match column, condition["operator"]:
                 case "id", "equal":
                     rows = [row for row in rows if row["id"] == value]

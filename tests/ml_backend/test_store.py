@@ -202,7 +202,8 @@ class TestTasks:
         assert store.suspects(project) == [2, 3]
         store.put_pulled(project, [pulled(3, generation=2)])
         assert store.suspects(project) == [2]
-        assert store.drop_older(project, 2) == 2
+        assert store.older(project, 2) == [1, 2]
+        store.drop_tasks(project, [1, 2])
         assert [number for number, _ in store.answers(project)] == [3]
         store.drop_tasks(project, [3])
         assert list(store.answers(project)) == []

@@ -54,6 +54,7 @@ class TestOneRun:
             "updated": 0,
             "deleted": 0,
             "unchanged": 0,
+            "notes": [],
         }
         assert bench.fake.wrong() == []
         assert bench.fake.project["model_version"] == MODEL_VERSION
@@ -311,6 +312,112 @@ class TestFollowsTheProject:
         assert bench.fake.project["model_version"] == MODEL_VERSION
 
 
+def lists(request: httpx.Request) -> bool:
+    """Whether a request asks for a list of tasks."""
+    return request.method == "GET" and request.url.path == "/api/tasks/"
+
+
+class TestListsThatAreNotToBeTrusted:
+    """Label Studio, or a proxy before it, gives an empty or short list for a moment: nothing is lost for that."""
+
+    def test_tasks_imported_after_the_first_run_are_scored(self, bench: Bench) -> None:
+        assert bench.sync().items == 0
+        answered(bench.fake)
+        assert bench.sync().created == 5
+        assert bench.fake.wrong() == []
+
+    @pytest.mark.parametrize("full", [False, True])
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            pytest.param(httpx.Response(404, json={"detail": "Not found."}), id="404"),
+            pytest.param(httpx.Response(200, json={"tasks": [], "total": 0}), id="empty list"),
+        ],
+    )
+    def test_a_list_that_is_empty_for_a_moment(self, bench: Bench, full: bool, reply: httpx.Response) -> None:
+        tasks = answered(bench.fake, 5)
+        bench.sync()
+        before = {number: p["id"] for number, (p,) in bench.fake.predictions().items()}
+        del bench.fake.tasks[tasks[0]]  # so that there is something to look for
+        bench.fake.before = lambda request: reply if lists(request) else None
+        try:
+            result = bench.sync(full=full)
+        except LabelStudioError as error:
+            said = str(error)
+        else:
+            said = ""
+            assert result.items == 5
+            if full:
+                assert "did not list all tasks" in result.notes[0]
+        assert ("404 when asked for the tasks" in said) is (reply.status_code == 404)
+        assert bench.store.totals(bench.row["id"])["tasks"] == 5, "nothing is forgotten"
+        bench.fake.before = lambda request: None
+        result = bench.sync()
+        assert result.items == 4
+        assert result.notes == ()
+        assert bench.fake.wrong() == []
+        assert {number: p["id"] for number, (p,) in bench.fake.predictions().items()} == {
+            number: before[number] for number in tasks[1:]
+        }
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_a_list_that_ends_too_early(self, tmp_path: Path, first: bool) -> None:
+        """The second of three pages comes empty, in the first complete reading or in a later one."""
+        bench = Bench(tmp_path, page_size=10)
+        answered(bench.fake, 30)
+        if not first:
+            bench.sync()
+        pages: list[int] = []
+
+        def short(request: httpx.Request) -> httpx.Response | None:
+            if lists(request) and "fields=all" in str(request.url):
+                pages.append(1)
+                return httpx.Response(200, json={"tasks": [], "total": 0}) if len(pages) == 2 else None
+            return None
+
+        bench.fake.before = short
+        assert bench.sync(full=True).items == 30
+        assert bench.fake.wrong() == []
+        bench.store.close()
+
+    def test_the_first_reading_of_a_project_is_done_again_if_it_was_empty(self, bench: Bench) -> None:
+        answered(bench.fake, 5)
+        bench.fake.before = lambda r: httpx.Response(200, json={"tasks": [], "total": 0}) if lists(r) else None
+        assert "did not list all tasks" in bench.sync().notes[0]
+        bench.fake.before = lambda request: None
+        assert bench.sync().created == 5
+        assert bench.fake.wrong() == []
+
+    @pytest.mark.parametrize("body", [b"[]", b"{}", b"null", b'"x"', b'{"tasks": [3], "total": 1}', b'[{"id": "x"}]'])
+    def test_a_server_that_answers_the_same_to_everything_is_said_in_one_sentence(
+        self, bench: Bench, body: bytes
+    ) -> None:
+        answered(bench.fake, 3)
+        bench.sync()
+        bench.fake.edit(bench.fake.tasks[1]["annotations"][0]["id"], ["something else"])
+        seen: list[str] = []
+        said: list[str] = []
+        for path in ("", *{path for _, path in bench.fake.calls}):
+
+            def odd(request: httpx.Request, path: str = path) -> httpx.Response | None:
+                same = path in ("", request.url.path)
+                seen.append(request.url.path) if same else None
+                return httpx.Response(200, content=body) if same else None
+
+            bench.fake.before = odd
+            bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+            try:
+                bench.sync(full=True)
+            except LabelStudioError as error:
+                said.append(str(error))
+        assert said
+        assert not any(". " in sentence for sentence in said)
+        assert len(set(seen)) >= 5
+        bench.fake.before = lambda request: None
+        bench.sync(full=True)
+        assert bench.fake.wrong() == []
+
+
 class TestReadsLittle:
     """Most runs find nothing new, or one task, in a project of tens of thousands."""
 
@@ -477,6 +584,99 @@ class TestReadsLittle:
         bench.sync(full=True)
         assert bench.store.take_wanted(bench.row["id"]) == (True, True)
         bench.store.close()
+
+
+class TestSteadyWork:
+    """Something changes at every request: a run ends all the same, and what nobody touched carries its score."""
+
+    @staticmethod
+    def _people(fake: FakeLabelStudio, bench: Bench, *, deletions: bool) -> Callable[[httpx.Request], None]:
+        """An edit of one of the newest tasks at each request; a new task and the deletion of an older one at each fifth."""
+        turn = [0]
+
+        def work(request: httpx.Request) -> None:
+            turn[0] += 1
+            row = bench.store.project(bench.settings.label_studio_url, NUMBER)
+            if row is not None:
+                bench.store.want(row["id"])
+            numbers = sorted(fake.tasks)
+            touched = fake.tasks[numbers[-1 - turn[0] % 5]]
+            fake.edit(touched["annotations"][0]["id"], [f"edited {turn[0]}"])
+            if turn[0] % 5:
+                return
+            fake.add_task({1: [f"new {turn[0]}"], 2: ["news"]})
+            if deletions:
+                del fake.tasks[numbers[-6]]
+
+        return work  # type: ignore[return-value]
+
+    @pytest.mark.parametrize("deletions", [False, True])
+    @pytest.mark.parametrize("full", [False, True])
+    @pytest.mark.parametrize("page_size", [3, 500])
+    def test_every_run_ends_and_makes_progress(
+        self, tmp_path: Path, deletions: bool, full: bool, page_size: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(sync_module, "SCORE_BATCH", 5)
+        bench = Bench(tmp_path, page_size=page_size)
+        tasks = answered(bench.fake, 40)
+        untouched = tasks[:30]
+        bench.fake.after = self._people(bench.fake, bench, deletions=deletions)
+        for run in range(3):
+            before = len(bench.fake.calls)
+            bench.sync(full=full)
+            assert len(bench.fake.calls) - before < 2500, "a run ends"
+            expected = bench.fake.expected()
+            for task in untouched:
+                (prediction,) = bench.fake.predictions().get(task, [None])
+                assert prediction is not None, f"run {run}: task {task} carries nothing"
+                assert prediction["score"] == expected[task]
+        bench.fake.after = lambda request: None
+        bench.sync()
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.store.close()
+
+    def test_a_batch_with_tasks_that_are_gone_is_written_without_them(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 60)
+
+        def vanish(request: httpx.Request) -> None:
+            if request.url.path.endswith("/import/predictions"):
+                sent = [prediction["task"] for prediction in json.loads(request.content)]
+                bench.fake.tasks.pop(sent[len(sent) // 2], None)
+
+        bench.fake.before = vanish  # type: ignore[assignment]
+        bench.sync()
+        left = [task for task in tasks if task in bench.fake.tasks]
+        assert len(left) > 50
+        assert set(bench.fake.predictions()) == set(left), "in one run"
+        bench.fake.before = lambda request: None
+        assert bench.sync().items == len(left)
+        assert bench.fake.wrong() == []
+
+    def test_a_scoring_that_is_never_done_still_comes_to_an_end(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whenever a batch was scored, all of its tasks have changed again."""
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        monkeypatch.setattr(sync_module, "SCORE_BATCH", 5)
+        tasks = answered(bench.fake, 20)
+        put, batches = bench.store.put_scored, [0]
+
+        def changed_again(project: int, scored: Any) -> None:
+            put(project, scored)
+            batches[0] += 1
+            assert batches[0] < 60, "without end"
+            for row in scored:
+                bench.fake.edit(bench.fake.tasks[row["number"]]["annotations"][0]["id"], [f"edit {batches[0]}"])
+            bench.store.want(project)
+
+        monkeypatch.setattr(bench.store, "put_scored", changed_again)
+        bench.sync()
+        assert set(bench.fake.predictions()) == set(tasks)
+        monkeypatch.setattr(bench.store, "put_scored", put)
+        bench.sync()
+        assert bench.fake.wrong() == []
 
 
 class TestBulkImport:
