@@ -229,13 +229,20 @@ class ProjectSync:
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
-    def _serve_waiting(self) -> None:
-        """Between two steps of long work: what annotators did meanwhile, a bounded amount of it."""
+    def _serve_waiting(self, *, first: Callable[[], None] = lambda: None) -> None:
+        """Between two steps of long work: what annotators did meanwhile, a bounded amount of it.
+
+        Parameters
+        ----------
+        first : callable
+            What has to be done before, if somebody waits: tasks that are read again have to be scored again.
+        """
         if not self._someone_waits():
             return
+        first()
         numbers, more = self._reader.pull_some()
         self._more_waits |= more
-        rows = self.store.unscored(self.project, SCORE_BATCH, only=numbers)
+        rows = self.store.unscored(self.project, len(numbers), only=numbers)
         if rows:
             self._note_stale()
             self._score(rows, lambda _n, _m: None)
@@ -267,7 +274,7 @@ class ProjectSync:
         while True:
             self._check()
             if done:
-                self._serve_waiting()
+                self._serve_waiting(first=self._writer.write)
             rows = self.store.unscored(self.project, SCORE_BATCH, after=last, end=end)
             if not rows:
                 break

@@ -71,6 +71,34 @@ def test_each_event_shows_in_the_predictions(ls: Harness, serving: Serving, proj
         eventually(right, what=what)
 
 
+def test_a_project_that_is_connected_while_it_is_empty(ls: Harness, serving: Serving, tmp_path: Path) -> None:
+    """Connect, then import: what everybody does."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    number = ls.create_project()
+    serving.commands.json("connect", "--project", str(number), "--url", serving.url)
+    store = serving.commands.store()
+    row = store.project(ls.url, number)
+    assert row is not None
+    eventually(lambda: {job["state"] for job in store.jobs(row["id"])} == {"done"}, what="the run of an empty project")
+    ls.import_tasks(
+        number,
+        [
+            {
+                "data": {"text": f"{n}"},
+                "annotations": [annotation(ann.id, ["fever"]), annotation(ben.id, [f"rash {n}"])],
+            }
+            for n in range(30)
+        ],
+    )
+    eventually(
+        lambda: not differences(ls.predictions(number), score_of_export(ls.export_file(number, tmp_path))),
+        what="the predictions of what was imported",
+    )
+    assert {job["state"] for job in store.jobs(row["id"])} <= {"done", "running", "queued"}, "no run failed"
+    assert serving.commands.json("sync", "--project", str(number))["unchanged"] == 30
+    store.close()
+
+
 def test_label_studios_own_buttons_make_no_duplicates(
     ls: Harness, serving: Serving, project: int, tmp_path: Path
 ) -> None:
