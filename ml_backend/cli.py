@@ -254,7 +254,7 @@ def _sync(parsed: argparse.Namespace) -> None:
             f"{result.deleted} deleted, {result.unchanged} unchanged."
         )
         for note in result.notes:
-            print(f"Note: {note}")
+            print(f"Note: {note.what} {note.fix}")
         for line in _headline_lines(store, row["id"]):
             print(line)
 

@@ -19,6 +19,7 @@ from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.store import Row, Store
+from ml_backend.sync.notes import Note
 from ml_backend.sync.reader import FEW_STALE, TaskReader
 from ml_backend.sync.writer import PredictionWriter
 
@@ -38,7 +39,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What one run did; `unchanged` counts predictions that were right already, `notes` are sentences for people."""
+    """What one run did; `unchanged` counts predictions that were right already, `notes` is what people have to know."""
 
     project: int
     items: int
@@ -46,11 +47,11 @@ class SyncResult:
     updated: int
     deleted: int
     unchanged: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As ``softirr-ls sync --json`` prints it."""
-        return {**asdict(self), "notes": list(self.notes)}
+        return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
 
 
 class ProjectSync:
@@ -162,7 +163,7 @@ class ProjectSync:
         remote = self.client.project(self.number)
         return remote["task_number"], remote["total_annotations_number"]
 
-    def _notes(self) -> list[str]:
+    def _notes(self) -> list[Note]:
         """What people have to know about the result."""
         return list(self._reader.notes)
 

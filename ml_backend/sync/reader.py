@@ -13,6 +13,7 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.store import Row, Store
+from ml_backend.sync.notes import Note
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +51,8 @@ class TaskReader:
     ----------
     changed : int
         Tasks with other answers than before, or gone, so far.
-    notes : list of str
-        Sentences for people about what could not be read.
+    notes : list of Note
+        What could not be read.
     incomplete : bool
         Whether Label Studio's list of tasks could not be trusted.
     """
@@ -77,7 +78,7 @@ class TaskReader:
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
         self.changed = 0
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self.incomplete = False
         self._unmet: set[int] = set()  # noted tasks that a reading of their own did not give
 
@@ -128,8 +129,10 @@ class TaskReader:
             return True
         self.incomplete = True
         self.notes.append(
-            "Label Studio did not list all tasks of the project: nothing was removed for that, and the next run reads "
-            "everything again."
+            Note(
+                "Label Studio did not list all tasks of the project: nothing was removed for that.",
+                "The next run reads everything again. If this stays, look at Label Studio's log and at proxies before it.",
+            )
         )
         log.warning("project %d: %d of the listed tasks could not be read", self.number, len(unread))
         return False

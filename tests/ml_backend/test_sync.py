@@ -348,7 +348,7 @@ class TestListsThatAreNotToBeTrusted:
             said = ""
             assert result.items == 5
             if full:
-                assert "did not list all tasks" in result.notes[0]
+                assert "did not list all tasks" in result.notes[0].what
         assert ("404 when asked for the tasks" in said) is (reply.status_code == 404)
         assert bench.store.totals(bench.row["id"])["tasks"] == 5, "nothing is forgotten"
         bench.fake.before = lambda request: None
@@ -383,7 +383,7 @@ class TestListsThatAreNotToBeTrusted:
     def test_the_first_reading_of_a_project_is_done_again_if_it_was_empty(self, bench: Bench) -> None:
         answered(bench.fake, 5)
         bench.fake.before = lambda r: httpx.Response(200, json={"tasks": [], "total": 0}) if lists(r) else None
-        assert "did not list all tasks" in bench.sync().notes[0]
+        assert "did not list all tasks" in bench.sync().notes[0].what
         bench.fake.before = lambda request: None
         assert bench.sync().created == 5
         assert bench.fake.wrong() == []
