@@ -75,6 +75,11 @@ class Reports:
         """Name of the present results: changes when a report would read differently, marks on tasks apart."""
         return hashlib.sha256(repr(self._results(project)).encode()).hexdigest()[:16]
 
+    def marks(self, project: Row) -> str:
+        """Name of the present marks on tasks."""
+        marks = sorted((task, row["at"]) for task, row in self._reviews.done(project["id"]).items())
+        return hashlib.sha256(repr(marks).encode()).hexdigest()[:16]
+
     def _state(self, project: Row) -> tuple[Any, ...]:
         """What a report depends on; cheap to ask."""
         marks = self._reviews.done(project["id"])

@@ -42,6 +42,7 @@ def show(number: int) -> Response:
     text = pages.served(
         found,
         version=reports().version(project),
+        marks=reports().marks(project),
         query=f"control={found['control']}",
         tables=TABLES,
         facts=facts(found),
@@ -102,7 +103,8 @@ def state() -> Response:
     project = doors.enter(project_number(request.args.get("project")), "report")
     job = job_of(project)
     working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
-    return doors.data({"version": reports().version(project), "working": working, "job": job_view(job)})
+    names = {"version": reports().version(project), "marks": reports().marks(project)}
+    return doors.data({**names, "working": working, "job": job_view(job)})
 
 
 @report.get("/api/queue")
@@ -129,7 +131,8 @@ def mark() -> Response:
     who = doors.person(project, body)
     reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
     mark = reviews().done(project["id"])[number]
-    return doors.data({"task": number, "done": {"who": who, "when": moment(mark["at"])}}, status=201)
+    done = {"who": who, "when": moment(mark["at"])}
+    return doors.data({"task": number, "done": done, **_left(project)}, status=201)
 
 
 @report.delete("/api/queue/<int:task>")
@@ -138,7 +141,13 @@ def unmark(task: int) -> Response:
     project = doors.enter(project_number(request.args.get("project")), "report")
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} is not marked as done.")
-    return doors.data({"task": task, "done": None})
+    return doors.data({"task": task, "done": None, **_left(project)})
+
+
+def _left(project: Row) -> dict[str, Any]:
+    """What a page shows of the queue as a whole, after a mark."""
+    found = reports().queue(project, links_of(project))
+    return {"marks": reports().marks(project), "queue": {"low": found.n_low, "done": found.n_done}}
 
 
 @report.post("/api/comparisons")

@@ -122,7 +122,6 @@ class TestReport:
         clean.goto(demo.links["report"])
         clean.get_by_role("checkbox", name="jaccard").check()
         clean.get_by_role("button", name="Compare").click()
-        clean.get_by_role("button", name="Show them").click()
         row = clean.locator("#h-compare ~ .scroll tr", has_text="jaccard")
         row.wait_for()
         assert re.search(r"0\.\d\d", row.inner_text())
@@ -261,7 +260,7 @@ def test_the_news_of_a_changed_answer_reach_an_open_report(demo: Demo, clean: An
     ]
     try:
         demo.api.patch(f"/api/annotations/{annotation['id']}/", {"result": result})
-        clean.get_by_role("button", name="Show them").wait_for()
+        clean.get_by_text("brought up to date just now").wait_for()
     finally:
         demo.api.patch(f"/api/annotations/{annotation['id']}/", {"result": annotation["result"]})
 

@@ -167,3 +167,67 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     assert "Whole project, diagnosis" in said and f"alpha {other}" in said
     assert serious_faults(page) == []
     context.close()
+
+
+class TestLive:
+    """What changes shows without a reload, and nobody loses their place."""
+
+    @pytest.fixture
+    def page(self, made: Served, chromium: Any) -> Iterator[Any]:
+        context = chromium.new_context()
+        page = context.new_page()
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(made.report)
+        page.locator("[data-chart=histogram] canvas").wait_for()
+        page.evaluate("window.here = 'the same page'")
+        yield page
+        assert page.evaluate("window.here") == "the same page", "the page was loaded again"
+        assert problems == []
+        context.close()
+
+    def test_a_comparison_appears_and_focus_stays(self, made: Served, page: Any) -> None:
+        from ml_backend.report.compare import run_wanted
+        from ml_backend.settings import ProjectSettings
+
+        page.get_by_role("checkbox", name="jaccard").check()
+        page.locator("#h-how").scroll_into_view_if_needed()
+        details = page.locator("section[aria-labelledby=h-tasks] details")
+        details.locator("summary").click()
+        page.get_by_role("button", name="Compare").click()
+        page.get_by_text("Being computed").first.wait_for()
+        box = page.get_by_role("checkbox", name="levenshtein")
+        box.check()
+        seeded = made.seeded
+        run_wanted(
+            seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure)
+        )
+        seeded.services.store.update_project(seeded.project, wanted_at=None)
+        seeded.services.store.close_stale_jobs(seeded.project, but=0)
+        page.locator("section[aria-labelledby=h-compare] tr", has_text="jaccard").wait_for()
+        assert box.is_checked() and page.evaluate("document.activeElement.value") == "levenshtein"
+        assert details.evaluate("one => one.open")
+        assert len(charts_of(page)) >= 3, "the charts are drawn again"
+
+    def test_done_counts_follow_at_once(self, made: Served, page: Any) -> None:
+        counts = page.locator("#queue-counts")
+        assert "0 are done" in counts.inner_text()
+        box = page.locator(".queue input.done").first
+        box.focus()
+        page.keyboard.press("Space")
+        counts.get_by_text("1 is done.").or_(counts.filter(has_text="1 is done.")).first.wait_for()
+        assert page.evaluate("document.activeElement.matches('input.done')")
+
+    def test_the_marks_of_others_arrive(self, made: Served, page: Any) -> None:
+        row = page.locator(".queue tbody tr").first
+        task = row.get_attribute("data-task")
+        page.fill("#viewer-name", "Half a na")
+        body = {"project": NUMBER, "task": int(task or 0), "who": "Bea"}
+        key = {"X-Softirr-Key": made.seeded.key("report")}
+        assert made.seeded.client.post("/api/queue", json=body, headers=key).status_code == 201
+        shown = page.locator(f'.queue tr[data-task="{task}"]')
+        shown.get_by_text("Bea").wait_for()
+        assert "1 is done" in page.inner_text("#queue-counts") and shown.locator("input.done").is_checked()
+        assert page.input_value("#viewer-name") == "Half a na"
+        assert page.evaluate("document.activeElement.id") == "viewer-name"

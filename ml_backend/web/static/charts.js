@@ -1,8 +1,8 @@
-/* The report's charts, by ECharts, from the data block of the page. Tooltips are drawn, not HTML: no text of a person becomes markup. */
+/* The report's charts, by ECharts, from the data block of the page. Tooltips are drawn, not HTML: no text of a person becomes markup.
+   What they are drawn into may be replaced by newer parts of the page (report.js): then "softirr:replaced" has everything drawn again. */
 (() => {
   const block = document.getElementById("charts");
   if (!block || !globalThis.echarts) return;
-  const data = JSON.parse(block.textContent);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const drawn = [];
 
@@ -158,6 +158,7 @@
 
   function draw() {
     for (const chart of drawn.splice(0)) chart.dispose();
+    const data = JSON.parse(block.textContent);
     const c = colours();
     for (const node of document.querySelectorAll(".chart")) {
       const name = node.dataset.chart;
@@ -178,49 +179,61 @@
     }
   }
 
-  draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   const observer = new ResizeObserver(() => drawn.forEach((chart) => chart.resize()));
-  document.querySelectorAll(".chart").forEach((node) => observer.observe(node));
+
+  function start() {
+    draw();
+    observer.disconnect();
+    document.querySelectorAll(".chart").forEach((node) => observer.observe(node));
+    tables();
+  }
+
+  start();
+  addEventListener("softirr:replaced", start);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("beforeprint", () => drawn.forEach((chart) => chart.resize()));
 
   // tables that are long, and tables that sort: of use in the file too
-  for (const table of document.querySelectorAll("table[data-more]")) {
-    const rows = [...table.tBodies[0].rows];
-    const first = Number(table.dataset.more);
-    if (rows.length <= first + 2) continue;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "more";
-    const fold = (folded) => {
-      rows.slice(first).forEach((row) => { row.hidden = folded; });
-      button.textContent = folded ? `Show ${many(rows.length - first)} more` : "Show fewer";
-      button.setAttribute("aria-expanded", String(!folded));
-    };
-    button.addEventListener("click", () => fold(button.getAttribute("aria-expanded") === "true"));
-    fold(true);
-    table.after(button);
-  }
-
-  for (const table of document.querySelectorAll("table.sortable")) {
-    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+  function tables() {
+    for (const table of document.querySelectorAll("table[data-more]:not([data-folds])")) {
+      const rows = [...table.tBodies[0].rows];
+      const first = Number(table.dataset.more);
+      if (rows.length <= first + 2) continue;
+      table.dataset.folds = "1";
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...cell.childNodes);
-      cell.append(button);
-      button.addEventListener("click", () => {
-        const up = cell.getAttribute("aria-sort") === "descending";
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        cell.setAttribute("aria-sort", up ? "ascending" : "descending");
-        const value = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
-        const rows = [...table.tBodies[0].rows].sort((a, b) => {
-          const [x, y] = [value(a), value(b)];
-          if (x === "" || y === "") return (x === "") - (y === "");
-          const order = Number.isNaN(Number(x)) || Number.isNaN(Number(y)) ? x.localeCompare(y) : Number(x) - Number(y);
-          return up ? order : -order;
+      button.className = "more";
+      const fold = (folded) => {
+        rows.slice(first).forEach((row) => { row.hidden = folded; });
+        button.textContent = folded ? `Show ${many(rows.length - first)} more` : "Show fewer";
+        button.setAttribute("aria-expanded", String(!folded));
+      };
+      button.addEventListener("click", () => fold(button.getAttribute("aria-expanded") === "true"));
+      fold(true);
+      table.after(button);
+    }
+
+    for (const table of document.querySelectorAll("table.sortable:not([data-sorts])")) {
+      table.dataset.sorts = "1";
+      [...table.tHead.rows[0].cells].forEach((cell, column) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(...cell.childNodes);
+        cell.append(button);
+        button.addEventListener("click", () => {
+          const up = cell.getAttribute("aria-sort") === "descending";
+          for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+          cell.setAttribute("aria-sort", up ? "ascending" : "descending");
+          const value = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
+          const rows = [...table.tBodies[0].rows].sort((a, b) => {
+            const [x, y] = [value(a), value(b)];
+            if (x === "" || y === "") return (x === "") - (y === "");
+            const order = Number.isNaN(Number(x)) || Number.isNaN(Number(y)) ? x.localeCompare(y) : Number(x) - Number(y);
+            return up ? order : -order;
+          });
+          table.tBodies[0].append(...rows);
         });
-        table.tBodies[0].append(...rows);
       });
-    });
+    }
   }
 })();
