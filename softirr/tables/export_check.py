@@ -110,7 +110,7 @@ def check_control(tasks: Iterable[Mapping[str, Any]], control: str) -> Iterator[
     for position, task in enumerate(tasks):
         for number, annotation in enumerate(task["annotations"], start=1):
             place = _named("annotation", annotation, number)
-            if always and "was_cancelled" not in annotation:
+            if always and annotation.get("was_cancelled") is None:
                 yield position, f"{place}: was_cancelled is missing, which the other annotations have"
             for region in annotation["result"]:
                 if region.get("from_name") == control and region["type"] != "textarea":
