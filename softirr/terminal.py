@@ -28,11 +28,17 @@ def guarded(run: Callable[[], int | None]) -> int:
 
     Whatever ends it early is one sentence on standard error.
     """
+    if sys.stdout is None:  # closed by the caller
+        return _said("Standard output is closed, so the result can't be written.", 1)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = run() or 0
+        try:
+            status = run() or 0
+        except SystemExit:  # of argparse, after --help or a refusal
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
         return status
     except SoftirrError as error:
@@ -52,7 +58,9 @@ def guarded(run: Callable[[], int | None]) -> int:
 
 
 def _said(sentence: str, status: int) -> int:
-    print(f"softirr: {sentence}", file=sys.stderr)
+    if sys.stderr is not None:  # else print would take standard output
+        with contextlib.suppress(OSError):
+            print(f"softirr: {sentence}", file=sys.stderr)
     return status
 
 

@@ -111,12 +111,15 @@ class Chance:
     pairs_scored: int
     cohen_loadings: Floats | None = None
 
-    def cohen_sum_error(self, slopes: Floats) -> float:
-        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,)."""
+    def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
+        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,), or of these rater pairs only."""
+        which = slice(None) if pairs is None else pairs
+        error = self.cohen_error[which]
         if self.cohen_loadings is None:
-            return float(np.sqrt(np.sum((slopes * self.cohen_error) ** 2)))
-        own = np.maximum(self.cohen_error**2 - np.sum(self.cohen_loadings**2, axis=1), 0.0)
-        return float(np.sqrt(np.sum((slopes @ self.cohen_loadings) ** 2) + np.sum(slopes**2 * own)))
+            return float(np.sqrt(np.sum((slopes * error) ** 2)))
+        loadings = self.cohen_loadings[which]
+        own = np.maximum(error**2 - np.sum(loadings**2, axis=1), 0.0)
+        return float(np.sqrt(np.sum((slopes @ loadings) ** 2) + np.sum(slopes**2 * own)))
 
     @property
     def standard_error(self) -> float:

@@ -44,8 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] and given[0] in _PROGRAMS:
         module = importlib.import_module(_PROGRAMS[given[0]][0])
         return guarded(lambda: module.main(given[1:]))
-    arguments = parser().parse_args(given)
-    return guarded(lambda: arguments.run(arguments))
+
+    def run() -> int | None:
+        arguments = parser().parse_args(given)
+        status: int | None = arguments.run(arguments)
+        return status
+
+    return guarded(run)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -134,48 +134,51 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     if reason := missing(ratings):
         return undefined(reason)
     comparisons = ratings.comparisons
-    wanted = np.arange(len(comparisons.rater_pairs))
-    if rater is not None:
-        wanted = wanted[(comparisons.rater_pairs == rater).any(axis=1)]
+    if rater is None:
+        wanted: Ints = np.arange(len(comparisons.rater_pairs))
+        mine: Ints = np.arange(len(comparisons.item))
+    else:
+        wanted, mine = comparisons.pairs_of_rater(rater), comparisons.of_rater(rater)
         if not len(wanted):
             return undefined(Undefined.NO_OTHER_RATER)
-    expected = float(chance.cohen[wanted].mean())
-    m = len(comparisons.rater_pairs)
-    count = comparisons.shared
-    observed = sums(comparisons.rater_pair, scores, m) / count
-    defined = np.zeros(m, dtype=bool)
-    defined[wanted] = (count[wanted] >= 2) & (1 - chance.cohen[wanted] > _CERTAIN)
+    met = chance.cohen[wanted]
+    expected = float(met.mean())
+    m = len(wanted)
+    count = comparisons.shared[wanted]
+    pair, own = np.searchsorted(wanted, comparisons.rater_pair[mine]), scores[mine]
+    observed = sums(pair, own, m) / count
+    defined = (count >= 2) & (1 - met > _CERTAIN)
     if not defined.any():
-        if (count[wanted] < 2).all() and len(wanted):
-            return undefined(Undefined.ONE_ITEM if len(wanted) == 1 else Undefined.NO_PAIR_DEFINED, expected)
-        return undefined(Undefined.NO_VARIATION if len(wanted) == 1 else Undefined.NO_PAIR_DEFINED, expected)
-    room = np.where(defined, 1 - chance.cohen, 1.0)
-    kappa = (observed - chance.cohen) / room
+        if (count < 2).all() and m:
+            return undefined(Undefined.ONE_ITEM if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
+        return undefined(Undefined.NO_VARIATION if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
+    room = np.where(defined, 1 - met, 1.0)
+    kappa = (observed - met) / room
     slope = (1 - kappa) / room
     k = int(defined.sum())
 
-    pair = comparisons.rater_pair
-    by_chance = chance.cohen_left + chance.cohen_right
+    by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
     mean_by_chance = sums(pair, by_chance, m) / count
-    one = (scores - observed[pair]) / room[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
+    one = (own - observed[pair]) / room[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
     used = np.flatnonzero(defined[pair])
-    items, place = np.unique(comparisons.item[used], return_inverse=True)
+    items, place = np.unique(comparisons.item[mine[used]], return_inverse=True)
     share = len(items) / (k * count[pair[used]])
     influence = sums(place, share * one[used], len(items))
     # the noise of one influence: rater pairs draw their chance pairs independently of each other
-    noise = float(np.sum(slope[defined] ** 2 * chance.cohen_noise[defined] * len(items) / (k**2 * count[defined])))
-    error = chance.cohen_sum_error(np.where(defined, slope, 0.0)) / k
-    apart = _corrected_all(observed, (count * chance.cohen - observed) / np.maximum(count - 1, 1))
+    noisy = chance.cohen_noise[wanted[defined]]
+    noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) / (k**2 * count[defined])))
+    error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
+    apart = _corrected_all(observed, (count * met - observed) / np.maximum(count - 1, 1))
     shift = np.where(np.isfinite(apart), apart - kappa, 0.0)[defined]
     return Estimate(
         float(kappa[defined].mean()),
         influence,
         None,
-        float(chance.cohen[defined].mean()),
+        float(met[defined].mean()),
         error,
         noise,
         shift=float(shift.mean()),
-        replicate=_mean_cohen_replicates(pair[used], place, len(items), scores[used], by_chance[used], chance.cohen),
+        replicate=_mean_cohen_replicates(pair[used], place, len(items), own[used], by_chance[used], met),
     )
 
 
@@ -372,7 +375,7 @@ def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
 def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
     """Mean over a rater's items of the mean equivalence of the rater's answer with the others'."""
     comparisons = ratings.comparisons
-    mine = np.flatnonzero((comparisons.rater_pairs == rater).any(axis=1)[comparisons.rater_pair])
+    mine = comparisons.of_rater(rater)
     if not len(mine):
         return undefined(Undefined.NO_OTHER_RATER)
     _, place = np.unique(comparisons.item[mine], return_inverse=True)

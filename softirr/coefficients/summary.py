@@ -24,6 +24,9 @@ COEFFICIENTS = (
 )
 """Every coefficient, in the order of reports."""
 
+MOST_RATER_PAIRS = 50_000
+"""With more rater pairs than these (317 raters who all met) none is listed: nobody reads them, and they take a kilobyte each."""
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -35,6 +38,7 @@ class Summary:
         Of the project.
     raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
         Of each: observed agreement, Cohen's kappa, and sigma against the chance of the whole project.
+        Without an entry for rater pairs where there are more than ``MOST_RATER_PAIRS``.
     beyond_chance : shape (P,), or None where there is no chance distribution
         See :func:`softirr.coefficients.distributions.beyond_chance`.
     """
@@ -71,6 +75,7 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     known = chance.distribution
     beyond = None if known is None or len(ratings.comparable_items) < 2 else beyond_chance(scores, known)
     no_sigma = undefined(Undefined.ONE_ITEM)
+    n_pairs = len(ratings.comparisons.rater_pairs)
     return Summary(
         coefficients={
             "observed_agreement": observed,
@@ -96,7 +101,7 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
                 co.cohen_pair(ratings, scores, chance, pair),
                 no_sigma if beyond is None else co.pair_agreement(ratings, beyond, pair),
             )
-            for pair in range(len(ratings.comparisons.rater_pairs))
+            for pair in range(n_pairs if n_pairs <= MOST_RATER_PAIRS else 0)
         ),
         beyond_chance=beyond,
     )

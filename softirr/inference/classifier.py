@@ -209,16 +209,20 @@ class PairClassifier:
         try:
             with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
                 batches, running = self._batches(lengths, order), set[Future[Any]]()
-                for where in batches:
-                    running.add(pool.submit(work, where))
-                    while len(running) >= 2 * threads:
+                try:
+                    for where in batches:
+                        running.add(pool.submit(work, where))
+                        while len(running) >= 2 * threads:
+                            finished, running = wait(running, return_when=FIRST_COMPLETED)
+                            for future in finished:
+                                yield from self._settled(future, pool, work, running)
+                    while running:
                         finished, running = wait(running, return_when=FIRST_COMPLETED)
                         for future in finished:
                             yield from self._settled(future, pool, work, running)
-                while running:
-                    finished, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        yield from self._settled(future, pool, work, running)
+                except BaseException:  # an interrupted run does not work off what waits
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         finally:
             # set_num_threads in a worker also changes what threads made later start with
             torch.set_num_threads(before)

@@ -25,6 +25,9 @@ _PROBES = (
 """Pairs of texts with something in them: some tokenizers take a pair whose second text is empty for a single text."""
 _NO_LIMIT = 1_000_000
 """Tokenizers without a limit of their own report a huge number."""
+_CHARACTERS_PER_TOKEN = 16
+"""More than tokens usually have: a text is tokenised this far at first, since tokenising 2 MB takes seconds."""
+_EDGE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +85,25 @@ class PairTokens:
         return len(self._template.before) + len(self._template.between) + len(self._template.behind)
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Tokenises the texts not seen so far, in one call of the tokenizer."""
+        """Tokenises the texts not seen so far; of a text that is far too long, only a beginning that is still longer than a pair may be."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._ids]
-        if unseen:
-            encoded = self._tokenizer(unseen, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-            self._ids.update((text, np.asarray(ids, dtype=np.int64)) for text, ids in zip(unseen, encoded, strict=True))
+        characters = _CHARACTERS_PER_TOKEN * self.max_length
+        if getattr(self._tokenizer, "truncation_side", "right") == "left":  # it needs the end of the text
+            characters = max((len(text) for text in unseen), default=0)
+        while unseen:
+            encoded = self._encode([text[:characters] for text in unseen])
+            # the end of a part may be tokenised otherwise than within the whole
+            enough = [
+                len(text) <= characters or len(ids) > self.max_length + _EDGE
+                for text, ids in zip(unseen, encoded, strict=True)
+            ]
+            self._ids.update((text, ids) for text, ids, done in zip(unseen, encoded, enough, strict=True) if done)
+            unseen = [text for text, done in zip(unseen, enough, strict=True) if not done]
+            characters *= 8
+
+    def _encode(self, texts: list[str]) -> list[NDArray[np.int64]]:
+        encoded = self._tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        return [np.asarray(ids, dtype=np.int64) for ids in encoded]
 
     def table(self, texts: Sequence[str]) -> TokenTable:
         """The texts (all tokenised), to put pairs of them together by index."""

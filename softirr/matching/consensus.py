@@ -28,7 +28,7 @@ RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_G
 Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
 KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
 
-MANY = 2_000
+MANY = 500
 """Above this many texts of one item (each rater's counted), texts are matched pair by pair, the surest first."""
 
 

@@ -7,8 +7,8 @@ characters.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ _SCORERS: dict[str, Any] = {
     "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|), Eq. indel
     "lcs": LCSseq.normalized_similarity,  # |LCS| / max(|a|, |b|), Eq. lcs
 }
+
+LONGEST = 20_000
+"""Characters of a text that an edit distance looks at; its time grows with the product of two lengths. The rest is cut off, and counted in
+the provenance as ``truncated_texts``."""
+_CELLS_AT_ONCE = 4_000_000_000
+"""Pairs of characters compared in one call of RapidFuzz, some tenths of a second: between calls the user can interrupt."""
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
@@ -48,29 +54,73 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
 @dataclass(frozen=True)
 class EditDistance:
-    """Levenshtein, Indel or LCS equivalence (paper, Eqs. norm_esim, indel, lcs). Two empty texts are equivalent (1)."""
+    """Levenshtein, Indel or LCS equivalence (paper, Eqs. norm_esim, indel, lcs). Two empty texts are equivalent (1).
+
+    Texts are compared by their first ``LONGEST`` characters.
+    """
 
     name: str
     workers: int = -1
+    _cut: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ≡ b) of each pair, shape (n,)."""
-        return self._distances([normalise(a) for a, _ in pairs], [normalise(b) for _, b in pairs])
+        return self._distances(
+            [self._shortened(normalise(a)) for a, _ in pairs], [self._shortened(normalise(b)) for _, b in pairs]
+        )
 
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
-        return process.cdist(rows, cols, scorer=_SCORERS[self.name], dtype=np.float32, workers=self.workers)
+        return self._block([self._shortened(text) for text in rows], [self._shortened(text) for text in cols])
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts, to be asked by index."""
-        return _EditIndex(self, np.array([*texts, None], dtype=object)[:-1])
+        return _EditIndex(self, np.array([*(self._shortened(text) for text in texts), None], dtype=object)[:-1])
 
     def provenance(self) -> Provenance:
-        """The measure's name; there is nothing else to know."""
-        return Provenance(measure=self.name)
+        """The measure's name, and how many texts were cut so far."""
+        return Provenance(measure=self.name, truncated_texts=len(self._cut))
+
+    def _shortened(self, text: str) -> str:
+        if len(text) <= LONGEST:
+            return text
+        self._cut.add(hash(text))
+        return text[:LONGEST]
+
+    def _block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        def part(start: int, stop: int) -> NDArray[np.float32]:
+            return process.cdist(
+                rows[start:stop], cols, scorer=_SCORERS[self.name], dtype=np.float32, workers=self.workers
+            )
+
+        width = sum(map(len, cols)) + len(cols)
+        return _in_parts(part, [len(text) * width for text in rows], (0, len(cols)), np.float32)
 
     def _distances(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
-        return process.cpdist(left, right, scorer=_SCORERS[self.name], dtype=np.float64, workers=self.workers)
+        def part(start: int, stop: int) -> NDArray[np.float64]:
+            return process.cpdist(
+                left[start:stop], right[start:stop], scorer=_SCORERS[self.name], dtype=np.float64, workers=self.workers
+            )
+
+        return _in_parts(part, [len(a) * len(b) for a, b in zip(left, right, strict=True)], (0,), np.float64)
+
+
+def _in_parts(
+    part: Callable[[int, int], NDArray[Any]], costs: Sequence[int], empty: tuple[int, ...], dtype: Any
+) -> NDArray[Any]:
+    """Results of ``part(start, stop)`` end to end, in parts that cost at most ``_CELLS_AT_ONCE`` each or are one row."""
+    if not costs:
+        return np.zeros(empty, dtype=dtype)
+    if sum(costs) <= _CELLS_AT_ONCE:
+        return part(0, len(costs))
+    results, start, cost = [], 0, 0
+    for place, more in enumerate(costs):
+        if place > start and cost + more > _CELLS_AT_ONCE:
+            results.append(part(start, place))
+            start, cost = place, 0
+        cost += more
+    results.append(part(start, len(costs)))
+    return np.concatenate(results)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +132,7 @@ class _EditIndex:
         return self.measure._distances(self.texts[left].tolist(), self.texts[right].tolist())
 
     def block(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float32]:
-        return self.measure.block(self.texts[rows].tolist(), self.texts[cols].tolist())
+        return self.measure._block(self.texts[rows].tolist(), self.texts[cols].tolist())
 
 
 @dataclass(frozen=True)

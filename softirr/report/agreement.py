@@ -17,9 +17,10 @@ from softirr.chance.stratified import stratified
 from softirr.coefficients import braylan
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
-from softirr.coefficients.summary import Summary, summarise
+from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary, summarise
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
+from softirr.matching.consensus import MANY
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
@@ -63,6 +64,9 @@ CHEAP_TARGET_SE = 0.001
 """The same where it is."""
 SET_POPULATION = 400_000
 """Pairs of answers that stand for all of them there when answers are sets."""
+
+MOST_PAIRS_OF_ITEM = 50_000
+"""Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
 
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
@@ -160,7 +164,14 @@ def agreement(
         raters=_raters(table, ratings, summary, with_interval),
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
         items=item_agreements(
-            table, scorer, ratings, scores, assignment, expected=fleiss_expected, beyond=summary.beyond_chance
+            table,
+            scorer,
+            ratings,
+            scores,
+            assignment,
+            expected=fleiss_expected,
+            beyond=summary.beyond_chance,
+            most_pairs=MOST_PAIRS_OF_ITEM,
         ),
         excluded=table.excluded,
         provenance=made.provenance(),
@@ -294,7 +305,7 @@ def _raters(
 def _rater_pairs(
     table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary, interval: WithInterval
 ) -> tuple[RaterPairAgreement, ...]:
-    if chance is None:
+    if chance is None or not summary.rater_pairs:
         return ()
     comparisons = ratings.comparisons
     rows = zip(
@@ -319,6 +330,7 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
         found.append(
             f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
         )
+    found += _crowds(table, ratings)
     left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
     if left_out and summary.coefficients["cohen_kappa"].value is not None:
         found.append(
@@ -326,3 +338,24 @@ def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tup
             "they share one item only, or all their answers are equivalent."
         )
     return tuple(found)
+
+
+def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
+    """What is left out because of very many raters."""
+    found = []
+    n_pairs = len(ratings.comparisons.rater_pairs)
+    if n_pairs > MOST_RATER_PAIRS:
+        found.append(f"There are {n_pairs:,} pairs of raters: they count, but are not listed one by one.")
+    crowded = int((ratings.per_item * (ratings.per_item - 1) // 2 > MOST_PAIRS_OF_ITEM).sum())
+    if crowded:
+        found.append(
+            f"Items with more than {MOST_PAIRS_OF_ITEM:,} pairs of answers: {crowded:,}. The pairs count, but are not listed one by one."
+        )
+    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    texts = np.bincount(ratings.item, weights=sizes[ratings.answer], minlength=ratings.n_items)
+    many = int((texts > MANY).sum())
+    if many:
+        found.append(
+            f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the coefficients are not affected."
+        )
+    return found

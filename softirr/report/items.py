@@ -26,6 +26,7 @@ def item_agreements(
     *,
     expected: float | None = None,
     beyond: Floats | None = None,
+    most_pairs: int | None = None,
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
@@ -59,14 +60,14 @@ def item_agreements(
     for number, id in enumerate(table.items):
         given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
         found = compared.consensus(given, assignment)
-        own = tuple(
-            (table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in range(*pairs[number])
-        )
-        mean = float(means[number]) if own else None
+        first, last = pairs[number]
+        listed = range(first, last if most_pairs is None or last - first <= most_pairs else first)
+        own = tuple((table.raters[rater[left[i]]], table.raters[rater[right[i]]], values[i]) for i in listed)
+        mean = float(means[number]) if last > first else None
         kappa = None
         if mean is not None and expected is not None and expected < 1 - _CERTAIN:
             kappa = (mean - expected) / (1 - expected)
-        sigma = float(sigmas[number]) if own and beyond is not None else None
+        sigma = float(sigmas[number]) if last > first and beyond is not None else None
         result.append(
             ItemAgreement(
                 id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa=kappa, sigma=sigma

@@ -49,7 +49,7 @@ def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
-        yield f"{_count(truncated, 'text')} too long for the model, cut at the end."
+        yield f"{_count(truncated, 'text')} too long for the measure, cut at the end."
     for warning in report.get("warnings", ()):
         yield f"Note: {warning}"
 

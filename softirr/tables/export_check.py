@@ -6,6 +6,7 @@ Only what decides who answered what is looked at: keys that are new in another v
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = ["Damage", "RepeatedKey", "check_annotations", "check_control", "check
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
 _LONGEST_ID = 40
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Damage(InputError):
@@ -136,7 +138,8 @@ def _check_ages(annotations: list[Mapping[str, Any]]) -> None:
         dated: dict[str, bool] = {}
         for number, annotation in enumerate(annotations, start=1):
             place = _named("annotation", annotation, number)
-            if not isinstance(annotation.get(key), str | None):
+            date = annotation.get(key)
+            if date is not None and not (isinstance(date, str) and _DATE.match(date)):
                 raise Damage(f"{place}: {key} is not a date")
             user = annotation["completed_by"]
             who = str(user.get("id", user.get("email")) if isinstance(user, Mapping) else user)

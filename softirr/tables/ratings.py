@@ -112,6 +112,28 @@ class Comparisons:
         order, ends = self._grouped
         return order[ends[pair] - self.shared[pair] : ends[pair]]
 
+    @cached_property
+    def _by_second(self) -> tuple[Ints, Ints]:
+        """Rater pairs in the order of their second rater, and that rater of each."""
+        order = np.argsort(self.rater_pairs[:, 1], kind="stable")
+        return order, self.rater_pairs[order, 1]
+
+    def pairs_of_rater(self, rater: int) -> Ints:
+        """Which rater pairs this rater is one of, ascending."""
+        order, second = self._by_second
+        first = self.rater_pairs[:, 0]  # ascending: the pairs are in order
+        as_first = np.arange(*np.searchsorted(first, (rater, rater + 1)))
+        as_second = order[slice(*np.searchsorted(second, (rater, rater + 1)))]
+        return np.sort(np.concatenate([as_first, as_second]))
+
+    def of_rater(self, rater: int) -> Ints:
+        """Which comparisons this rater's answers are part of, ascending."""
+        order, ends = self._grouped
+        pairs = self.pairs_of_rater(rater)
+        sizes = self.shared[pairs]
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.sort(order[np.repeat(ends[pairs] - sizes, sizes) + within])
+
 
 def _compare(ratings: Ratings) -> Comparisons:
     order = np.lexsort((ratings.rater, ratings.item))

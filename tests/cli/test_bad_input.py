@@ -394,6 +394,22 @@ class TestTheResultCanNotBeShown:
         assert done.returncode == 1
         assert "The result can't be written: No space left on device" in _sentence(done.stderr)
 
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by /dev/full")
+    @pytest.mark.parametrize("arguments", [["measures"], ["measures", "--json"]], ids=" ".join)
+    def test_a_full_disk_for_other_commands(self, arguments: list[str]) -> None:
+        with open("/dev/full", "w") as full:
+            done = _run(*arguments, stdout=full)
+        assert done.returncode == 1
+        assert "The result can't be written: No space left on device" in _sentence(done.stderr)
+
+    @pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
+    @pytest.mark.parametrize("options", ["", "--json"])
+    def test_closed_standard_output(self, table: str, options: str) -> None:
+        command = f"exec {sys.executable} -m softirr score {table} --measure exact {options} >&-"
+        done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert "Standard output is closed" in _sentence(done.stderr)
+
     @pytest.mark.skipif(os.name == "nt", reason="the shell is POSIX")
     def test_a_reader_that_goes_away(self, table: str) -> None:
         command = f"{sys.executable} -m softirr score {table} --measure exact | true"

@@ -198,3 +198,34 @@ def test_unusable_models_are_refused_in_words(tmp_path: Path, bert_model: Path) 
 def test_a_missing_gpu_is_said() -> None:
     with pytest.raises(InputError, match="not on this machine"):
         pick_device("cuda")
+
+
+def test_of_a_text_that_is_far_too_long_only_the_beginning_is_tokenised(tmp_path):
+    from softirr.inference.tokens import PairTokens
+
+    class Tokenizer:
+        """One token a word; the tokens between two texts are 1."""
+
+        model_max_length = 20
+        truncation_side = "right"
+        characters = 0
+
+        def __call__(self, texts, second=None, **options):
+            if isinstance(texts, list):
+                self.characters += sum(map(len, texts))
+                return {"input_ids": [self._ids(text) for text in texts]}
+            ids = self._ids(texts)
+            return {"input_ids": ids if second is None else [*ids, 1, *self._ids(second)]}
+
+        def _ids(self, text):
+            return [2 + len(word) for word in text.split()]
+
+    tokenizer = Tokenizer()
+    tokens = PairTokens(tokenizer, 20)
+    assert tokens.assembled
+    long, words = "ab " * 100_000, "x" * 1_000 + " y"
+    table = tokens.table([long, words, "a b"])
+    assert tokenizer.characters < 10_000
+    assert table.lengths.tolist()[1:] == [2, 2]
+    _, cut = table.pair_lengths(np.array([0, 1]), np.array([2, 2]))
+    assert cut.tolist() == [True, False]

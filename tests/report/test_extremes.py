@@ -1,0 +1,75 @@
+"""Very long texts and very many raters: bounded work, and the report says what was left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.coefficients import summary
+from softirr.matching import consensus
+from softirr.measures import lexical
+from softirr.report import agreement as module
+
+
+def _table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(item, rater, (text,)) for item, rater, text in rows)
+
+
+@pytest.mark.parametrize("name", ["levenshtein", "indel", "lcs"])
+def test_an_edit_distance_looks_at_the_beginning_of_a_long_text_and_says_so(name, monkeypatch):
+    monkeypatch.setattr(lexical, "LONGEST", 10)
+    table = _table(("1", "a", "0123456789 and more"), ("1", "b", "0123456789"), ("2", "a", "x"), ("2", "b", "y"))
+    report = softirr.agreement(table, name)
+    assert report.items[0].agreement == 1
+    assert report.provenance.truncated_texts == 1
+
+
+def test_texts_of_a_normal_length_are_not_cut():
+    assert softirr.agreement(_table(("1", "a", "x" * 20_000), ("1", "b", "y")), "indel").provenance.truncated_texts == 0
+
+
+@pytest.mark.parametrize("name", ["levenshtein", "indel", "lcs"])
+def test_work_is_done_in_parts_with_the_same_result(name, monkeypatch):
+    texts = [f"text {i} {'x' * (i % 7)}" for i in range(30)]
+    whole = lexical.make(name).block(texts, texts)
+    pairs = lexical.make(name).score([(a, b) for a in texts for b in texts[:3]])
+    calls = []
+    monkeypatch.setattr(lexical, "_CELLS_AT_ONCE", 2_000)
+    cdist = lexical.process.cdist
+    monkeypatch.setattr(
+        lexical.process, "cdist", lambda rows, *rest, **more: calls.append(rows) or cdist(rows, *rest, **more)
+    )
+    np.testing.assert_array_equal(lexical.make(name).block(texts, texts), whole)
+    assert len(calls) > 5
+    np.testing.assert_array_equal(lexical.make(name).score([(a, b) for a in texts for b in texts[:3]]), pairs)
+
+
+def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = [(str(i), f"r{r}", f"text {rng.integers(4)}") for i in range(3) for r in range(8)]
+    before = softirr.agreement(_table(*rows), "indel")
+    monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 10)
+    monkeypatch.setattr(module, "MOST_RATER_PAIRS", 10)
+    monkeypatch.setattr(module, "MOST_PAIRS_OF_ITEM", 10)
+    monkeypatch.setattr(module, "MANY", 5)
+    monkeypatch.setattr(consensus, "MANY", 5)
+    after = softirr.agreement(_table(*rows), "indel")
+    assert after.coefficients == before.coefficients
+    assert after.raters == before.raters
+    assert [item.agreement for item in after.items] == [item.agreement for item in before.items]
+    assert (after.rater_pairs, [item.pairs for item in after.items]) == ((), [(), (), ()])
+    said = " ".join(after.warnings)
+    assert "28 pairs of raters" in said
+    assert "more than 10 pairs of answers: 3" in said
+    assert "more than 5 texts: 3" in said
+
+
+def test_a_rater_s_values_are_those_of_the_table_of_its_comparisons():
+    """Kappa of one rater is the mean of the kappas of its rater pairs."""
+    rng = np.random.default_rng(1)
+    rows = [(str(i), f"r{r}", f"text {rng.integers(3)}") for i in range(20) for r in range(5) if rng.random() < 0.8]
+    report = softirr.agreement(_table(*rows), "indel")
+    for rater in report.raters:
+        own = [pair.cohen_kappa.value for pair in report.rater_pairs if rater.id in pair.raters]
+        assert rater.cohen_kappa.value == pytest.approx(np.mean([value for value in own if value is not None]))
