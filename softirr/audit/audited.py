@@ -1,8 +1,8 @@
 """The audit: a person judges a small random sample of pairs, and the coefficients are right whatever the measure.
 
 ``sample`` draws units and writes them as a sheet of texts only; ``apply`` reads judged sheets and gives the audited coefficients. A unit is a
-pair of answers: of two raters to one item, or of different items (agreement by chance). A unit of sets has a row for each pair of
-texts that could match: all but those that stand in both sets, which match each other. Identical answers are never asked.
+pair of texts of two raters: of their answers to one item, or to different items (agreement by chance). So N units are N judgements, also
+where answers are sets of texts. Identical texts are never asked, and neither is a text that stands in both answers.
 
 "First is more general" and "second is more general" say that the two texts are not equivalent: they count as different. "Can't tell" and an
 empty judgement count as not judged; the estimate takes units that were not judged as missing at random.
@@ -22,11 +22,10 @@ import numpy as np
 
 from softirr.audit.design import Design
 from softirr.audit.estimate import AUDITED, Audited, estimate
-from softirr.audit.units import AuditUnit, Frames, TextPair, digest, seed_of
+from softirr.audit.units import AuditUnit, Frames, digest, seed_of
 from softirr.chance import estimates as chances
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
-from softirr.matching.assignment import set_equivalence
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.cache import MemoryCache, PairCache
 from softirr.provenance import Progress
@@ -39,6 +38,7 @@ from softirr.text import normalise
 
 __all__ = [
     "JUDGEMENTS",
+    "ONLY",
     "VALUES",
     "WIDTHS",
     "AuditReport",
@@ -46,8 +46,8 @@ __all__ = [
     "AuditSummary",
     "AuditUnit",
     "Judgements",
-    "TextPair",
     "apply",
+    "judges_agreement",
     "read_sheet",
     "sample",
 ]
@@ -55,6 +55,9 @@ __all__ = [
 WIDTHS = (0.05, 0.1, 0.2)
 """Widths of the interval for which the report says how many judgements they need."""
 JUDGEMENTS = 60
+
+ONLY = 1
+"""The number of a unit's pair of texts in a sheet: there is one."""
 
 _LEAST_JUDGED = 8
 _NOT_AUDITED = "the audit does not cover it"
@@ -72,7 +75,7 @@ class AuditSheet:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(HEADER)
         for unit in self.units:
-            writer.writerows((unit.id, pair.number, pair.text_a, pair.text_b, "") for pair in unit.pairs)
+            writer.writerow((unit.id, ONLY, unit.text_a, unit.text_b, ""))
         return out.getvalue()
 
 
@@ -82,18 +85,16 @@ class AuditSummary:
 
     Attributes
     ----------
-    judgements : int
-        Pairs of texts that were judged, each once however many judges it had.
-    units : int
-        Units judged.
+    judgements, units : int
+        Pairs of texts that were judged, each once however many judges it had. (Two names for one number.)
     asked : int
-        Units in the sheets.
+        Pairs of texts in the sheets.
     plain : dict of str to float or None
         The coefficients without the audit.
     off : dict of str to float or None
         Plain minus audited.
     needed_for_width : dict of str to int or None
-        Units to judge in all (``judgements`` of :func:`sample`) that bring the interval of Cohen's kappa (or the first that is defined) to about a width; None where even judging
+        Pairs to judge in all (``judgements`` of :func:`sample`) that bring the interval of Cohen's kappa (or the first that is defined) to about a width; None where even judging
         everything would not, because the items themselves are a sample.
     judges : int
     judges_agreement : dict or None
@@ -142,7 +143,7 @@ class AuditReport:
     def lines(self) -> list[str]:
         """What the audit found, for people."""
         audit = self.audit
-        result = [f"{audit.judgements} judgements on {audit.units} of {audit.asked} units."]
+        result = [f"{audit.judgements} of {audit.asked} pairs of texts are judged."]
         for name in AUDITED:
             found = self.coefficients[name]
             if found.value is None or found.ci95 is None:
@@ -155,7 +156,7 @@ class AuditReport:
             result.append(line + ".")
         for width, total in audit.needed_for_width.items():
             if total is not None and total > audit.units:
-                result.append(f"About {total - audit.units} more units bring the interval to a width of {width}.")
+                result.append(f"About {total - audit.units} more judgements bring the interval to a width of {width}.")
         if audit.judges_agreement:
             own = audit.judges_agreement
             alpha = "not defined" if own["krippendorff_alpha"] is None else f"{own['krippendorff_alpha']:.2f}"
@@ -184,7 +185,7 @@ def sample(
     measure : str or Measure
         Where it is unsure, more units are drawn.
     judgements : int
-        How many units (pairs of answers). A larger number with the same seed draws the same units and more.
+        How many pairs of texts. A larger number with the same seed draws the same pairs and more.
     seed : int
     assignment : {"optimal", "greedy"}
         How the measure's sets are matched.
@@ -248,7 +249,7 @@ def apply(
     frames = Frames(table, measure, seed, assignment, store, progress)
     units, draws = frames.found(ids)
     _check_texts(read, units)
-    judged = _judged(read, frames, units)
+    judged = _judged(read, units)
     _check_enough(frames.design, judged, draws)
     plain = agreement(table, frames.measure, assignment=assignment, cache=store, progress=progress)
     ratings = frames.design.ratings
@@ -267,12 +268,11 @@ def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUn
     for sheet in sheets:
         for key, value in sheet.values.items():
             checked(value, sheet.place(key))
-            pairs = units[key[0]][0].pairs
-            if not 1 <= key[1] <= len(pairs):
+            if key[1] != ONLY:
                 raise InputError(f"{sheet.place(key)}: unit {key[0]} has no pair {key[1]}.")
             told = sheet.texts.get(key) if sheet.texts else None
-            pair = pairs[key[1] - 1]
-            if told is not None and tuple(map(normalise, told)) != (normalise(pair.text_a), normalise(pair.text_b)):
+            unit = units[key[0]][0]
+            if told is not None and tuple(map(normalise, told)) != (normalise(unit.text_a), normalise(unit.text_b)):
                 raise InputError(
                     f"{sheet.place(key)}: the texts are not those that were drawn; leave them as they are."
                 )
@@ -285,74 +285,38 @@ class _Judged:
     Attributes
     ----------
     units : dict
-        True equivalence of pairs of answers.
-    pairs : int
-        Pairs of texts judged.
+        True equivalence of pairs of texts, by their numbers.
+    unsure : int
+        Pairs of texts on which somebody could not tell, and nobody could.
     judges : int
     agreement : dict or None
     """
 
     units: dict[tuple[int, int], float]
-    pairs: int
+    unsure: int
     judges: int
     agreement: dict[str, Any] | None
 
 
-def _judged(
-    sheets: Sequence[Judgements], frames: Frames, units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]
-) -> _Judged:
-    said: dict[tuple[str, int], dict[str, bool]] = {}
+def _judged(sheets: Sequence[Judgements], units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]) -> _Judged:
+    said: dict[str, dict[str, bool]] = {}
+    unsure: set[str] = set()
     for sheet in sheets:
         for key, value in sheet.values.items():
             mark = checked(value, sheet.place(key))
-            if mark not in ("", CANT_TELL):
-                judges = said.setdefault(key, {})
+            if mark == CANT_TELL:
+                unsure.add(key[0])
+            elif mark:
+                judges = said.setdefault(key[0], {})
                 if judges.setdefault(sheet.judge, mark == SAME) != (mark == SAME):
                     raise InputError(f"{sheet.place(key)}: {sheet.judge} judged this pair twice, differently.")
-    found: dict[tuple[int, int], float] = {}
-    for id, (unit, answers) in units.items():
-        who = sorted({judge for pair in unit.pairs for judge in said.get((id, pair.number), ())})
-        values = [
-            _equivalence(frames, answers, unit, {p.number: said.get((id, p.number), {}).get(j) for p in unit.pairs})
-            for j in who
-        ]
-        whole = [value for value in values if value is not None]
-        if whole:
-            found[answers] = float(np.mean(whole))
+    found = {units[id][1]: float(np.mean(list(judges.values()))) for id, judges in said.items()}
     names = {judge for judges in said.values() for judge in judges}
-    return _Judged(found, len(said), len(names), _judges_agreement(said))
+    return _Judged(found, len(unsure - said.keys()), len(names), judges_agreement(said))
 
 
-def _equivalence(
-    frames: Frames, answers: tuple[int, int], unit: AuditUnit, same: Mapping[int, bool | None]
-) -> float | None:
-    """Equivalence of two answers by one judge's word; None where a pair that was not judged could change it."""
-    k, l = answers  # noqa: E741
-    texts = frames.table.texts_of(k), frames.table.texts_of(l)
-    if len(unit.pairs) == 1 and len(texts[0]) == len(texts[1]) == 1:
-        value = same[1]
-        return None if value is None else float(value)
-    rows, cols = ({text: i for i, text in enumerate(side)} for side in texts)
-    weights = np.array([[a == b for b in texts[1]] for a in texts[0]], dtype=np.float64)
-    open_: list[tuple[int, int]] = []
-    for pair in unit.pairs:
-        value = same[pair.number]
-        turned = pair.text_a not in rows or pair.text_b not in cols
-        a, b = (pair.text_b, pair.text_a) if turned else (pair.text_a, pair.text_b)
-        if value is None:
-            open_.append((rows[a], cols[b]))
-        else:
-            weights[rows[a], cols[b]] = value
-    low = set_equivalence(weights)
-    # the texts of one answer differ in meaning: what is the same as one of them is different from the others
-    free = [(i, j) for i, j in open_ if not weights[i].any() and not weights[:, j].any()]
-    for i, j in free:
-        weights[i, j] = 1.0
-    return low if set_equivalence(weights) == low else None
-
-
-def _judges_agreement(said: Mapping[tuple[str, int], Mapping[str, bool]]) -> dict[str, Any] | None:
-    """How far the judges agree on the pairs of texts that two or more judged."""
+def judges_agreement(said: Mapping[str, Mapping[str, bool]]) -> dict[str, Any] | None:
+    """How far the judges agree on the pairs of texts that two or more judged: by pair, what each judge said; None where there are none."""
     names = sorted({judge for judges in said.values() for judge in judges})
     shared = [judges for judges in said.values() if len(judges) > 1]
     if len(names) < 2 or not shared:
@@ -373,21 +337,25 @@ def _judges_agreement(said: Mapping[tuple[str, int], Mapping[str, bool]]) -> dic
 
 
 def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
-    """Both frames need some judged units, as far as they have any to judge."""
-    count = [0, 0]
+    """Both frames need some judged pairs, as far as they have any to judge."""
     keys: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
     for _, (frame, member) in zip(range(draws), design.draws(), strict=False):
         keys[frame].add(design.key(frame, member))
-    for frame in (0, 1):
-        count[frame] = sum(pair in judged.units for pair in keys[frame])
+    count = [sum(pair in judged.units for pair in keys[frame]) for frame in (0, 1)]
     there = [sum(map(len, frame.queues)) for frame in (design.same, design.different)]
+    unsure = (
+        f" {judged.unsure} were judged as can't tell, which counts as not judged: say different where nothing in the guideline makes two texts "
+        "the same, or ask somebody who knows the subject to judge them."
+        if judged.unsure
+        else ""
+    )
     if len(judged.units) < _LEAST_JUDGED and sum(there) > len(judged.units):
         raise InputError(
-            f"Too few units are judged in full for an interval ({len(judged.units)}): judge at least {_LEAST_JUDGED}."
+            f"Too few pairs are judged for an interval ({len(judged.units)}): judge at least {_LEAST_JUDGED}.{unsure}"
         )
     if any(count[i] < min(2, there[i]) for i in (0, 1)):
         kind = "answers to one item" if count[0] < min(2, there[0]) else "answers to different items"
-        raise InputError(f"Too few pairs of {kind} are judged for an interval: judge more of the sheet.")
+        raise InputError(f"Too few pairs of {kind} are judged for an interval: judge more of the sheet.{unsure}")
 
 
 # --- report -----------------------------------------------------------------------------------------------------------
@@ -412,7 +380,7 @@ def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: in
         plain.expected_agreement.pairs_scored,
     )
     summary = AuditSummary(
-        judged.pairs,
+        len(judged.units),
         len(judged.units),
         asked,
         before,

@@ -1,8 +1,9 @@
-"""The pairs of answers from which judged ones are drawn: two frames, their strata, and the order of drawing.
+"""The pairs of texts from which judged ones are drawn: two frames, their strata, and the order of drawing.
 
 *Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items, drawn half for Cohen's
-chance agreement (two raters' answers to the items they share), half for the pooled one. Pairs whose equivalence is known (identical answers,
-an answer and an empty one) are in no stratum and are never judged.
+chance agreement (two raters' answers to the items they share), half for the pooled one. What is drawn and judged is a pair of texts, one of
+each answer. The texts of one answer differ in meaning, so each has at most one equivalent in the other answer, and the true equivalence of
+two answers is a sum over pairs of texts. Texts that stand in both answers match each other: no pair with one of them is ever judged.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from itertools import count
 
 import numpy as np
 
-from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.ratings import Floats, Ints, Ratings, sums
 
 LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
 """Share of the judgements that goes to different-item pairs: more where agreement by chance varies more."""
 _CHANCE = 0.2
-"""Agreement by chance where identical answers don't tell it."""
+"""Agreement by chance where identical texts cannot tell it."""
 SAME_CUTS = (0.25, 0.5, 0.75)
 DIFFERENT_CUTS = (0.6, 0.9)
 """Quantiles of P that part the strata of each frame: few strata, so that each has some judged pairs."""
@@ -30,32 +31,105 @@ _FLAT = 0.4
 
 
 @dataclass(frozen=True, eq=False)
+class TextPairs:
+    """What could match in M pairs of answers, as E pairs of texts.
+
+    The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent texts.
+
+    Attributes
+    ----------
+    known : shape (M,)
+        Equivalence that needs no judgement: of texts that stand in both answers, and of two empty answers.
+    owner : shape (E,)
+        Which pair of answers each pair of texts belongs to.
+    left, right : shape (E,)
+        The texts; numbers of any kind, the same for the same text.
+    share : shape (E,)
+        2 / (m + n) for answers of m and n texts.
+    p : shape (E,)
+        The measure's P.
+    """
+
+    known: Floats
+    owner: Ints
+    left: Ints
+    right: Ints
+    share: Floats
+    p: Floats
+
+    @classmethod
+    def of(
+        cls, first: Ints, second: Ints, sizes: Ints, texts: Ints, score: Callable[[Ints, Ints], Floats]
+    ) -> TextPairs:
+        """All pairs of texts of pairs of answers, but for those with a text that stands in both answers.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+            Answers.
+        sizes : shape (V,)
+            How many texts each answer has.
+        texts : shape (sum of sizes,)
+            The texts of each answer, one answer after the other.
+        score : callable
+            The measure's P of texts left[i] and right[i].
+        """
+        start = np.cumsum(sizes) - sizes
+        m, n = sizes[first], sizes[second]
+        area = m * n
+        owner = np.repeat(np.arange(len(first)), area)
+        within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
+        row, col = within // np.maximum(n[owner], 1), within % np.maximum(n[owner], 1)
+        left, right = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
+        identical = left == right
+        row_at, col_at = (np.cumsum(m) - m)[owner] + row, (np.cumsum(n) - n)[owner] + col
+        row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
+        row_taken[row_at[identical]] = True
+        col_taken[col_at[identical]] = True
+        both = np.bincount(owner[identical], minlength=len(first))
+        known = np.where(m + n > 0, 2 * both / np.maximum(m + n, 1), 1.0)
+        kept = ~row_taken[row_at] & ~col_taken[col_at]
+        owner, left, right = owner[kept], left[kept], right[kept]
+        share = 2 / (m + n)[owner] if len(owner) else np.zeros(0)
+        p = np.asarray(score(left, right), dtype=np.float64) if len(owner) else np.zeros(0)
+        return cls(known, owner, left, right, share, p)
+
+    def weights(self, of_answers: Floats) -> Floats:
+        """Weight of each pair of texts in a weighted sum over pairs of answers, shape (E,)."""
+        return np.asarray(of_answers[self.owner] * self.share)
+
+    def equivalence(self, of_texts: Floats) -> Floats:
+        """Equivalence of the pairs of answers from that of the pairs of texts, shape (M,)."""
+        return np.asarray(np.clip(self.known + sums(self.owner, self.share * of_texts, len(self.known)), 0, 1))
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
-    """Pairs of answers from which judged ones are drawn.
+    """Pairs of texts from which judged ones are drawn.
 
     Attributes
     ----------
     first, second : shape (M,)
         Distinct answers.
     p : shape (M,)
-        Their equivalence: the measure's, or the true one where it is known.
-    stratum : shape (M,)
-        By P, ascending; -1 where the true equivalence is known.
-    rank : shape (M,)
+        Their equivalence according to the measure.
+    texts : TextPairs
+        Of these pairs of answers.
+    stratum : shape (E,)
+        Of each pair of texts, by P, ascending.
+    rank : shape (E,)
         Random order in which pairs of a stratum are drawn; does not depend on the measure.
     rate : shape (K,)
         Share of the judgements that each stratum gets.
-    step : float
-        Mean square, over the pairs in strata, of what one text matched otherwise changes: 1 for single texts, less for sets.
     """
 
     first: Ints
     second: Ints
     p: Floats
+    texts: TextPairs
     stratum: Ints
     rank: Floats
     rate: Floats
-    step: float = 1.0
 
     @classmethod
     def of(
@@ -63,40 +137,32 @@ class Frame:
         first: Ints,
         second: Ints,
         p: Floats,
-        known: Floats,
+        texts: TextPairs,
         rank: Floats,
         cuts: tuple[float, ...],
         *,
         tilt: bool,
-        step: Floats | None = None,
     ) -> Frame:
         """Strata at the quantiles of P; ties stay together.
 
         Parameters
         ----------
-        first, second, p, rank : shape (M,)
-        known : shape (M,)
-            True equivalence, nan where it is not known.
+        first, second, p : shape (M,)
+        texts : TextPairs
+        rank : shape (E,)
         cuts
             Quantiles.
         tilt : bool
-            Rare high P get more than their share, as the square root of the stratum's size; else nearly proportional.
-        step : shape (M,), optional
-            What one text matched otherwise changes of each pair's equivalence; 1 by default.
+            Oversample rare high P, as the square root of the stratum's size; else nearly proportional.
         """
-        stratum = np.full(len(p), -1, dtype=np.int64)
-        asked = np.flatnonzero(np.isnan(known))
-        p = np.where(np.isnan(known), p, known)
-        if not len(asked):
-            return cls(first, second, p, stratum, rank, np.zeros(0))
-        edges = np.unique(np.quantile(p[asked], cuts))
-        _, place = np.unique(np.searchsorted(edges, p[asked], side="left"), return_inverse=True)
-        stratum[asked] = place
-        size = np.bincount(place)
-        mean = np.bincount(place, weights=p[asked]) / size
+        if not len(rank):
+            return cls(first, second, p, texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
+        edges = np.unique(np.quantile(texts.p, cuts))
+        _, stratum = np.unique(np.searchsorted(edges, texts.p, side="left"), return_inverse=True)
+        size = np.bincount(stratum)
+        mean = np.bincount(stratum, weights=texts.p) / size
         rate = np.sqrt(size) if tilt else size * (np.sqrt(mean * (1 - mean)) + _FLAT)
-        square = 1.0 if step is None else float(np.mean(step[asked] ** 2))
-        return cls(first, second, p, stratum, rank, rate / rate.sum(), square)
+        return cls(first, second, p, texts, stratum.astype(np.int64), rank, rate / rate.sum())
 
     @cached_property
     def queues(self) -> list[Ints]:
@@ -120,7 +186,7 @@ class Design:
     cohen_weight, pooled_weight : shape (M,)
         Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
     chance : float
-        About how high agreement by chance is, from identical answers alone: how often they are identical by chance, over how often on one item.
+        About how high agreement by chance is, from identical texts alone: how much they make of agreement by chance, over agreement on one item.
     """
 
     ratings: Ratings
@@ -135,11 +201,10 @@ class Design:
         cls,
         ratings: Ratings,
         score: Callable[[Ints, Ints], Floats],
-        known: Callable[[Ints, Ints], Floats],
+        text_pairs: Callable[[Ints, Ints], TextPairs],
         *,
         pool: int,
         seed: int = 0,
-        sizes: Ints | None = None,
     ) -> Design:
         """Frames of a table.
 
@@ -149,13 +214,11 @@ class Design:
             With at least one item that has two answers.
         score
             The measure: equivalence of answer k[i] with answer l[i].
-        known
-            The true equivalence where it is known without judging, else nan.
+        text_pairs
+            What could match in answers k[i] and l[i].
         pool : int
             Pairs of the different-item frame.
         seed : int
-        sizes : shape (V,), optional
-            Texts of each answer; one by default.
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
@@ -166,12 +229,8 @@ class Design:
             (rows, draw_different, DIFFERENT_CUTS, True),
         ):
             first, second = ratings.answer[a], ratings.answer[b]
-            true = known(first, second)
-            p = np.zeros(len(first))
-            asked = np.flatnonzero(np.isnan(true))
-            p[asked] = score(first[asked], second[asked])
-            step = None if sizes is None else 2 / np.maximum(sizes[first] + sizes[second], 1)
-            frames.append(Frame.of(first, second, p, true, rng.random(len(first)), cuts, tilt=tilt, step=step))
+            texts = text_pairs(first, second)
+            frames.append(Frame.of(first, second, score(first, second), texts, _ranks(texts, rng), cuts, tilt=tilt))
         return cls(ratings, frames[0], frames[1], cohen, pooled, _chance_guess(frames[0], frames[1], pooled))
 
     @property
@@ -213,9 +272,9 @@ class Design:
             drawn[h] += 1
 
     def key(self, frame: int, member: int) -> tuple[int, int]:
-        """The unordered pair of answers of a draw: what is judged."""
-        chosen = self.different if frame else self.same
-        a, b = int(chosen.first[member]), int(chosen.second[member])
+        """The unordered pair of texts of a draw: what is judged."""
+        texts = (self.different if frame else self.same).texts
+        a, b = int(texts.left[member]), int(texts.right[member])
         return (a, b) if a < b else (b, a)
 
 
@@ -258,12 +317,23 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     return (first, second), cohen, pooled
 
 
+def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
+    """A random number for each pair of texts.
+
+    The first pair of texts takes the number of its pair of answers: so answers of one text are drawn in the same order whatever is known of them.
+    """
+    rank = rng.random(len(texts.known))[texts.owner]
+    later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
+    rank[later] = rng.random(len(later))
+    return np.asarray(rank)
+
+
 def _chance_guess(same: Frame, different: Frame, weights: Floats) -> float:
-    """Agreement by chance, supposing that equivalent answers are as often identical on different items as on one; at most 0.5."""
-    identical = same.first == same.second
-    if int(identical.sum()) < 5 or not len(weights):
+    """Agreement by chance, supposing that equivalent texts are as often identical on different items as on one; at most 0.5."""
+    identical = same.texts.known
+    if int((identical > 0).sum()) < 5 or not len(weights):
         return _CHANCE
-    by_chance = float(weights @ (different.first == different.second)) / float(weights.sum())
+    by_chance = float(weights @ different.texts.known) / float(weights.sum())
     return min((by_chance + 1 / len(weights)) / float(identical.mean()), 0.5)
 
 

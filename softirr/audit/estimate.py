@@ -1,7 +1,8 @@
 """Coefficients from a random sample of judged pairs and a measure known for all pairs: the difference estimator of survey sampling.
 
-Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement 1 - T over same-item pairs of answers, B over all pairs
-(``B = 1 - Pe``), where T is what a person who judges would say. The measure's P stands in for T, and the judged pairs say by how much it is
+Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement over same-item pairs of answers, B over all pairs
+(``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts (see :mod:`softirr.audit.design`), so both are weighted sums of
+T, which is 1 where a person says that two texts are the same. The measure's P stands in for T, and the judged pairs say by how much it is
 off: ``mean P over all + mean (T - P) over the judged``, within strata of P, with P weighted by how much it helps (Särndal, Swensson and
 Wretman 1992, ch. 6; prediction-powered inference with power tuning, Angelopoulos, Duchi and Zrnic 2023). It is unbiased with any measure.
 """
@@ -22,7 +23,7 @@ from softirr.coefficients.intervals import Coefficient, standard_error
 from softirr.tables.ratings import Floats, Ints, sums
 
 _UNSEEN = 1 / 3
-"""Judged pairs that never disagree with the measure count as if a third of one of them had (of sets: in one text)."""
+"""Judged pairs that never disagree with the measure count as if a third of one of them had."""
 _POOLED = 1.0
 """Judged pairs' worth of the mean variance of all strata of same-item pairs that each of them borrows: two judged pairs say little of their own."""
 _LENT = 0.5
@@ -37,17 +38,19 @@ AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "kri
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """What the judged pairs of one frame say about all its pairs.
+    """What the judged pairs of texts of one frame say about all its pairs.
 
     Attributes
     ----------
     frame : Frame
-    stratum : shape (M,)
+    stratum : shape (E,)
         As in the frame, with strata of fewer than two judged pairs joined to their neighbours.
     members : shape (n,)
         Judged pairs.
     adjusted : shape (n,)
-        T - λ (P - mean P of the stratum), λ fitted without the pair's own fold, so that it adds no bias.
+        T - λ (P - mean P of the stratum).
+    slope : shape (n,)
+        λ, fitted without the pair's own fold, so that it adds no bias.
     mean : shape (K,)
         Of ``adjusted`` in each stratum.
     variance : shape (K,)
@@ -55,13 +58,14 @@ class _Fit:
     freedom : shape (K,)
         Degrees of freedom of the variance.
     fitted : shape (M,)
-        T as far as it is known: the known ones, else calibrated P.
+        Equivalence of the pairs of answers, from T where it is known and calibrated P elsewhere.
     """
 
     frame: Frame
     stratum: Ints
     members: Ints
     adjusted: Floats
+    slope: Floats
     mean: Floats
     variance: Floats
     freedom: Floats
@@ -72,14 +76,14 @@ class _Fit:
         """From judged values, shape (n,); ``lent`` is the variance that strata borrow, None for a variance floor of their own."""
         stratum = _joined(frame.stratum, members)
         k = int(stratum.max()) + 1 if len(stratum) else 0
-        asked = np.flatnonzero(stratum >= 0)
-        size = np.bincount(stratum[asked], minlength=k)
+        size = np.bincount(stratum, minlength=k)
         if not len(members):
             nothing = np.zeros(k)
-            return cls(frame, stratum, members, nothing[:0], nothing, nothing + 0.25, nothing + 1, frame.p)
-        s, p = stratum[members], frame.p[members]
+            return cls(frame, stratum, members, nothing[:0], nothing[:0], nothing, nothing + 0.25, nothing + 1, frame.p)
+        every = frame.texts.p
+        s, p = stratum[members], every[members]
         n = np.bincount(s, minlength=k)
-        mean_p = sums(stratum[asked], frame.p[asked], k) / size
+        mean_p = sums(stratum, every, k) / size
         fold = np.arange(len(members)) % _FOLDS
         slope = np.zeros(len(members))
         for one in range(_FOLDS):
@@ -95,23 +99,20 @@ class _Fit:
             freedom = freedom + _POOLED
             # as much as a third of a disagreement among all judged pairs would show, where less was seen
             weights = size**2 / n
-            least = _UNSEEN * frame.step / len(members)
             seen = float(np.sum(weights * variance) / np.sum(weights))
-            variance = variance + max(least - seen, 0.0)
+            variance = variance + max(_UNSEEN / len(members) - seen, 0.0)
         else:
             variance = (square + _LENT * lent) / (freedom + _LENT)
             freedom = freedom + _LENT
         variance = np.where(n < size, variance, 0.0)
-        overall = _power(p, values, s, size)
-        fitted = frame.p.copy()
-        fitted[asked] = np.clip(mean[stratum[asked]] + overall * (frame.p[asked] - mean_p[stratum[asked]]), 0, 1)
+        fitted = np.clip(mean[stratum] + _power(p, values, s, size) * (every - mean_p[stratum]), 0, 1)
         fitted[members] = values
-        return cls(frame, stratum, members, adjusted, mean, variance, freedom, fitted)
+        return cls(frame, stratum, members, adjusted, slope, mean, variance, freedom, frame.texts.equivalence(fitted))
 
     @cached_property
     def size(self) -> Ints:
         """Pairs of each stratum, shape (K,)."""
-        return np.bincount(self.stratum[self.stratum >= 0], minlength=len(self.mean))
+        return np.bincount(self.stratum, minlength=len(self.mean))
 
     @cached_property
     def drawn(self) -> Ints:
@@ -123,25 +124,31 @@ class _Fit:
         """Mean variance of T around its calibrated value, over the pairs in strata."""
         return float(np.sum(self.size * self.variance) / max(self.size.sum(), 1))
 
-    def total(self, weights: Floats) -> float:
-        """Estimate of the weighted sum of T over the frame, for weights of shape (M,), at least 0."""
-        known = self.stratum < 0
-        result = float(np.sum((weights * self.frame.p)[known]))
+    def total(self, of_answers: Floats) -> float:
+        """Estimate of the weighted sum of the true equivalence over the pairs of answers, for weights of shape (M,), at least 0."""
+        result = float(np.sum(of_answers * self.frame.texts.known))
         if not len(self.mean):
             return result
         k = len(self.mean)
+        weights = self.frame.texts.weights(of_answers)
         s, w = self.stratum[self.members], weights[self.members]
         found = sums(s, w, k)
+        least = np.where(found > 0, found, 1)
         # a stratum in which none of the judged pairs counts for this coefficient lends its plain mean
-        mean = np.where(found > 0, sums(s, w * self.adjusted, k) / np.where(found > 0, found, 1), self.mean)
-        return result + float(np.sum(sums(self.stratum[~known], weights[~known], k) * mean))
+        mean = np.where(found > 0, sums(s, w * self.adjusted, k) / least, self.mean)
+        # where pairs of texts with a high P weigh more or less than others, their weighted mean P is not the plain one
+        p, size = self.frame.texts.p, np.maximum(self.size, 1)
+        off = p - (sums(self.stratum, p, k) / size)[self.stratum]
+        slope = sums(s, w * self.slope, k) / least
+        return result + float(
+            np.sum(sums(self.stratum, weights, k) * mean + sums(self.stratum, weights * off, k) * slope)
+        )
 
-    def variances(self, weights: Floats, more: float = 1.0) -> Floats:
+    def variances(self, of_answers: Floats, more: float = 1.0) -> Floats:
         """Variance of that estimate by stratum, were ``more`` times as many pairs judged; shape (K,)."""
         if not len(self.mean):
             return np.zeros(0)
-        asked = np.flatnonzero(self.stratum >= 0)
-        squares = sums(self.stratum[asked], weights[asked] ** 2, len(self.mean))
+        squares = sums(self.stratum, self.frame.texts.weights(of_answers) ** 2, len(self.mean))
         drawn = np.minimum(np.maximum(self.drawn * more, 1e-9), self.size)
         return np.asarray((1 - drawn / self.size) * self.size * squares * self.variance / drawn)
 
@@ -150,7 +157,7 @@ def _joined(stratum: Ints, members: Ints) -> Ints:
     """Strata, each with fewer than two judged pairs joined to the next one (the last to the one before)."""
     k = int(stratum.max()) + 1 if len(stratum) else 0
     n = np.bincount(stratum[members], minlength=k)
-    size = np.bincount(stratum[stratum >= 0], minlength=k)
+    size = np.bincount(stratum, minlength=k)
     label, have, whole, new = np.zeros(k, dtype=np.int64), 0, 0, 0
     for h in range(k):
         label[h] = new
@@ -159,9 +166,7 @@ def _joined(stratum: Ints, members: Ints) -> Ints:
             have, whole, new = 0, 0, new + 1
     if whole and new:  # what is left over at the end
         label[label == new] = new - 1
-    joined = stratum.copy()
-    joined[stratum >= 0] = label[stratum[stratum >= 0]]
-    return joined
+    return label[stratum] if k else stratum
 
 
 def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
@@ -223,7 +228,7 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
     ----------
     design : Design
     judged : dict of (int, int) to float
-        True equivalence of judged pairs of answers, the lower answer first.
+        True equivalence of judged pairs of texts, by ``design.key``.
     n_draws : int
         The judged pairs are among the first so many of ``design.draws()``; those that were not judged are taken as missing at random.
     chance : Chance
@@ -378,13 +383,19 @@ class _Estimator:
         return _Parts(disagreement, room, same, different, items, first_phase, freedom)
 
     def _unexplained(self, w: Floats) -> float:
-        """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item."""
-        asked = self.same.stratum >= 0
-        judged = np.zeros(len(asked), dtype=bool)
+        """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item.
+
+        Pairs of texts of the same two answers go their own ways; those of different raters of an item go together (``_within_items``).
+        """
+        texts, item = self.same.frame.texts, self.ratings.comparisons.item
+        squares = texts.weights(w) ** 2
+        judged = np.zeros(len(squares), dtype=bool)
         judged[self.same.members] = True
-        item, n_items = self.ratings.comparisons.item, self.ratings.n_items
-        whole, seen = (sums(item[of], w[of], n_items) for of in (asked, judged))
-        alone = float(np.sum(w[asked & ~judged] ** 2))
+        whole, seen = (
+            sums(item, np.sqrt(sums(texts.owner[of], squares[of], len(w))), self.ratings.n_items)
+            for of in (np.ones(len(squares), dtype=bool), judged)
+        )
+        alone = float(np.sum(squares[~judged]))
         share = self._within_items
         return self.same.residual * (share * float(np.sum(whole**2) - np.sum(seen**2)) + (1 - share) * alone)
 
@@ -402,10 +413,8 @@ class _Estimator:
             return 0.0
         room = 1 - self.different.fitted
         mean = float(weights @ room) / max(float(weights.sum()), 1e-300)
-        asked = self.different.stratum >= 0
-        return float(
-            np.sum((weights * (room - mean)) ** 2) + self.different.residual * float(np.sum(weights[asked] ** 2))
-        )
+        within = np.sum(self.different.frame.texts.weights(weights) ** 2)
+        return float(np.sum((weights * (room - mean)) ** 2) + self.different.residual * within)
 
 
 @dataclass(frozen=True, eq=False)

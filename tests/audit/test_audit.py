@@ -12,7 +12,8 @@ import pytest
 
 import softirr
 from softirr import AnnotationTable, Answer
-from softirr.audit.audited import Judgements, apply, read_sheet, sample
+from softirr.audit.audited import ONLY, Judgements, apply, read_sheet, sample
+from softirr.audit.units import Frames
 from softirr.errors import InputError
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, DIFFERENT, HEADER, SAME, VALUES
@@ -42,7 +43,7 @@ def true(a, b):
 
 
 def judged(sheet, judge="me", say=true):
-    values = {(unit.id, pair.number): say(pair.text_a, pair.text_b) for unit in sheet.units for pair in unit.pairs}
+    values = {(unit.id, ONLY): say(unit.text_a, unit.text_b) for unit in sheet.units}
     return Judgements(judge, values)
 
 
@@ -85,15 +86,14 @@ class TestSheet:
         assert not any(name in text for name in ("ann", "bob", "item", "indel"))
         # neither the order nor the ids tell same-item pairs from others
         pairs = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(answers())] * 2, strict=True)}
-        same = np.array([frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in pairs for u in sheet.units])
+        same = np.array([frozenset((u.text_a, u.text_b)) in pairs for u in sheet.units])
         assert 10 < same.sum() < 55
         half = same[:30].sum() / 30 - same[30:].sum() / 30
         assert abs(half) < 0.35
 
     def test_identical_texts_are_never_asked(self):
         for table in (single(), single(sets=True)):
-            for unit in sample(table, "indel", judgements=200).units:
-                assert all(pair.text_a != pair.text_b for pair in unit.pairs)
+            assert all(unit.text_a != unit.text_b for unit in sample(table, "indel", judgements=200).units)
 
     def test_a_larger_sample_holds_the_smaller(self):
         table = single()
@@ -107,9 +107,8 @@ class TestSheet:
     def test_a_seed_is_a_sheet(self):
         table = single()
         assert sample(table, "indel", seed=3) == sample(table, "indel", seed=3)
-        assert {u.pairs for u in sample(table, "indel", seed=3).units} != {
-            u.pairs for u in sample(table, "indel", seed=4).units
-        }
+        one, other = ({(u.text_a, u.text_b) for u in sample(table, "indel", seed=seed).units} for seed in (3, 4))
+        assert one != other
 
     def test_the_order_of_the_file_does_not_matter(self):
         found = answers(sets=True)
@@ -117,7 +116,7 @@ class TestSheet:
         random.Random(1).shuffle(found)
         assert sample(AnnotationTable.from_answers(found), "indel", judgements=30) == sheet
 
-    def test_rows_of_a_unit_of_sets_are_the_texts_that_could_match(self):
+    def test_of_sets_texts_are_drawn_that_could_match(self):
         table = AnnotationTable.from_answers(
             [
                 Answer("1", "a", ("x", "y", "z")),
@@ -126,13 +125,17 @@ class TestSheet:
                 Answer("2", "b", ("q", "r")),
             ]
         )
-        units = {
-            frozenset(t for p in u.pairs for t in (p.text_a, p.text_b)): u
-            for u in sample(table, "indel", judgements=50).units
-        }
-        # z is in both sets and matches itself
-        assert len(units[frozenset("xyv")].pairs) == 2
-        assert [pair.number for pair in units[frozenset("pqr")].pairs] == [1, 2]
+        pairs = [{u.text_a, u.text_b} for u in sample(table, "indel", judgements=500).units]
+        # z stands in both answers to item 1 and matches itself
+        for asked in ("xv", "yv", "pq", "pr"):
+            assert pairs.count(set(asked)) == 1
+        for never in ("zv", "xz", "yz", "xy", "qr"):
+            assert set(never) not in pairs
+
+    @pytest.mark.parametrize("number", [20, 60, 133])
+    def test_so_many_judgements_are_so_many_rows(self, number):
+        for table in (single(), single(sets=True)):
+            assert len(sample(table, "indel", judgements=number).to_csv().splitlines()) == 1 + number
 
     def test_what_need_not_be_judged(self):
         table = AnnotationTable.from_answers(
@@ -183,8 +186,7 @@ class TestApply:
         told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
         assert set(told) == {*plain.to_dict(), "audit"}
         audit = told["audit"]
-        assert audit["units"] == 60 == audit["asked"]
-        assert audit["judgements"] == sum(len(unit.pairs) for unit in sheet.units)
+        assert audit["units"] == 60 == audit["asked"] == audit["judgements"]
         wanted = gold(table)
         for name in COEFFICIENTS:
             found = told["coefficients"][name]
@@ -268,22 +270,21 @@ class TestApply:
         report = apply(table, "indel", [Judgements("me", values)])
         assert report.audit.units == 40 and report.audit.asked == 60
 
-    def test_rows_of_sets_that_cannot_change_the_unit_may_stay_empty(self):
-        table = single(sets=True)
+    def test_nothing_but_cant_tell(self):
+        table = single()
         sheet = sample(table, "indel", judgements=60)
-        whole = judged(sheet).values
-        values = dict(whole)
-        for unit in sheet.units:
-            # what is the same as one text needs no word on the others
-            for one in unit.pairs:
-                if whole[unit.id, one.number] == SAME:
-                    for other in unit.pairs:
-                        if other is not one and (other.text_a == one.text_a or other.text_b == one.text_b):
-                            values[unit.id, other.number] = ""
-        assert sum(v == "" for v in values.values()) > 10
-        report = apply(table, "indel", [Judgements("me", values)])
-        assert report.audit.units == 60
-        assert report.coefficients == apply(table, "indel", [Judgements("me", whole)]).coefficients
+        with pytest.raises(
+            InputError, match=r"judged for an interval \(0\).* 60 were judged as can't tell.*ask somebody"
+        ):
+            apply(table, "indel", [judged(sheet, say=lambda a, b: CANT_TELL)])
+
+    def test_sheets_of_whole_answers_are_told_apart(self):
+        table = single(sets=True)
+        unit = sample(table, "indel").units[0]
+        earlier = f"{Frames(table, 'indel', 0, 'optimal', None, None)._earlier}-0123456789"
+        with pytest.raises(InputError, match="by an earlier release"):
+            apply(table, "indel", [Judgements("me", {(earlier, 1): SAME})])
+        assert not unit.id.startswith(earlier[:-10])
 
     def test_empty_answers(self):
         table = single(n_items=150, sets=True, empty=0.15)
@@ -370,9 +371,7 @@ class TestWrongSheets:
         table = single()
         sheet = sample(table, "indel")
         few = dict(list(judged(sheet).values.items())[:5])
-        with pytest.raises(
-            InputError, match=r"Too few units are judged in full for an interval \(5\): judge at least 8"
-        ):
+        with pytest.raises(InputError, match=r"Too few pairs are judged for an interval \(5\): judge at least 8"):
             apply(table, "indel", [Judgements("me", few)])
         with pytest.raises(InputError, match="hold no units"):
             apply(table, "indel", [])
@@ -382,7 +381,7 @@ class TestWrongSheets:
         table = AnnotationTable.from_answers(found)
         sheet = sample(table, "indel", judgements=100)
         items = {frozenset((a.texts[0], b.texts[0])) for a, b in zip(*[iter(found)] * 2, strict=True)}
-        one = {u.id for u in sheet.units if frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) in items}
+        one = {u.id for u in sheet.units if frozenset((u.text_a, u.text_b)) in items}
         values = judged(sheet).values
         for kept, kind in ((one, "different items"), ({u.id for u in sheet.units} - one, "one item")):
             part = {key: value if key[0] in kept else "" for key, value in values.items()}
@@ -426,6 +425,6 @@ def test_ratings_are_compared_once():
     """Each unit is one pair of answers, however often it is drawn."""
     table = single(n_items=60, concepts=3)
     sheet = sample(table, "indel", judgements=500)
-    pairs = [frozenset((u.pairs[0].text_a, u.pairs[0].text_b)) for u in sheet.units]
+    pairs = [frozenset((u.text_a, u.text_b)) for u in sheet.units]
     assert len(pairs) == len(set(pairs)) <= 12 * 11 // 2
     assert len(Ratings.of(table).comparisons.left) == 60

@@ -222,7 +222,7 @@ class TestAudit:
         sheet, _ = self.judged(capsys, project, tmp_path)
         status, out, _ = run(capsys, "audit", "apply", project, *INDEL, sheet)
         assert status == 0
-        assert "60 judgements on 60 of 60 units." in out
+        assert "60 of 60 pairs of texts are judged." in out
 
     def test_more_can_be_judged_on_another_day(self, capsys, project, tmp_path):
         options = ("--judgements", "20", "--seed", "7")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from softirr.audit.design import Design
+from softirr.audit.design import Design, TextPairs
 from softirr.audit.estimate import Audited, estimate
 from softirr.chance import estimates as chances
 from softirr.coefficients.intervals import Coefficient
@@ -216,15 +216,38 @@ class Project:
         """Equivalence of all ks with all ls."""
         return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
 
-    def known(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        """1 for identical answers, else nan."""
-        return np.where(k == l, 1.0, np.nan)
+    @cached_property
+    def flat(self) -> Ints:
+        """The texts of each answer, one answer after the other."""
+        return self.wording[self.wording >= 0]
+
+    def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
+        """What could match in answers k[i] and l[i]."""
+        return TextPairs.of(k, l, self.sizes, self.flat, lambda a, b: self.p[a, b])
+
+    def same(self, a: Ints, b: Ints) -> Floats:
+        """Whether texts mean the same: 1 or 0."""
+        return np.asarray(a // self.names == b // self.names, dtype=np.float64)
+
+
+def all_asked(
+    k: Ints,
+    l: Ints,  # noqa: E741
+    sizes: Ints,
+    texts: Ints,
+    score: Callable[[Ints, Ints], Floats],
+) -> TextPairs:
+    """What could match in answers k[i] and l[i], where identical texts are asked too, like plain random pairs; as :meth:`TextPairs.of`."""
+    far = int(texts.max()) + 1  # the second answers get texts of their own, so that none is the same
+    both = np.tile(sizes, 2), np.concatenate([texts, texts + far])
+    found = TextPairs.of(k, l + len(sizes), *both, lambda a, b: score(a, b - far))
+    return replace(found, right=found.right - far)
 
 
 def judge(
     design: Design, truth: Callable[[Ints, Ints], Floats], judgements: int
 ) -> tuple[dict[tuple[int, int], float], int]:
-    """Judges the first so many distinct pairs of answers; returns their values and the number of draws."""
+    """Judges the first so many distinct pairs of texts; returns their values and the number of draws."""
     wanted: dict[tuple[int, int], float] = {}
     draws = 0
     for frame, member in design.draws():
@@ -242,17 +265,17 @@ def audits(
 ) -> Iterator[Audited]:
     """Audits of a project, each larger than the one before.
 
-    ``without``: "measure" leaves P out (one stratum of each frame), "anything" lets identical answers be judged too, like plain random pairs.
+    ``without``: "measure" leaves P out (one stratum of each frame), "anything" lets identical texts be judged too, like plain random pairs.
     """
-    score, known = project.score, project.known
+    score, text_pairs = project.score, project.text_pairs
     if without:
+        made = all_asked if without == "anything" else TextPairs.of
         score = lambda k, l: np.zeros(len(k))  # noqa: E731, E741
-    if without == "anything":
-        known = lambda k, l: np.full(len(k), np.nan)  # noqa: E731, E741
-    design = Design.of(project.ratings, score, known, pool=pool, seed=seed, sizes=project.sizes)
+        text_pairs = lambda k, l: made(k, l, project.sizes, project.flat, score)  # noqa: E731, E741
+    design = Design.of(project.ratings, score, text_pairs, pool=pool, seed=seed)
     chance = chances.permutation(project.ratings, project, permutations=5, seed=seed)
     for n in judgements:
-        judged, draws = judge(design, project.truth, n)
+        judged, draws = judge(design, project.same, n)
         yield estimate(design, judged, draws, chance)
 
 

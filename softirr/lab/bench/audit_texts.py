@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from softirr.audit.design import TextPairs
 from softirr.audit.estimate import estimate
 from softirr.audit.units import Frames
 from softirr.chance import estimates as chances
 from softirr.coefficients import chance_corrected as co
 from softirr.errors import InputError
-from softirr.lab.bench.audit_simulation import judge
+from softirr.lab.bench.audit_simulation import all_asked, judge
 from softirr.lab.experiments.generate import Generator, Negatives, Population
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
@@ -50,8 +51,8 @@ class _Own:
 class _AllAsked(Frames):
     """Identical answers are judged too, like plain random pairs."""
 
-    def _known(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
-        return np.full(len(k), np.nan)
+    def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
+        return all_asked(k, l, self.sizes, self.members, self.scorer.score)
 
 
 @dataclass
@@ -151,17 +152,19 @@ def _audited(
         seed = zlib.crc32(f"{population.key} {number}".encode())
         drawn = frames(population.table(), measure, seed, "optimal", None, None)
         ratings, design, table = drawn.design.ratings, drawn.design, drawn.table
-        meant = np.array([concept[table.texts[answer[0]]] for answer in table.answers])
+        by_text = np.array([concept[text] for text in table.texts])
+        meant = by_text[[answer[0] for answer in table.answers]]
 
-        def true(k: Ints, l: Ints, meant: np.ndarray = meant) -> Floats:  # noqa: E741
-            return (meant[k] == meant[l]).astype(np.float64)
+        def same(a: Ints, b: Ints, by_text: np.ndarray = by_text) -> Floats:
+            return (by_text[a] == by_text[b]).astype(np.float64)
 
         chance = chances.permutation(ratings, drawn.answers, permutations=_PERMUTATIONS, seed=seed)
-        truth = _kappa(true(*_compared(design.ratings)), meant, ratings)
+        left, right = _compared(ratings)
+        truth = _kappa((meant[left] == meant[right]).astype(np.float64), meant, ratings)
         measured = co.mean_cohen(ratings, design.same.p, chance).value
         plain = (measured if measured is not None else 0.0) - truth
         for n in judgements:
-            judged, draws = judge(design, true, n)
+            judged, draws = judge(design, same, n)
             got = estimate(design, judged, draws, chance).coefficients["cohen_kappa"]
             if got.value is None or got.ci95 is None or got.standard_error is None:
                 raise InputError(f"Kappa is not defined in {population.key}.")

@@ -67,7 +67,7 @@ def audited(
 
     A text that names several of the population's concepts is the same as another if they share one.
     """
-    from softirr.audit.audited import Judgements, apply, sample
+    from softirr.audit.audited import ONLY, Judgements, apply, sample
 
     table = population.table()
     meant: dict[str, set[str]] = {}
@@ -79,9 +79,8 @@ def audited(
     seed = Draw("audit", population.digest, judgements).below(2**31)
     sheet = sample(table, named.measure, judgements=judgements, seed=seed, cache=cache)
     values = {
-        (unit.id, pair.number): "same" if meant[normalise(pair.text_a)] & meant[normalise(pair.text_b)] else "different"
+        (unit.id, ONLY): "same" if meant[normalise(unit.text_a)] & meant[normalise(unit.text_b)] else "different"
         for unit in sheet.units
-        for pair in unit.pairs
     }
     report = apply(table, named.measure, [Judgements("codes", values)], cache=cache).to_dict()
     found = report["coefficients"][COEFFICIENT]
