@@ -135,7 +135,7 @@ def build(
         "n_compared": sum(row["agreement"] is not None for row in rows),
         "n_raters": summary["n_raters"],
         "headline": headline_of(project, control, rows, audit),
-        "audit": audit_of(reviews, audit, rows),
+        "audit": audit_of(reviews, project, control, audit, rows),
         "scored_link": links.scored("All tasks with an agreement"),
         "coefficients": coefficients(summary, links),
         "expected_agreement": summary["expected_agreement"],

@@ -106,12 +106,21 @@ def coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, Any
     ]
 
 
-def audit_of(reviews: ReviewStore, row: Row | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def unaudited(project: Row, control: str, audit: Row) -> dict[str, float | None]:
+    """The coefficients of a field without its audit, as the report has them: there is one such number, wherever it is shown."""
+    summary = ((project["summary"] or {}).get("controls") or {}).get(control) or {}
+    now = {key: one.get("value") for key, one in (summary.get("coefficients") or {}).items()}
+    return {**(audit["result"].get("audit", {}).get("plain") or {}), **now}
+
+
+def audit_of(
+    reviews: ReviewStore, project: Row, control: str, row: Row | None, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
     """The newest audit that came to a result, and how many tasks changed since it was drawn."""
     if row is None:
         return None
     result = row["result"]
-    plain = result.get("audit", {}).get("plain", {})
+    plain = unaudited(project, control, row)
     now = {str(one["number"]): one["answers_hash"][:16] for one in rows}
     whole = reviews.audit(row["id"])
     then = (whole["drawn_from"] if whole else None) or {}
@@ -124,6 +133,7 @@ def audit_of(reviews: ReviewStore, row: Row | None, rows: Sequence[Mapping[str, 
             if value.get("value") is not None
         },
         **result.get("audit", {}),
+        "plain": {key: plain.get(key) for key in result.get("audit", {}).get("plain", {})},
         "n_changed": sum(now.get(task) != then.get(task) for task in {*now, *then}),
         "finished_at": moment(row["result_at"]),
         "drawn_at": moment(row["created_at"]),

@@ -9,6 +9,7 @@ import hashlib
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -89,7 +90,7 @@ def _drawn(
     settings: ProjectSettings,
     progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    from softirr.audit.audited import sample
+    from softirr.audit.audited import ONLY, sample
 
     answers: list[list[Any]] = []
     items: list[str] = []
@@ -110,7 +111,7 @@ def _drawn(
             cache=scorer.cache(),
             progress=told,
         )
-    rows = [[unit.id, pair.number, pair.text_a, pair.text_b] for unit in sheet.units for pair in unit.pairs]
+    rows = [[unit.id, ONLY, unit.text_a, unit.text_b] for unit in sheet.units]
     digest = hashlib.sha256(json.dumps(answers).encode()).hexdigest()
     return {"sheet": rows, "answers": kept, "answers_hash": digest, "drawn_from": hashes, "problem": None}
 
@@ -141,6 +142,34 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
             by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
     done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
     return [Judgements(judge, by_judge[judge]) for judge in sorted(done or by_judge)]
+
+
+def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
+    """What one judge did so far, and how far the judges agree: for somebody who stops or is done, not in between.
+
+    Returns
+    -------
+    dict
+        ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is worked out with them), and
+        ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
+    """
+    from softirr.audit.audited import judges_agreement
+
+    said: dict[str, dict[str, bool]] = {}
+    mine: Counter[str] = Counter()
+    for row in reviews.judgements(audit["id"]):
+        verdict = row["verdict"]
+        if row["judge"] == judge:
+            mine[verdict if verdict in ("same", "unsure") else "different"] += 1
+        if verdict != "unsure":
+            said.setdefault(str(row["place"]), {})[row["judge"]] = verdict == "same"
+    done = complete(audit["sheet"], reviews.judges(audit["id"]))
+    return {
+        "n": mine.total(),
+        **{verdict: mine[verdict] for verdict in ("same", "different", "unsure")},
+        "counts": not done or judge in done,
+        "agreement": judges_agreement(said),
+    }
 
 
 def table_of(kept: Mapping[str, Any]) -> AnnotationTable:

@@ -90,20 +90,24 @@ def draw() -> Response:
 
 @audit.get("/api/audit/<int:which>")
 def pairs(which: int) -> Response:
-    """The pairs in the order of judging, with the judgements of one judge: ``project``, ``judge``."""
+    """The pairs in the order of judging, with the judgements of one judge: ``project``, ``judge``.
+
+    ``result=1`` adds the result, ``own=1`` what this judge did and how far the judges agree; both are there for who has judged all.
+    """
     project = doors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
     judge = _judge(project, request.args.get("judge"))
     said = {row["place"]: row["verdict"] for row in reviews().judgements(which, judge)}
-    units = {unit: place for place, unit in enumerate(dict.fromkeys(row[0] for row in found["sheet"]))}
     shown = [
-        {"place": place, "unit": units[unit], "texts": [a, b], "verdict": said.get(place)}
-        for place, (unit, _, a, b) in enumerate(found["sheet"])
+        {"place": place, "texts": [a, b], "verdict": said.get(place)}
+        for place, (_, _, a, b) in enumerate(found["sheet"])
     ]
-    body = {**_view(found), "judge": judge, "pairs": shown, "result": None}
-    # Who has pairs left to judge is not told what came out.
+    body = {**_view(found), "judge": judge, "pairs": shown, "own": None, "result": None}
+    # Who has pairs left to judge is not told what came out, nor what the others said.
     if len(said) >= len(shown) or request.args.get("result") == "1":
-        body["result"] = _result(found)
+        body["result"] = _result(project, found)
+    if len(said) >= len(shown) or request.args.get("own") == "1":
+        body["own"] = audits.progress_of(reviews(), found, judge)
     return doors.data(body)
 
 
@@ -192,7 +196,6 @@ def _view(found: Row) -> dict[str, Any]:
         "status": status,
         "problem": found["problem"],
         "wanted": found["wanted"],
-        "n_units": len({row[0] for row in found["sheet"]}),
         "n_pairs": len(found["sheet"]),
         "judges": [{"name": name, "n": n} for name, n in judges.items()],
         "created_at": moment(found["created_at"]),
@@ -201,21 +204,22 @@ def _view(found: Row) -> dict[str, Any]:
     }
 
 
-def _result(found: Row) -> dict[str, Any] | None:
+def _result(project: Row, found: Row) -> dict[str, Any] | None:
+    """The headline as the report has it, and every audited coefficient beside the one that the report gives without the audit."""
     if found["result"] is None:
         return None
-    from ml_backend.report.headline import NAMES
-    from softirr.report.headline import headline
+    from ml_backend.report.headline import NAMES, unaudited
+    from ml_backend.review.headline import field_headline
 
     result = found["result"]
-    best = headline(result)
-    plain = result["audit"]["plain"]
+    plain = unaudited(project, found["control"], found)
     coefficients = [
         {"key": key, "name": NAMES.get(key, key), "plain": plain.get(key), **value}
         for key, value in result["coefficients"].items()
         if value.get("value") is not None
     ]
-    return {"headline": None if best is None else best[0], "coefficients": coefficients, "audit": result["audit"]}
+    best = field_headline(project, found["control"], found)
+    return {"headline": None if best is None else best["name"], "coefficients": coefficients, "audit": result["audit"]}
 
 
 def _audit(project: Row, which: int) -> Row:

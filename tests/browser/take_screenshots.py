@@ -96,19 +96,18 @@ def audit(demo: Demo, page: Any, folder: Path) -> None:
     taken = False
     while page.locator("#judging").is_visible():
         before = page.inner_text("#count")
-        first, second = (page.locator(f"#answer-{side} li").all_inner_texts() for side in ("first", "second"))
-        same = {KEY.get(text, text) for text in first} & {KEY.get(text, text) for text in second}
         a, b = (page.inner_text(f"#{side}") for side in ("first", "second"))
-        if not taken and len(first) > 1 and a != b and KEY.get(a, a) == KEY.get(b, b) and int(before.split()[1]) > 15:
+        same = KEY.get(a, a) == KEY.get(b, b)
+        if not taken and same and int(before.split()[1]) > 15:
             page.wait_for_timeout(300)
             _keep(page, folder / "audit.png")
             taken = True
-        several = page.locator("#none").is_visible()
-        page.keyboard.press("0" if several and not same else "1" if KEY.get(a, a) == KEY.get(b, b) else "2")
+        page.keyboard.press("1" if same else "2")
         page.wait_for_function(
             "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
             arg=before,
         )
+    page.click("#work-out")
     page.locator(".result-value").wait_for()
 
 

@@ -145,7 +145,9 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.locator("#begin").wait_for()
     clean.screenshot(path=pictures / "audit-start.png")
     assert serious_faults(clean) == []
+    assert clean.inner_text("#cost") == "60 judgements: about 5 to 12 minutes."
     clean.fill("input[name=judgements]", "30")
+    assert clean.inner_text("#cost").startswith("30 judgements: about 3 to 6 minutes")
     clean.keyboard.press("Enter")
     clean.locator("#judging").wait_for()
     assert "kappa" not in clean.inner_text("main")
@@ -156,30 +158,41 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     def texts() -> list[str]:
         return clean.evaluate("['first', 'second'].map((id) => document.getElementById(id).textContent)")
 
-    def left() -> list[tuple[str, str]]:
-        """The rest of the two answers, as the page shows them."""
-        return clean.evaluate(
-            "() => { const [a, b] = ['answer-first', 'answer-second'].map((id) => [...document.querySelectorAll(`#${id} li`)].map((li) => li.textContent));"
-            " return a.flatMap((x) => b.map((y) => [x, y])); }"
-        )
-
     def mean_the_same(a: str, b: str) -> bool:
         return KEY.get(a, a) == KEY.get(b, b)
 
-    # a wrong key, taken back
+    def right() -> str:
+        return "1" if mean_the_same(*texts()) else "2"
+
+    # a wrong key, taken back; and one that is changed in place, while judging goes on where it was
     clean.keyboard.press("5")
     clean.keyboard.press("Backspace")
-    judged, reloaded = 0, False
+    assert clean.locator("#previous").is_hidden()
+    first = texts()
+    clean.keyboard.press("5")
+    assert "can’t tell" in clean.inner_text("#previous") and first[0] in clean.inner_text("#previous")
+    second = texts()
+    clean.click("#change")
+    assert texts() == first
+    assert clean.locator("[data-verdict=unsure]").get_attribute("aria-pressed") == "true"
+    clean.keyboard.press(right())
+    assert texts() == second and "can’t tell" not in clean.inner_text("#previous")
+
+    # whoever stops reads what she did
+    clean.click("#stop")
+    clean.locator("#stopped").wait_for()
+    assert "You judged 1 of 30 pairs" in clean.inner_text("#stopped")
+    assert "A result needs 20 judgements" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
+    assert serious_faults(clean) == []
+    clean.click("#go-on")
+
+    keys, reloaded = 0, False
     while clean.locator("#judging").is_visible():
         before = clean.inner_text("#count")
-        several = clean.locator("#none").is_visible()
-        if several and not any(mean_the_same(a, b) for a, b in left()):
-            clean.keyboard.press("0")
-        else:
-            clean.keyboard.press("1" if mean_the_same(*texts()) else "2")
-        judged += 1
-        assert judged < 1000
-        if judged == 12 and not reloaded:  # another day
+        clean.keyboard.press(right())
+        keys += 1
+        assert keys < 30, "30 judgements are 30 keys"
+        if keys == 12 and not reloaded:  # another day
             reloaded = True
             clean.wait_for_timeout(500)
             clean.reload()
@@ -192,9 +205,16 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
             "(was) => document.getElementById('judging').hidden || document.getElementById('count').textContent !== was",
             arg=before,
         )
+    assert keys == 29
+    clean.locator("#stopped").wait_for()
+    assert "You judged 30 of 30 pairs" in clean.inner_text("#stopped")
+    clean.screenshot(path=pictures / "audit-last.png")
+    clean.click("#work-out")
     value = clean.locator(".result-value")
     value.wait_for()
     clean.screenshot(path=pictures / "audit-done.png")
+    without = re.search(r"Without the audit the report gives (−?[\d.]+)", clean.inner_text("#result"))
+    assert without is not None
 
     sheet, export = tmp_path / "sheet.csv", tmp_path / "export.json"
     with clean.expect_download() as download:
@@ -224,6 +244,9 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     headline = clean.locator("#headline-value")
     assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)
     assert f"{direct['audit']['judgements']} judgements" in clean.inner_text(".headline")
+    alone = clean.locator(f"tr:has([data-audited={name}]) td").last.inner_text()
+    assert alone == without.group(1), "the value without the audit is one number, wherever it is shown"
+    assert f"it would read {alone.replace('−', '-')}" in clean.inner_text(".headline").replace("−", "-")
     clean.screenshot(path=pictures / "report-audited.png")
 
     # somebody else, who has the key only, judges the same pairs: told nothing, and taking nothing away before the last pair
@@ -239,6 +262,11 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     second.keyboard.press("2")
     second.wait_for_function("(was) => document.getElementById('count').textContent !== was", arg=was)
     second.screenshot(path=pictures / "audit-second-judge.png")
+    second.click("#stop")
+    second.locator("#stopped").wait_for()
+    said = second.inner_text("#stopped")
+    assert "You judged 1 of 30 pairs" in said and re.search(r"judges say the same about \d+% of the 1 pair ", said)
+    assert "Yours count as soon as you have judged every pair" in said
     context.close()
     clean.reload()
     assert float(headline.get_attribute("data-value")) == pytest.approx(direct["coefficients"][name]["value"], abs=1e-9)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -79,7 +80,7 @@ def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     assert browser.send("GET", "/api/audit").json["audit"] is None
     audit = browser.draw(40)
     found = browser.pairs(audit)
-    assert found["status"] == "judging" and found["n_units"] == 40 and found["result"] is None
+    assert found["status"] == "judging" and found["n_pairs"] == 40 and found["result"] is None
     browser.judge_all(audit)
     done = browser.pairs(audit)
     assert done["status"] == "done" and done["result"]["audit"]["units"] == 40
@@ -132,8 +133,9 @@ def test_nothing_pulls_the_judge_in_a_direction(seeded: Seeded) -> None:
         assert not {"result", "equivalence", "raters", "agreement"} & {
             key for key, value in body.items() if value is not None
         }
-    pair = browser.pairs(audit)["pairs"][0]
-    assert set(pair) == {"place", "unit", "texts", "verdict"} and type(pair["unit"]) is int
+    found = browser.pairs(audit)
+    pair = found["pairs"][0]
+    assert set(pair) == {"place", "texts", "verdict"} and found["own"] is None
     page = browser.send("GET", f"/audit/{NUMBER}").get_data(as_text=True)
     assert "kappa" not in page and "alpha" not in page
     browser.judge_all(audit)
@@ -236,7 +238,7 @@ def test_changes_after_the_draw_are_counted(seeded: Seeded) -> None:
     assert browser.send("GET", "/api/report").json["audit"]["n_changed"] == 1
 
 
-def test_sets_are_judged_text_by_text_or_at_once(tmp_path: Path) -> None:
+def test_of_sets_too_so_many_judgements_as_were_asked_for(tmp_path: Path) -> None:
     made = Seeded(tmp_path)
     raters = {name: str(number) for number, name in enumerate(data.annotators(), start=2)}
     made.put(
@@ -247,22 +249,60 @@ def test_sets_are_judged_text_by_text_or_at_once(tmp_path: Path) -> None:
     )
     made.score()
     browser = Browser(made)
-    audit = browser.draw(30)
+    audit = browser.draw(60)
     found = browser.pairs(audit)
-    assert found["n_pairs"] > found["n_units"] == 30
-    units = [pair["unit"] for pair in found["pairs"]]
-    assert units == sorted(units)
-    for unit in range(30):
-        pairs = [pair for pair in found["pairs"] if pair["unit"] == unit]
-        same = [pair["place"] for pair in pairs if len({KEY.get(text, text) for text in pair["texts"]}) == 1]
-        rest = [pair["place"] for pair in pairs if pair["place"] not in same]
-        for place in same:
-            browser.say(audit, [place], "same")
-        if rest:
-            browser.say(audit, rest, "different")
-    browser.work()
-    assert browser.pairs(audit)["status"] == "done"
+    assert found["n_pairs"] == len(found["pairs"]) == 60
+    assert all(pair["texts"][0] != pair["texts"][1] for pair in found["pairs"])
+    browser.judge_all(audit)
+    done = browser.pairs(audit)
+    assert done["status"] == "done" and done["result"]["audit"]["judgements"] == 60
     made.services.store.close()
+
+
+def test_who_stops_reads_what_she_did_and_how_far_the_judges_agree(seeded: Seeded) -> None:
+    first, second = Browser(seeded, "One"), Browser(seeded, "Two")
+    audit = first.draw()
+    first.judge_all(audit)
+    for place, verdict in enumerate(["same", "different", "first", "unsure"]):
+        first.say(audit, [place], "same" if verdict == "unsure" else verdict)
+        second.say(audit, [place], verdict)
+    own = second.send("GET", f"/api/audit/{audit}", judge="Two", own=1).json["own"]
+    assert (own["n"], own["same"], own["different"], own["unsure"]) == (4, 1, 2, 1)
+    assert not own["counts"], "somebody else judged every pair"
+    assert own["agreement"]["pairs"] == 3 and own["agreement"]["observed_agreement"] == 1.0
+    assert second.pairs(audit)["own"] is None, "not while she judges"
+    assert first.pairs(audit)["own"]["counts"]
+
+
+def test_nothing_but_cant_tell_is_answered_with_advice(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw()
+    browser.say(audit, list(range(30)), "unsure")
+    browser.work()
+    found = browser.pairs(audit)
+    assert found["status"] == "judging" and found["result"] is None
+    assert "30 were judged as can't tell" in found["problem"] and "ask somebody who knows" in found["problem"]
+
+
+def test_without_the_audit_there_is_one_number(seeded: Seeded) -> None:
+    """A decision after the draw moves the report's own value, and the audit's page and table with it."""
+    browser = Browser(seeded)
+    audit = browser.draw(40)
+    rows = seeded.services.store.answers(seeded.project)
+    a, b = next(
+        (x, y)
+        for _, entry in rows
+        for [x], [y] in itertools.combinations(entry["findings"]["answers"].values(), 2)
+        if x != y
+    )
+    before = browser.send("GET", "/api/report").json["headline"]["value"]
+    seeded.services.store.decide(seeded.project, a, b, same=True, reviewer="Rae")
+    seeded.score()
+    browser.judge_all(audit)
+    report = browser.send("GET", "/api/report").json
+    key = report["headline"]["key"]
+    here = {one["key"]: one["plain"] for one in browser.pairs(audit)["result"]["coefficients"]}
+    assert before != here[key] == report["headline"]["plain"]["value"] == report["audit"]["coefficients"][key]["plain"]
 
 
 def test_nothing_to_judge_is_said(tmp_path: Path) -> None:

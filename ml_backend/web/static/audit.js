@@ -4,7 +4,9 @@ import { base, call, forgetKey, kept } from "./pages.js";
 const { project, control, who } = document.body.dataset;
 const at = (id) => document.getElementById(id);
 const KEYS = { 1: "same", s: "same", 2: "different", d: "different", 3: "first", f: "first", 4: "second", g: "second", 5: "unsure", u: "unsure", "?": "unsure" };
+const WORDS = { same: "the same", different: "not the same", first: "first is more general", second: "second is more general", unsure: "can’t tell" };
 const WAIT = 1000;
+const SECONDS = [5, 12]; // that one judgement takes
 
 forgetKey();
 
@@ -18,10 +20,10 @@ let place = 0;
 let saving = Promise.resolve();
 let timer = null;
 let drawNew = false;
-const order = []; // lists of places in the order in which they were judged
+const order = []; // places in the order in which they were judged
 
 function show(name) {
-  for (const id of ["start", "drawing", "judging", "done"]) at(id).hidden = id !== name;
+  for (const id of ["start", "drawing", "judging", "stopped", "done"]) at(id).hidden = id !== name;
 }
 
 function say(text) {
@@ -66,8 +68,9 @@ function start() {
   before.hidden = !audit;
   if (audit?.status === "failed") before.append(line(`The last audit could not be done: ${audit.problem}`));
   else if (running) {
-    const several = audit.n_pairs > audit.n_units ? ` with ${plural(audit.n_pairs, "pair")} of texts` : "";
-    before.append(line(`${plural(audit.n_units, "pair")} of answers${several} were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}.`));
+    const fewer = audit.n_pairs < audit.wanted ? `; there are no more than these to judge` : "";
+    before.append(line(`${plural(audit.n_pairs, "pair")} of texts were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}${fewer}.`));
+    if (audit.problem) before.append(line(`No result yet: ${audit.problem}`));
     for (const one of audit.judges) before.append(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
     if (audit.status === "done") {
       before.append(line("The audit is done; its coefficient stands at the top of the report. Somebody else can judge the same pairs too."));
@@ -82,15 +85,19 @@ function line(text) {
   return p;
 }
 
-/** What the button does depends on who presses it. */
+/** What the button does depends on who presses it, and the cost on how many judgements are wanted. */
 function name() {
   const running = audit && audit.status !== "failed" && !drawNew;
+  const wanted = running ? audit.n_pairs : Number(at("begin").judgements.value);
+  const minutes = SECONDS.map((one) => Math.max(1, Math.round(one * wanted / 60)));
+  at("cost").textContent = wanted > 0 ? `${plural(wanted, "judgement")}: about ${minutes[0] === minutes[1] ? plural(minutes[0], "minute") : `${minutes[0]} to ${plural(minutes[1], "minute")}`}.` : "";
   const own = running && audit.judges.find((one) => one.name === at("begin").who.value.trim());
   const words = own ? (own.n >= audit.n_pairs ? "Show the result" : "Go on") : "Judge";
   at("begin-button").textContent = running ? words : "Draw the pairs";
 }
 
 at("begin").who.addEventListener("input", name);
+at("begin").judgements.addEventListener("input", name);
 at("new").addEventListener("click", () => { drawNew = true; start(); });
 
 at("begin").addEventListener("submit", async (event) => {
@@ -132,9 +139,10 @@ async function load() {
   judge = found.judge;
   pairs = found.pairs;
   order.length = 0;
-  pairs.forEach((pair) => { if (pair.verdict) order.push([pair.place]); });
+  pairs.forEach((pair) => { if (pair.verdict) order.push(pair.place); });
   const open = pairs.findIndex((pair) => !pair.verdict);
-  if (open < 0) await end();
+  if (open < 0 && audit.result) await end();
+  else if (open < 0) await stop();
   else {
     place = open;
     draw();
@@ -147,33 +155,23 @@ async function load() {
 
 function draw() {
   const pair = pairs[place];
-  const unit = pairs.filter((one) => one.unit === pair.unit);
   const judged = pairs.filter((one) => one.verdict).length;
-  const units = pairs[pairs.length - 1].unit + 1;
   at("first").textContent = pair.texts[0];
   at("second").textContent = pair.texts[1];
   at("progress").max = pairs.length;
   at("progress").value = judged;
-  const within = unit.length > 1 ? ` · texts ${unit.indexOf(pair) + 1} of ${unit.length}` : "";
-  at("count").textContent = `answers ${pair.unit + 1} of ${units}${within} · ${judged} judged`;
+  at("count").textContent = `pair ${place + 1} of ${pairs.length} · ${judged} judged`;
   for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
-  at("answers").hidden = at("none").hidden = unit.length < 2;
-  [0, 1].forEach((side) => {
-    const texts = [...new Set(unit.map((one) => one.texts[side]))];
-    at(side ? "answer-second" : "answer-first").replaceChildren(...texts.map((text) => {
-      const item = document.createElement("li");
-      const own = document.createElement("bdi");
-      own.dir = "auto";
-      own.textContent = text;
-      item.append(own);
-      if (text === pair.texts[side]) item.className = "now";
-      return item;
-    }));
-  });
   at("undo").disabled = !order.length;
   at("back").disabled = place === 0;
   at("forward").disabled = place === pairs.length - 1 || !pair.verdict;
-  at("finish").hidden = judged < audit.finish_from || judged === pairs.length;
+  at("stop").textContent = judged === pairs.length ? "Done" : "Stop here";
+  const last = pairs[order[order.length - 1]];
+  at("previous").hidden = !last || last === pair;
+  if (last) {
+    at("previous-texts").textContent = `“${last.texts[0]}” – “${last.texts[1]}”`;
+    at("previous-verdict").textContent = WORDS[last.verdict];
+  }
 }
 
 function save(request, failed) {
@@ -185,43 +183,42 @@ function save(request, failed) {
   return saving;
 }
 
-function decide(verdict, places = [place]) {
-  const before = places.map((one) => pairs[one].verdict);
-  const again = before[0] !== null && places.length === 1;
-  for (const one of places) pairs[one].verdict = verdict;
-  order.push(places);
-  const body = JSON.stringify({ project: Number(project), judge, places, verdict });
+/** Judge the pair that is shown, also one that was judged before: the new word replaces the old one, and judging goes on where it was. */
+function decide(verdict) {
+  const pair = pairs[place];
+  const before = pair.verdict;
+  const was = order.indexOf(pair.place);
+  pair.verdict = verdict;
+  if (was >= 0) order.splice(was, 1);
+  order.push(pair.place);
+  const body = JSON.stringify({ project: Number(project), judge, places: [pair.place], verdict });
   const sent = save(() => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }), () => {
-    places.forEach((one, i) => { pairs[one].verdict = before[i]; });
-    order.splice(order.indexOf(places), 1);
-    [place] = places;
+    pair.verdict = before;
+    order.splice(order.indexOf(pair.place), 1);
+    if (was >= 0) order.splice(was, 0, pair.place);
+    ({ place } = pair);
     show("judging");
   });
-  const last = places[places.length - 1];
-  const next = pairs.findIndex((pair, i) => i > last && !pair.verdict);
-  const open = next >= 0 ? next : pairs.findIndex((pair) => !pair.verdict);
-  if (open < 0) sent.then(() => { if (pairs.every((pair) => pair.verdict)) end(); });
-  else place = again ? Math.min(last + 1, pairs.length - 1) : open;
+  const next = pairs.findIndex((one, i) => i > place && !one.verdict);
+  const open = next >= 0 ? next : pairs.findIndex((one) => !one.verdict);
+  if (open >= 0) place = open;
   draw();
-  at("first").focus();
-}
-
-/** Nothing more in these two answers means the same. */
-function none() {
-  const { unit } = pairs[place];
-  const rest = pairs.filter((pair) => pair.unit === unit && (!pair.verdict || pair.place === place)).map((pair) => pair.place);
-  if (!at("none").hidden) decide("different", rest);
+  if (open >= 0) at("first").focus();
+  else {
+    at("judging").hidden = true; // no key may judge the last pair again meanwhile
+    sent.then(() => { if (pairs.every((one) => one.verdict)) stop(); });
+  }
 }
 
 function undo() {
   if (!order.length) return;
-  const last = order.pop();
-  const before = last.map((one) => pairs[one].verdict);
-  for (const one of last) pairs[one].verdict = null;
-  [place] = last;
+  const last = pairs[order.pop()];
+  const before = last.verdict;
+  last.verdict = null;
+  ({ place } = last);
   draw();
-  const where = new URLSearchParams({ project, judge, places: last.join(",") });
-  save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { last.forEach((one, i) => { pairs[one].verdict = before[i]; }); });
+  const where = new URLSearchParams({ project, judge, places: last.place });
+  save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { last.verdict = before; order.push(last.place); });
 }
 
 function step(by) {
@@ -230,26 +227,25 @@ function step(by) {
   draw();
 }
 
+/** Back to the judgement before, to change it. */
+function change() {
+  if (!order.length) return;
+  place = order[order.length - 1];
+  draw();
+  at("first").focus();
+}
+
 for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.addEventListener("click", () => decide(button.dataset.verdict));
-at("none").addEventListener("click", none);
 at("undo").addEventListener("click", undo);
 at("back").addEventListener("click", () => step(-1));
 at("forward").addEventListener("click", () => step(1));
-at("finish").addEventListener("click", async () => {
-  await saving;
-  try {
-    await call(`api/audit/${audit.id}/finish`, { method: "POST", body: JSON.stringify({ project: Number(project) }) });
-    await end();
-  } catch (error) {
-    say(error.message);
-  }
-});
+at("change").addEventListener("click", change);
+at("stop").addEventListener("click", () => { stop(); });
 
 document.addEventListener("keydown", (event) => {
   if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea")) return;
   const verdict = KEYS[event.key.toLowerCase()];
   if (verdict) decide(verdict);
-  else if (event.key === "0") none();
   else if (event.key === "Backspace") undo();
   else if (event.key === "ArrowLeft") step(-1);
   else if (event.key === "ArrowRight") step(1);
@@ -259,27 +255,90 @@ document.addEventListener("keydown", (event) => {
 
 // --- the end --------------------------------------------------------------------------------------------------------
 
+/** What this judge did, and how far the judges agree. */
+function account(own) {
+  const parts = [[own.same, "the same"], [own.different, "not the same"], [own.unsure, "can’t tell"]];
+  const lines = [line(`You judged ${own.n} of ${plural(pairs.length, "pair")}: ${parts.map(([n, what]) => `${n} ${what}`).join(", ")}.`)];
+  if (own.n && own.unsure === own.n) {
+    lines.push(line("“Can’t tell” counts as not judged, so nothing follows from these judgements. Say “not the same” where nothing in the guideline makes two texts the same, or ask somebody who knows the subject to judge them."));
+  }
+  if (own.agreement) {
+    const alpha = own.agreement.krippendorff_alpha;
+    lines.push(line(`The judges say the same about ${Math.round(100 * own.agreement.observed_agreement)}% of the ${plural(own.agreement.pairs, "pair")} that two or more judged${alpha === null ? "" : ` (Krippendorff’s alpha ${number(alpha)})`}.`));
+  }
+  if (!own.counts) lines.push(line("Somebody else judged every pair, so the result rests on those judgements. Yours count as soon as you have judged every pair."));
+  return lines;
+}
+
+/** The page of a judge who stops, with pairs left or not. */
+async function stop() {
+  await saving;
+  let found;
+  try {
+    found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&own=1`);
+  } catch (error) {
+    say(error.message);
+    return;
+  }
+  const { own } = found;
+  const left = pairs.length - own.n;
+  audit = { ...audit, ...found };
+  at("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
+  const words = account(own);
+  const enough = Math.max(0, ...audit.judges.map((one) => one.n)) >= audit.finish_from;
+  if (left) words.push(line(`Your judgements are kept; you can go on any time with the same name. ${enough ? "A result can be worked out from what is judged; more judgements make it more certain." : `A result needs ${audit.finish_from} judgements of one judge.`}`));
+  else words.push(line("Not sure about one of them? Look at the judgements again and change it before you see the result."));
+  at("stopped-words").replaceChildren(...words);
+  at("work-out").hidden = !enough;
+  at("work-out").textContent = left ? "Work out the result with what is judged" : "Show the result";
+  at("go-on").hidden = !left;
+  at("look-again").hidden = !own.n;
+  show("stopped");
+  at("stopped-title").focus();
+}
+
+at("go-on").addEventListener("click", () => {
+  place = Math.max(0, pairs.findIndex((pair) => !pair.verdict));
+  draw();
+  show("judging");
+  at("first").focus();
+});
+
+at("work-out").addEventListener("click", async () => {
+  try {
+    if (pairs.some((pair) => !pair.verdict)) {
+      await call(`api/audit/${audit.id}/finish`, { method: "POST", body: JSON.stringify({ project: Number(project) }) });
+    }
+    await end();
+  } catch (error) {
+    say(error.message);
+  }
+});
+
 async function end() {
   await saving;
   at("drawing-title").textContent = "The coefficient is being worked out";
   show("drawing");
   let found;
   for (;;) {
-    found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&result=1`);
+    found = await call(`api/audit/${audit.id}?project=${project}&judge=${encodeURIComponent(judge)}&result=1&own=1`);
     if (found.status === "done" && found.result) break;
     if (found.problem && found.status === "judging") {
-      show("judging");
-      say(`This could not be worked out: ${found.problem}`);
+      audit = { ...audit, ...found };
+      await stop();
+      say(`There is no result yet. ${found.problem}`);
       return;
     }
     await new Promise((go) => { setTimeout(go, WAIT); });
   }
   audit = found;
+  say("");
   at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
-  at("result").replaceChildren(...(found.result ? outcome(found.result) : []));
-  at("done-words").textContent = found.result
-    ? `${plural(found.result.audit.judgements, "judgement")} stand behind these numbers. They stand at the top of the report from now on.`
-    : "";
+  at("result").replaceChildren(...outcome(found.result));
+  at("done-words").replaceChildren(
+    line(`${plural(found.result.audit.judgements, "judgement")} of ${plural(found.result.audit.judges, "judge")} support these numbers. They stand at the top of the report from now on.`),
+    ...account(found.own),
+  );
   show("done");
 }
 
@@ -290,11 +349,11 @@ function outcome({ headline, coefficients }) {
   value.className = "result-value";
   value.dataset.coefficient = best.key;
   value.dataset.value = best.value;
-  const words = line(`${best.name}, audited${best.ci95 ? `; 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : ""}. The measure alone gives ${best.plain === null ? "none" : number(best.plain)}.`);
+  const words = line(`${best.name}, audited${best.ci95 ? `; 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : ""}. Without the audit the report gives ${best.plain === null ? "none" : number(best.plain)}.`);
   return [value, words];
 }
 
-at("look-back").addEventListener("click", () => {
+for (const id of ["look-back", "look-again"]) at(id).addEventListener("click", () => {
   place = 0;
   draw();
   show("judging");
