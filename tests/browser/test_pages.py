@@ -213,7 +213,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     value = clean.locator(".result-value")
     value.wait_for()
     clean.screenshot(path=pictures / "audit-done.png")
-    without = re.search(r"Without the audit the report gives (−?[\d.]+)", clean.inner_text("#result"))
+    without = re.search(r"Without the audit the report gives (−?\d+\.\d+)", clean.inner_text("#result"))
     assert without is not None
 
     sheet, export = tmp_path / "sheet.csv", tmp_path / "export.json"
