@@ -82,10 +82,12 @@ class TestKeptResults:
         assert max(map(abs, z)) < 3 and sum(abs(one) > 2 for one in z) <= 0.07 * len(z)
 
     def test_intervals_hold_what_they_promise(self, kept):
-        covered = [float(cell.split(",")[4].strip().rstrip("%")) for row in kept for cell in row[2:5]]
-        # of 500 projects: by chance a share of 95 varies by 1
-        assert min(covered) >= 92 and max(covered) <= 98
-        assert sum(93 <= one <= 97 for one in covered) >= 0.96 * len(covered)
+        covered = [(row[0], float(cell.split(",")[4].strip().rstrip("%"))) for row in kept for cell in row[2:5]]
+        assert min(one for _, one in covered) >= 92
+        # judgements without a single error do not prove a measure perfect: there the interval is too wide
+        others = [one for name, one in covered if name != "perfect"]
+        # of 500 projects: by chance a share of 95 varies by 1, so one in twenty is beyond 2
+        assert max(others) <= 98 and sum(93 <= one <= 97 for one in others) >= 0.93 * len(others)
 
     def test_never_worse_than_plain_random_pairs_and_the_better_the_measure_the_less(self, kept):
         order = ("noise", "weak", "fair", "good", "perfect")
