@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.config import Control
@@ -16,17 +16,23 @@ UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts 
 MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
 MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
+OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
 def pulled_row(
-    task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings, *, generation: int
+    task: Mapping[str, Any],
+    controls: Sequence[Control],
+    settings: ProjectSettings,
+    *,
+    generation: int,
+    names: frozenset[str] | None = None,
 ) -> dict[str, Any]:
-    """The task's row for `Store.put_pulled`."""
+    """The task's row for `Store.put_pulled`; `names` as for `task_answers`."""
     if task.get("unreadable"):
         answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
     else:
-        answers = task_answers(task, controls, settings)
+        answers = task_answers(task, controls, settings, names=names)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
@@ -52,20 +58,35 @@ def _count_annotations(task: Mapping[str, Any]) -> int:
     return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
 
 
-def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings: ProjectSettings) -> dict[str, Any]:
+def task_answers(
+    task: Mapping[str, Any],
+    controls: Sequence[Control],
+    settings: ProjectSettings,
+    *,
+    names: frozenset[str] | None = None,
+) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
 
     Answers of the project's reviewers are left out unless they
     count. Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
     many texts that it would hold up the whole project is left out and listed with the reason.
+
+    An annotation whose texts stand under a TextArea that the label config no longer has, and which has none for the control, was
+    made before the TextArea was renamed or added. It could not have held the control, so its answer is missing, not empty.
+
+    Parameters
+    ----------
+    names : frozenset of str, optional
+        All controls of the label config (`config.control_names`); without them no annotation counts as made under another one.
     """
     found: dict[str, Any] = {}
     for control in controls:
+        kept, left_out = _of_this_config(task, control.name, names)
         answers, excluded = label_studio_answers(
-            task, control=control.name, predictions_as_raters=settings.predictions_as_raters
+            kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
         )
         by_rater = {answer.rater: answer.texts for answer in answers}
-        listed = [[entry.rater, entry.reason] for entry in excluded]
+        listed = [[entry.rater, entry.reason] for entry in excluded] + left_out
         if not settings.count_reviewers:
             listed += [[rater, REVIEWER] for rater in by_rater if rater in settings.reviewers]
             by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in settings.reviewers}
@@ -75,8 +96,60 @@ def task_answers(task: Mapping[str, Any], controls: Sequence[Control], settings:
         found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
         if control.per_region and settings.regions == "overlap" and by_rater:
             people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
-            found[control.name]["groups"] = [_clean(group) for group in overlapping(task, control.name, people)]
+            found[control.name]["groups"] = [_clean(group) for group in overlapping(kept, control.name, people)]
     return found
+
+
+def _of_this_config(
+    task: Mapping[str, Any], control: str, names: frozenset[str] | None
+) -> tuple[Mapping[str, Any], list[list[str]]]:
+    """The task with the annotations that could have held the control, and the raters of the others with the reason."""
+    annotations = task.get("annotations")
+    if names is None or not isinstance(annotations, list):
+        return task, []
+    kept, left_out = [], []
+    for annotation in annotations:
+        old = _answered_before(annotation, control, names) if isinstance(annotation, Mapping) else set()
+        if old and not annotation.get("was_cancelled"):
+            user = annotation.get("completed_by")
+            rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
+            listed = ", ".join(sorted(old))
+            left_out.append(["" if rater is None else str(rater), f"{OTHER_CONFIG} ({listed})"])
+        else:
+            kept.append(annotation)
+    return {**task, "annotations": kept}, left_out
+
+
+def _answered_before(annotation: Mapping[str, Any], control: str, names: frozenset[str]) -> set[str]:
+    """TextAreas that the annotation answers and the label config no longer has, where it has no result of the control."""
+    result = annotation.get("result")
+    found = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
+    if any(entry.get("from_name") == control for entry in found):
+        return set()
+    texts = {
+        entry["from_name"]
+        for entry in found
+        if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
+    }
+    return texts - names
+
+
+def answered(answers: Mapping[str, Any]) -> set[str]:
+    """The controls that hold at least one text."""
+    return {name for name, entry in answers.items() if any(entry["answers"].values())}
+
+
+def unanswered_of(project: Mapping[str, Any]) -> set[str]:
+    """Controls of a project that nobody answers."""
+    return {control["name"] for control in project["controls"] if control.get("unanswered")}
+
+
+def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str, Any]:
+    """The answers, where those to controls that nobody answers in the whole project are missing rather than empty."""
+    return {
+        name: {"answers": {}, "excluded": entry["excluded"]} if name in unanswered else entry
+        for name, entry in answers.items()
+    }
 
 
 def _too_much(answers: Sequence[Sequence[str]]) -> str:

@@ -1,11 +1,13 @@
 """What a label config says about free text: its TextArea controls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
 from softirr.errors import InputError
+
+TAG = "<tag>"  # no name that an attribute can have
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,19 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
     InputError
         If the label config is not XML.
     """
+    found: dict[str, Control] = {}
+    for attributes in _attributes(label_config):
+        if attributes[TAG] != "textarea":
+            continue
+        name, to_name = attributes.get("name"), attributes.get("toname")
+        if name and to_name:
+            per_region = attributes.get("perregion", "").lower() == "true"
+            found.setdefault(name, Control(name, to_name.split(",")[0].strip(), per_region))
+    return tuple(found.values())
+
+
+def _attributes(label_config: str) -> Iterator[dict[str, str]]:
+    """Attributes of every element, names in lower case; the tag's name, in lower case, stands under `TAG`."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -42,16 +57,26 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
         root = etree.fromstring(label_config.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError as error:
         raise InputError(f"The label config is not valid XML (line {error.lineno or 1}).") from None
-    found: dict[str, Control] = {}
     for element in root.iter():
-        if not isinstance(element.tag, str) or element.tag.lower() != "textarea":
-            continue
-        attributes = {name.lower(): value for name, value in element.attrib.items()}
-        name, to_name = attributes.get("name"), attributes.get("toname")
-        if name and to_name:
-            per_region = attributes.get("perregion", "").lower() == "true"
-            found.setdefault(name, Control(name, to_name.split(",")[0].strip(), per_region))
-    return tuple(found.values())
+        if isinstance(element.tag, str):
+            given = {name.lower(): value for name, value in element.attrib.items()}
+            yield {**given, TAG: element.tag.lower()}
+
+
+@lru_cache(maxsize=64)
+def control_names(label_config: str) -> frozenset[str]:
+    """Names of all controls, of any kind: what the ``from_name`` of a result can be.
+
+    Raises
+    ------
+    InputError
+        If the label config is not XML.
+    """
+    return frozenset(
+        attributes["name"]
+        for attributes in _attributes(label_config)
+        if attributes.get("name") and attributes.get("toname")
+    )
 
 
 def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -> tuple[Control, ...]:

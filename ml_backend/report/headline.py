@@ -48,11 +48,17 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         reason = (summary["coefficients"].get("krippendorff_alpha") or {}).get(
             "undefined"
         ) or "there is nothing to compare"
-        return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
+        left_out = " ".join(project["summary"].get("left_out", ()))
+        return {
+            "name": None,
+            "value": None,
+            "sentence": f"There is no agreement to report yet: {reason}. {left_out}".strip(),
+        }
     key = found["name"]
     base = {**found, "key": key, "name": NAMES[key], "n_tasks": n}
+    left_out = "".join(f" {said}" for said in project["summary"].get("left_out", ()))
     if not found["audited"] or audit is None:
-        return base | {"sentence": sentence(key, found, summary, n)}
+        return base | {"sentence": sentence(key, found, summary, n) + left_out}
     result = audit["result"]
     judgements = result["audit"]["judgements"]
     said = sentence(key, found, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
@@ -61,7 +67,7 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         "judgements": judgements,
         # observed and chance agreement are the audited ones too, or the sentence would contradict itself
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
-        f"Without them it would read {found['plain']['value']:.2f}.",
+        f"Without them it would read {found['plain']['value']:.2f}.{left_out}",
     }
 
 

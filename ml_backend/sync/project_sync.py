@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.answers import OTHER_CONFIG, answered, unanswered_of, without
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
+from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report import on_demand
 from ml_backend.review import calibration as calibration_of_project
@@ -28,8 +29,10 @@ Found = TypeVar("Found")
 
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
+MOST_EXCLUDED = 1000  # answers left out that a summary lists
 LOOK_EVERY = 0.5  # seconds between looks at what came up meanwhile
 ROUNDS = 3
+RULES = 2  # of which answers count; another number makes every project be read again
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 
 
@@ -103,6 +106,7 @@ class ProjectSync:
         for round_number in range(1, ROUNDS + 1):
             counts = self._counts_in_label_studio()
             self._read(round_number, full=full)
+            self._look_for_unanswered()
             calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
             self._score_and_write()
             if self._reader.settle():
@@ -165,7 +169,19 @@ class ProjectSync:
 
     def _notes(self) -> list[Note]:
         """What people have to know about the result."""
-        return list(self._reader.notes)
+        notes = [*self._reader.notes, *self._left_out()]
+        summary = self._reader.row()["summary"] or {}
+        excluded = [entry for report in summary.get("controls", {}).values() for entry in report.get("excluded", ())]
+        n = len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(OTHER_CONFIG)})
+        if n:
+            notes.append(
+                Note(
+                    f"{n if n < MOST_EXCLUDED else f'At least {n}'} answers were given under another label config, to a "
+                    "TextArea that it no longer has: they count as missing and are listed in the report.",
+                    "Rename the TextArea back if it is the same question.",
+                )
+            )
+        return notes
 
     # --- what the project looks like ----------------------------------------------------------------------------------
 
@@ -173,7 +189,7 @@ class ProjectSync:
         self._report("reading", 0, None, 0)
         self.number = number
         self._remote = self.client.project(number)
-        label_config = self._remote.get("label_config") or ""
+        label_config = self._label_config = self._remote.get("label_config") or ""
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
         self.project: int = row["id"]
         controls = text_controls(label_config)
@@ -181,8 +197,12 @@ class ProjectSync:
             "label_config": label_config,
             "title": self._remote.get("title") or "",
             "required": self._remote.get("maximum_annotations") or 1,
-            "controls": [control.to_dict() for control in controls],
+            "controls": [
+                {**control.to_dict(), **({"unanswered": True} if control.name in unanswered_of(row) else {})}
+                for control in controls
+            ],
         }
+        self._unanswered = unanswered_of(row)
         if any(row[name] != value for name, value in seen.items()):
             self.store.update_project(self.project, **seen)
         self._effective: EffectiveSettings = effective(
@@ -207,6 +227,9 @@ class ProjectSync:
             project=self.project,
             number=number,
             controls=self._controls,
+            names=control_names(label_config),
+            unanswered=self._unanswered,
+            on_answered=lambda names: self._set_unanswered(self._unanswered - names),
             settings=self._effective.values,
             fingerprint=self._fingerprint,
             page_size=self.settings.page_size,
@@ -217,8 +240,45 @@ class ProjectSync:
 
     def _current_fingerprint(self) -> str:
         provenance = self.scorer.provenance(self._effective.values.measure)
-        parts = [self._effective.values.fingerprint(), provenance, [control.to_dict() for control in self._controls]]
+        names = sorted(control_names(self._label_config))
+        controls = [control.to_dict() for control in self._controls]
+        parts = [RULES, self._effective.values.fingerprint(), provenance, controls, names]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _look_for_unanswered(self) -> None:
+        """Find controls that nobody answers in the whole project: an empty answer to them says nothing."""
+        wanted = {control.name for control in self._controls} - self._unanswered
+        for _, answers in self.store.answers(self.project) if wanted else ():
+            wanted -= answered(answers)
+            if not wanted:
+                return
+        if wanted:
+            self._set_unanswered(self._unanswered | wanted)
+
+    def _set_unanswered(self, names: set[str]) -> None:
+        self._unanswered = names
+        self._reader.set_unanswered(names)
+        self.store.forget_scores(self.project)
+        controls = [
+            {**{key: value for key, value in control.items() if key != "unanswered"}}
+            | ({"unanswered": True} if control["name"] in names else {})
+            for control in self._reader.row()["controls"]
+        ]
+        self.store.update_project(self.project, controls=controls, summary_stale=True, summary_due=0.0)
+
+    def _left_out(self) -> list[Note]:
+        """The controls that nobody answers, unless nothing has been read."""
+        if not self.store.totals(self.project)["annotations"]:
+            return []
+        return [
+            Note(
+                f"Nobody has answered the TextArea “{control.name}” in the whole project, so it is left out.",
+                "If it was renamed, answers stay under the old name: rename it back, or have the tasks answered again. "
+                "If it does not matter, choose the others with --control.",
+            )
+            for control in self._controls
+            if control.name in self._unanswered
+        ]
 
     def _must_pull_all(self) -> bool:
         row = self._reader.row()
@@ -298,7 +358,7 @@ class ProjectSync:
         settings = self._effective.values
         decisions = self.store.decisions(self.project)
         details = self.scorer.task_details(
-            {row["number"]: row["answers"] for row in rows},
+            {row["number"]: without(row["answers"], self._unanswered) for row in rows},
             settings,
             decisions=decisions,
             calibration=self._calibration(),
@@ -365,6 +425,7 @@ class ProjectSync:
             self.project,
             summary={
                 "controls": reports,
+                "left_out": [note.what for note in self._left_out()],
                 "seconds": seconds,
                 "settings": self._effective.to_dict(),
                 "provenance": self.scorer.provenance(self._effective.values.measure),
@@ -382,16 +443,18 @@ class ProjectSync:
             check()
             self._report("coefficients", done, total, self._pairs + done)
 
+        left_out = frozenset(self._unanswered)
+        shown = [control for control in self._controls if control.name not in left_out] or self._controls
         reports = {
             control.name: self.scorer.summary(
-                self.store.answers(self.project),
+                ((number, without(given, left_out)) for number, given in self.store.answers(self.project)),
                 control.name,
                 self._effective.values,
                 decisions=self.store.decisions(self.project),
                 calibration=self._calibration(),
                 progress=progress,
             )
-            for control in self._controls
+            for control in shown
         }
         # the thread's own time is without what other programs took: on a busy machine little work takes long
         return reports, time.monotonic() - started, time.thread_time() - own

@@ -2,12 +2,12 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from ml_backend.labelstudio import tasks
-from ml_backend.labelstudio.answers import pulled_row
+from ml_backend.labelstudio.answers import answered, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
@@ -38,6 +38,12 @@ class TaskReader:
         Its key in the store and its number in Label Studio.
     controls : sequence of Control
         The controls that count.
+    names : frozenset of str
+        All controls of the label config.
+    unanswered : collection of str
+        Controls that nobody has answered so far.
+    on_answered : callable
+        Called with those of them that somebody has answered now.
     fingerprint : str
         Names settings, model and controls; where another one is noted, every task is to be read and scored again.
     report : callable
@@ -65,6 +71,9 @@ class TaskReader:
         project: int,
         number: int,
         controls: Sequence[Control],
+        names: frozenset[str],
+        unanswered: Collection[str],
+        on_answered: Callable[[set[str]], None],
         settings: ProjectSettings,
         fingerprint: str,
         page_size: int,
@@ -74,6 +83,7 @@ class TaskReader:
     ):
         self.store, self.client = store, client
         self.project, self.number = project, number
+        self._names, self._unanswered, self._on_answered = names, set(unanswered), on_answered
         self._controls, self._settings, self._fingerprint = controls, settings, fingerprint
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
@@ -280,7 +290,11 @@ class TaskReader:
         )
         for page in pages:
             self._check()
-            rows = [pulled_row(task, self._controls, self._settings, generation=generation) for task in page]
+            rows = [
+                pulled_row(task, self._controls, self._settings, generation=generation, names=self._names)
+                for task in page
+            ]
+            self._note_answered(rows)
             self.changed += self.store.put_pulled(self.project, rows)
             if not done:
                 newest = max((row["updated_at"] for row in rows if row["updated_at"]), default=None)
@@ -295,6 +309,18 @@ class TaskReader:
             if serve:
                 self._between_pages()
         return newest
+
+    def set_unanswered(self, names: Collection[str]) -> None:
+        """The controls that nobody has answered, as they are known now."""
+        self._unanswered = set(names)
+
+    def _note_answered(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Before the rows are kept, so that a run that is broken off does not forget it."""
+        if self._unanswered:
+            appeared = self._unanswered & set().union(*(answered(row["answers"]) for row in rows))
+            if appeared:
+                self._unanswered -= appeared
+                self._on_answered(appeared)
 
     def _update_raters(self) -> None:
         names = self.client.users()

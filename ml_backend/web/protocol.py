@@ -11,8 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ml_backend.access import Keys
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import answers_hash, comparisons, task_answers
-from ml_backend.labelstudio.config import Control, chosen_controls, text_controls
+from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, task_answers, unanswered_of, without
+from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
 from ml_backend.services import Services
@@ -234,7 +234,7 @@ def predict() -> Response:
         controls = chosen_controls(text_controls(label_config), chosen.controls)
     except InputError as error:
         raise Refused(422, str(error)) from None
-    results, unknown = _results(row, tasks, controls, chosen)
+    results, unknown = _results(row, tasks, controls, chosen, control_names(label_config))
     if tasks:
         _look_again(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31], soon=unknown > 0)
     return jsonify({"results": results, "model_version": MODEL_VERSION})
@@ -255,7 +255,7 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
 
 
 def _results(
-    row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any
+    row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, names: frozenset[str]
 ) -> tuple[list[Any], int]:
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
@@ -267,12 +267,13 @@ def _results(
             details = stored["details"] if stored is not None else None
             results[place] = _result(details, controls, chosen)
             continue
-        answers = task_answers(task, controls, chosen)
+        answers = task_answers(task, controls, chosen, names=names)
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
             results[place] = _result(stored["details"], controls, chosen)
         else:
             missing[place] = answers
+    unanswered = unanswered_of(row).difference(*map(answered, missing.values()))
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
     if not needs_model(chosen.measure):
         decisions = services().store.decisions(row["id"]) if places else []
@@ -282,7 +283,7 @@ def _results(
                 break
             part = places[start : start + PREDICT_BATCH]
             # Keyed by place: a request may name a task twice.
-            answers_of = {place: missing[place] for place in part}
+            answers_of = {place: without(missing[place], unanswered) for place in part}
             details = services().scorer.task_details(answers_of, chosen, decisions=decisions, calibration=calibration)
             results.update({place: _result(details[place], controls, chosen) for place in part})
     unknown = len(tasks) - len(results)
