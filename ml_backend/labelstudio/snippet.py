@@ -7,6 +7,7 @@ from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
 HEIGHT = 460
+SCHEME = f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
 
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
@@ -22,9 +23,11 @@ _OURS = re.compile(
 def snippet(panel_url: str) -> str:
     """The element that shows the panel; one line, since an indented line of Markdown is a code block.
 
-    The referrer policy lets the panel see which task is open; without it the page could not know.
+    The referrer policy lets the panel see which task is open; without it the page could not know. The style hands Label Studio's own light
+    and dark on to the frame: a page in a frame is told the color scheme of the frame around it, also where it comes from another origin.
     """
     frame = (
+        f"<style>{SCHEME}</style>"
         f'<iframe src={quoteattr(panel_url)} referrerpolicy="unsafe-url" title="Agreement" '
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
     )

@@ -1,0 +1,116 @@
+"""The tutorial's path through the demo, walked as it is written, and Label Studio's own dark mode on the way."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import panel, serious_faults, wait_for
+
+from ml_backend.demo import Demo
+from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD
+
+ROWS = ".lsf-table__row-wrapper"
+
+
+@pytest.fixture
+def stranger(chromium: Any, demo: Demo) -> Any:
+    """Somebody who has only the addresses that the demo printed: no login yet, and a browser that says nothing of light and dark."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="null")
+    context.set_default_timeout(40_000)
+    context.route(lambda url: "://localhost" not in url, lambda route: route.abort())
+    yield context.new_page()
+    context.close()
+
+
+def test_from_the_printed_addresses_to_the_audit(
+    demo: Demo, stranger: Any, pictures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo.print_addresses()
+    printed = capsys.readouterr().out
+    triage = re.search(r"Triage, lowest agreement first +(\S+)", printed)
+    report = re.search(r"Report +(\S+)", printed)
+    assert triage and report and ADMIN_EMAIL in printed and ADMIN_PASSWORD in printed
+    value = re.search(r"Krippendorff's alpha (-?\d\.\d\d)", printed)
+    assert value
+
+    # the triage address asks for the login and leads to the triage tab
+    page = stranger
+    page.goto(triage[1])
+    page.fill("input[name=email]", ADMIN_EMAIL)
+    page.fill("input[name=password]", ADMIN_PASSWORD)
+    page.click("button[type=submit]")
+    page.locator(ROWS).first.wait_for()
+    assert re.sub(r"/\?", "?", page.url) == triage[1]
+
+    # the first task shows its panel, although an annotator skipped it
+    page.locator(ROWS).first.click()
+    page.wait_for_url(re.compile(r"[?&]task=\d+"))
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    assert f"Krippendorff’s alpha {value[1]}" in frame.locator(".sirr-facts").inner_text()
+    assert frame.locator(".sirr-pick").count() >= 1 and "skipped" in frame.locator(".sirr").inner_text()
+
+    # Label Studio's own switch: the panel follows, in light and dark, and both are readable
+    def scheme() -> tuple[str, bool]:
+        inner = frame.locator("body").evaluate(
+            "(one) => [getComputedStyle(one).backgroundColor, matchMedia('(prefers-color-scheme: dark)').matches]"
+        )
+        return tuple(inner)
+
+    inside = next(one for one in page.frames if "/panel" in one.url)
+    assert scheme() == ("rgb(255, 255, 255)", False)
+    assert serious_faults(inside) == []
+    page.locator("button", has_text=re.compile(r"^(Auto|Light|Dark)$")).first.click()
+    wait_for(lambda: page.locator("html[data-color-scheme=dark]").count(), "Label Studio stays light")
+    wait_for(lambda: scheme() == ("rgb(27, 28, 32)", True), "the panel stays light in Label Studio's dark")
+    page.locator("iframe[title=Agreement]").first.scroll_into_view_if_needed()
+    page.screenshot(path=pictures / "walk-dark.png")
+    inside = next(one for one in page.frames if "/panel" in one.url)
+    assert serious_faults(inside) == []
+
+    # the panel's link opens the report with the same headline, that one's link the audit
+    with page.context.expect_page() as opened:
+        frame.get_by_role("link", name="Project report").click()
+    shown = opened.value
+    shown.locator("#headline-value").wait_for()
+    assert shown.inner_text("#headline-value").replace("−", "-") == value[1]
+    assert "not audited" in shown.inner_text(".headline")
+    shown.screenshot(path=pictures / "walk-report.png")
+    shown.get_by_role("link", name="Audit", exact=True).first.click()
+    shown.locator("#begin").wait_for()
+    assert serious_faults(shown) == []
+
+    # the printed address of the report opens it too, for who is not logged in
+    context = page.context.browser.new_context()
+    other = context.new_page()
+    other.goto(report[1])
+    other.locator("#headline-value").wait_for()
+    context.close()
+
+
+def test_every_task_with_a_text_that_nothing_matches_offers_a_repair(demo: Demo, people: Any) -> None:
+    context = people.context()
+    page = context.new_page()
+    page.goto(demo.links["report"])
+    page.locator("#headline-value").wait_for()
+    key = demo.links["report"].partition("k=")[2]
+    lonely = with_way = 0
+    for task in demo.api.tasks(demo.project):
+        body = page.evaluate(
+            "async ([project, task, key]) => (await fetch(`../api/panel?project=${project}&task=${task}&k=${key}`)).json()",
+            [demo.project, task["id"], key],
+        )
+        if body["status"] == "ready" and body["unmatched"]:
+            lonely += 1
+            others = {rater for match in body["matches"] for rater in match["texts"]} | set(body["unmatched"])
+            with_way += all(others - {rater} for rater in body["unmatched"])
+    context.close()
+    assert lonely > 20
+    # a text can't be the same as one that nobody wrote: where all others are empty there is nothing to repair
+    assert with_way >= lonely - 3, (with_way, lonely)
