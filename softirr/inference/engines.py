@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassif
 from softirr.provenance import Progress
 
 _SHARE = 16_384
-"""Directed pairs of one task: enough to sort by length, few enough to spread evenly."""
+"""Directed pairs of one task (an even number): enough to sort by length, few enough to spread evenly."""
 
 
 class Engine(Protocol):
@@ -58,6 +57,8 @@ def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, worker
         If there is no such engine, or Ray is not installed.
     """
     if engine == "ray":
+        from softirr.inference.ray_engine import RayEngine
+
         return RayEngine(folder, options, workers)
     if engine != "local":
         raise InputError(f"There is no engine {engine!r}; use local or ray.")
@@ -68,7 +69,7 @@ def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, worker
 
 
 @dataclass(frozen=True)
-class _About:
+class About:
     """What a worker tells about its classifier."""
 
     n_labels: int
@@ -78,30 +79,46 @@ class _About:
     device_name: str
 
 
-class _Worker:
+class Worker:
     """A classifier in a process of its own."""
 
     def __init__(self, folder: Path, options: ClassifierOptions) -> None:
         self._classifier = PairClassifier(folder, options)
 
-    def about(self) -> _About:
+    def about(self) -> About:
         c = self._classifier
-        return _About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
+        return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
 
     def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
         return self._classifier.run(texts, left, right)
 
 
-class _Sharded(ABC):
+class ShardedEngine(ABC):
     """Shares of a job handed out to workers as they become free; one number format for all of them."""
 
-    def __init__(self, abouts: Sequence[_About]) -> None:
+    def __init__(self, abouts: Sequence[About]) -> None:
         first = abouts[0]
         self.n_labels, self.id2label, self.max_length = first.n_labels, first.id2label, first.max_length
-        self.precision = first.precision
-        self.device_name = ", ".join(dict.fromkeys(about.device_name for about in abouts))
-        if any(about.precision != first.precision for about in abouts):
+        self.precision, self.device_name = first.precision, ""
+        for about in abouts:
+            self._admit(about)
+
+    def _admit(self, about: About) -> None:
+        """Notes a worker that takes shares from now on."""
+        if about.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
+        names = [*self.device_name.split(", "), about.device_name] if self.device_name else [about.device_name]
+        self.device_name = ", ".join(dict.fromkeys(names))
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """Number of workers."""
+
+    @property
+    def batch(self) -> int:
+        """Directed pairs that keep every worker busy for a while: what to ask for at once."""
+        return 4 * self.workers * _SHARE
 
     def run(
         self,
@@ -115,60 +132,73 @@ class _Sharded(ABC):
         logits = np.zeros((len(left), self.n_labels), dtype=np.float32)
         truncated = np.zeros(len(left), dtype=bool)
         done = 0
-        for where, outputs in self._map(_shares(texts, left, right)):
+        for where, outputs in self.stream(texts, left, right):
             logits[where], truncated[where] = outputs.logits, outputs.truncated
             done += len(where)
             if progress is not None:
                 progress(done, len(left))
         return Outputs(logits, truncated)
 
+    def stream(
+        self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+        """Outputs of parts of the job as they come, each with the places that it belongs to.
+
+        Places 2k and 2k + 1 come together and in this order if their pairs have the same two texts.
+        """
+        return self._map(_shares(texts, left, right))
+
     @abstractmethod
-    def _map(self, shares: Iterator[_Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+    def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
         """Outputs of the shares with the places they belong to, as they come."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Share:
+class Share:
     where: NDArray[np.int64]
     texts: list[str]
     left: NDArray[np.int64]
     right: NDArray[np.int64]
 
+    def __str__(self) -> str:
+        """What a message says about it: no text, since messages reach logs."""
+        return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
-def _shares(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Iterator[_Share]:
+
+def _shares(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Iterator[Share]:
     # pairs of like lengths together, the longest first: the last shares are the quick ones, and workers end together
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     order = np.argsort(-(lengths[left] + lengths[right]), kind="stable")
     for start in range(0, len(order), _SHARE):
         where = order[start : start + _SHARE]
         used, local = np.unique(np.concatenate([left[where], right[where]]), return_inverse=True)
-        yield _Share(where, [texts[i] for i in used.tolist()], local[: len(where)], local[len(where) :])
+        yield Share(where, [texts[i] for i in used.tolist()], local[: len(where)], local[len(where) :])
 
 
-_worker: _Worker | SoftirrError
+_worker: Worker | SoftirrError
 """The classifier of a worker process, or why there is none (set once when the process starts, never in the main process)."""
 
 
 def _start(folder: Path, options: ClassifierOptions) -> None:
     global _worker
     try:
-        _worker = _Worker(folder, options)
+        _worker = Worker(folder, options)
     except SoftirrError as error:  # raised here it would end the process with a traceback
         _worker = error
 
 
-def _about() -> _About:
+def _about() -> About:
     if isinstance(_worker, SoftirrError):
         raise _worker
     return _worker.about()
 
 
 def _run(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
-    assert isinstance(_worker, _Worker)
+    assert isinstance(_worker, Worker)
     return _worker.run(texts, left, right)
 
 
-class ProcessEngine(_Sharded):
+class ProcessEngine(ShardedEngine):
     """One process a device, so that tokenising and packing for one GPU never holds up another."""
 
     def __init__(self, folder: Path, options: Sequence[ClassifierOptions]) -> None:
@@ -186,13 +216,18 @@ class ProcessEngine(_Sharded):
             self.close()
             raise
 
+    @property
+    def workers(self) -> int:
+        """Number of processes."""
+        return len(self._pools)
+
     def close(self) -> None:
         """Ends the processes."""
         for pool in self._pools:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _map(self, shares: Iterator[_Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        running: dict[Future[Outputs], tuple[ProcessPoolExecutor, _Share]] = {}
+    def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+        running: dict[Future[Outputs], tuple[ProcessPoolExecutor, Share]] = {}
 
         def hand_out(pool: ProcessPoolExecutor) -> None:
             share = next(shares, None)
@@ -213,55 +248,3 @@ class ProcessEngine(_Sharded):
                     ) from error
                 hand_out(pool)
                 yield share.where, outputs
-
-
-class RayEngine(_Sharded):
-    """Actors of a Ray cluster, each with the classifier; the model's folder has to be readable on every machine of it.
-
-    Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine.
-    """
-
-    def __init__(self, folder: Path, options: ClassifierOptions, workers: int | None) -> None:
-        try:
-            import ray
-        except ImportError as error:
-            raise InputError("The engine ray needs Ray; install softirr[ray].") from error
-        self._ray = ray
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False, ignore_reinit_error=True)
-        resources = ray.cluster_resources()
-        gpus = int(resources.get("GPU", 0)) if options.device != "cpu" else 0
-        count = workers or gpus or max(1, int(resources.get("CPU", 1)) // (options.threads or 1))
-        if gpus:
-            demand, options = {"num_gpus": 1}, replace(options, device="cuda")
-        else:
-            demand, options = {"num_cpus": options.threads or 1}, replace(options, threads=options.threads or 1)
-        remote: Any = ray.remote
-        make: Callable[..., Any] = remote(**demand)(_Worker).remote
-        self._actors = [make(folder, options) for _ in range(count)]
-        try:
-            super().__init__(ray.get([actor.about.remote() for actor in self._actors]))
-        except ray.exceptions.RayError as error:
-            self.close()
-            raise InputError(f"The workers of the Ray cluster could not load the model in {folder}.") from error
-
-    def close(self) -> None:
-        """Ends the actors; the cluster stays."""
-        for actor in self._actors:
-            with suppress(ValueError):
-                self._ray.kill(actor)
-
-    def _map(self, shares: Iterator[_Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        from ray.util import ActorPool
-
-        pool = ActorPool(self._actors)
-        places: list[NDArray[np.int64]] = []
-
-        def ask(actor: Any, share: _Share) -> Any:
-            return actor.run.remote(share.texts, share.left, share.right)
-
-        for share in shares:
-            places.append(share.where)
-            pool.submit(ask, share)
-        for where in places:
-            yield where, pool.get_next()

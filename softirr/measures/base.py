@@ -8,7 +8,7 @@ directions (:meth:`DirectionalMeasure.entail_both`), which tell which of two tex
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,6 +19,8 @@ from softirr.errors import InputError
 from softirr.provenance import Progress, Provenance
 
 Pairs = Sequence[tuple[str, str]]
+CHUNK = 32_768
+"""Pairs that are asked for at once, unless a measure has a ``chunk`` of its own: what an interrupted run can lose."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,20 @@ class CheckedMeasure(Measure, Protocol):
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """P(a ⇒ b) and P(b ⇒ a), shape (n, 2) (twice P(a ≡ b) without directions), and which are sound, shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class StreamingMeasure(CheckedMeasure, Protocol):
+    """A measure that gives its scores in parts, so that each can be kept before the next one is there."""
+
+    def entail_parts(
+        self, pairs: Pairs, *, progress: Progress | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
+        """As `entail_checked`, in parts: places in the list of pairs, shape (k,), their directions, shape (k, 2), which are sound, shape (k,).
+
+        `progress` is for what is done within a part.
+        """
         ...
 
 

@@ -6,7 +6,7 @@ Any Hugging Face sequence classifier with an entailment class serves: a folder, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.inference.models import FoundModel, bundled_model, content_hash, find_model
 from softirr.inference.plan import PairPlan
-from softirr.measures.base import Measure, Pairs, mutual, refuse_unknown
+from softirr.measures.base import CHUNK, Measure, Pairs, mutual, refuse_unknown
 from softirr.measures.labels import LabelOrder, given_order, resolve
 from softirr.provenance import Progress, Provenance
 
@@ -146,6 +146,38 @@ class Entailment:
         self._truncated += int((truncated[:m] | truncated[m:]).sum())
         return plan.spread(np.stack([values[:m], values[m:]], axis=1)), np.ones(len(pairs), dtype=bool)
 
+    @property
+    def chunk(self) -> int:
+        """Pairs that are best asked for at once: enough for every worker."""
+        return max(CHUNK, getattr(self._engine, "batch", 0) // 2)
+
+    def entail_parts(
+        self, pairs: Pairs, *, progress: Progress | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
+        """As `entail_checked`, in parts: places, shape (k,), both directions, shape (k, 2), which are sound, shape (k,)."""
+        stream = getattr(self._engine, "stream", None)
+        if stream is None:
+            values, sound = self.entail_checked(pairs, progress=progress)
+            yield np.arange(len(pairs)), values, sound
+            return
+        plan = PairPlan.of(pairs)
+        same = np.flatnonzero(plan.wanted < 0)
+        if len(same):
+            yield same, np.ones((len(same), 2)), np.ones(len(same), dtype=bool)
+        # Both directions of a pair beside each other, so that they come in one part.
+        both = np.stack([plan.low, plan.high], axis=1)
+        for where, outputs in stream(plan.texts, both.ravel(), both[:, ::-1].ravel()):
+            values = self._entailment(outputs.logits).reshape(-1, 2)
+            done = where[::2] // 2
+            self._truncated += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
+            row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last one stands for the same text
+            row[done] = np.arange(len(done))
+            places = np.flatnonzero(row[plan.wanted] >= 0)
+            found = values[row[plan.wanted[places]]]
+            turned = plan.turned[places]
+            found[turned] = found[turned][:, ::-1]
+            yield places, found, np.ones(len(places), dtype=bool)
+
     def provenance(self) -> Provenance:
         """Model, device, number format, meaning of the outputs, pairs that were cut so far."""
         return Provenance(
@@ -168,11 +200,16 @@ class Entailment:
         if not len(left):
             return np.zeros(0, dtype=np.float64), np.zeros(0, dtype=bool)
         outputs = self._engine.run(texts, left, right, progress=progress)
-        logits = outputs.logits.astype(np.float64)
+        return self._entailment(outputs.logits), outputs.truncated
+
+    def _entailment(self, outputs: NDArray[np.float32]) -> NDArray[np.float64]:
+        """P(premise ⇒ hypothesis) from logits."""
+        logits = outputs.astype(np.float64)
         if not np.isfinite(logits).all():
             raise InputError(f"The model {self._found.name} gives outputs that are not numbers; try precision float32.")
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return weights[:, self.labels.entailment] / weights.sum(axis=1), outputs.truncated
+        result: NDArray[np.float64] = weights[:, self.labels.entailment] / weights.sum(axis=1)
+        return result
 
     def _logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         texts = [text for pair in pairs for text in pair]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -10,21 +10,20 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.measures.base import (
+    CHUNK,
     AdjustedMeasure,
     BlockMeasure,
     CheckedMeasure,
     DirectionalMeasure,
     IndexedMeasure,
     Measure,
+    StreamingMeasure,
     TextIndex,
     mutual,
 )
 from softirr.measures.cache import PairCache, text_hash
 from softirr.provenance import Progress
 from softirr.text import normalise
-
-_CHUNK = 32_768
-"""Pairs between two visits to the cache, unless the measure has a ``chunk`` of its own: what an interrupted run can lose."""
 
 
 class PairScorer:
@@ -163,7 +162,7 @@ class PairScorer:
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:
             self._progress(0, len(keys))
-        size = int(getattr(self._source, "chunk", _CHUNK))
+        size = int(getattr(self._source, "chunk", CHUNK))
         for start in range(0, len(keys), size):
             chunk = order[start : start + size]
             values[chunk] = self._resolve_chunk(low[chunk], high[chunk], start, len(keys))
@@ -173,41 +172,54 @@ class PairScorer:
     def _resolve_chunk(
         self, low: NDArray[np.int64], high: NDArray[np.int64], done: int, total: int
     ) -> NDArray[np.float64]:
-        if self._cache is None or self._cache_key is None:
-            values, _ = self._ask(low, high, done, total)
-        else:
+        values: NDArray[np.float64] = np.zeros((len(low), 2), dtype=np.float64)
+        missing: NDArray[np.int64] = np.arange(len(low))
+        cache, key = self._cache, self._cache_key
+        if cache is not None and key is not None:
             pairs, turned = self._hash_pairs(low, high)
-            values, known = self._cache.get(self._cache_key, pairs)
+            values, known = cache.get(key, pairs)
+            values[turned] = values[turned][:, ::-1]  # the cache keeps directions in the order of the hashes
             missing = np.flatnonzero(~known)
-            if len(missing):
-                fresh, valid = self._ask(low[missing], high[missing], done + len(pairs) - len(missing), total)
-                # the cache keeps directions in the order of the hashes, the scorer in the order of the texts
-                fresh_turned = np.where(turned[missing][:, None], fresh[:, ::-1], fresh)
-                keep = np.flatnonzero(valid)
-                self._cache.put(self._cache_key, [pairs[i] for i in missing[keep]], fresh_turned[keep])
-                values[missing] = fresh_turned
-            values = np.where(turned[:, None], values[:, ::-1], values)
-        if self._progress is not None:
-            self._progress(done + len(low), total)
+        done += len(low) - len(missing)
+        for places, fresh, valid in self._ask(low[missing], high[missing], done, total):
+            places = missing[places]
+            values[places] = fresh
+            if cache is not None and key is not None:
+                fresh = np.where(turned[places][:, None], fresh[:, ::-1], fresh)
+                cache.put(key, [pairs[i] for i in places[valid]], fresh[valid])
+            done += len(places)
+            if self._progress is not None:
+                self._progress(done, total)
+        if self._progress is not None and not len(missing):
+            self._progress(done, total)
         return values
 
     def _ask(
         self, low: NDArray[np.int64], high: NDArray[np.int64], done: int, total: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The measure's own scores, shape (n, 2), and which of them are worth keeping (an unreadable answer is not)."""
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
+        """The measure's own scores as they come: places, scores, shape (n, 2), and which are worth keeping (an unreadable answer is not)."""
+        if not len(low):
+            return
         pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
-        self.pairs_scored += len(pairs)
-        valid: NDArray[np.bool_] = np.ones(len(pairs), dtype=bool)
-        if isinstance(self._source, CheckedMeasure):
-            inner = None if self._progress is None else _Shifted(self._progress, done, total)
-            values, valid = self._source.entail_checked(pairs, progress=inner)
-        elif isinstance(self._source, DirectionalMeasure):
-            values = self._source.entail_both(pairs)
+        for places, values, valid in self._parts(pairs, done, total):
+            if values.shape != (len(places), 2) or not np.all((values >= 0) & (values <= 1)):
+                raise InputError(f"The measure {self.measure.name} gave scores that are not probabilities.")
+            self.pairs_scored += len(places)
+            yield places, values, valid
+
+    def _parts(
+        self, pairs: list[tuple[str, str]], done: int, total: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
+        source, every = self._source, np.arange(len(pairs))
+        inner = None if self._progress is None else _Shifted(self._progress, done, total)
+        if isinstance(source, StreamingMeasure):
+            yield from source.entail_parts(pairs, progress=inner)
+        elif isinstance(source, CheckedMeasure):
+            yield every, *source.entail_checked(pairs, progress=inner)
+        elif isinstance(source, DirectionalMeasure):
+            yield every, source.entail_both(pairs), np.ones(len(pairs), dtype=bool)
         else:
-            values = np.repeat(self._source.score(pairs)[:, None], 2, axis=1)
-        if values.shape != (len(pairs), 2) or not np.all((values >= 0) & (values <= 1)):
-            raise InputError(f"The measure {self.measure.name} gave scores that are not probabilities.")
-        return values, valid
+            yield every, np.repeat(source.score(pairs)[:, None], 2, axis=1), np.ones(len(pairs), dtype=bool)
 
     def _hash_pairs(
         self, low: NDArray[np.int64], high: NDArray[np.int64]

@@ -15,7 +15,6 @@ from softirr.errors import InputError, SoftirrError
 from softirr.inference import engines
 from softirr.inference.classifier import ClassifierOptions, PairClassifier
 from softirr.inference.engines import ProcessEngine, open_engine
-from softirr.measures import measure
 from tests.inference.tiny import some_texts
 
 TEXTS = some_texts(30, seed=8)
@@ -67,24 +66,3 @@ def test_engines_by_name(bert_model: Path) -> None:
     if importlib.util.find_spec("ray") is None:
         with pytest.raises(InputError, match=r"install softirr\[ray\]"):
             open_engine(bert_model, OPTIONS, engine="ray", workers=2)
-
-
-@pytest.fixture
-def ray_cluster() -> Iterator[None]:
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed (softirr[ray])")
-    import ray
-
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
-@pytest.mark.usefixtures("ray_cluster")
-def test_ray_gives_the_same(bert_model: Path) -> None:
-    pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT[:200].tolist(), RIGHT[:200].tolist(), strict=True)]
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
-    expected = measure(f"nli:{bert_model}", **options).score(pairs)
-    on_ray = measure(f"nli:{bert_model}", engine="ray", workers=2, **options)
-    assert np.allclose(on_ray.score(pairs), expected, atol=1e-5)
-    on_ray.close()  # type: ignore[attr-defined]

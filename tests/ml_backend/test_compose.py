@@ -156,7 +156,8 @@ def test_the_image(root: Path, services: dict[str, Any], dockerfile: str, projec
 
 
 def test_what_the_code_needs_is_installed_before_the_code_is_copied(dockerfile: str) -> None:
-    dependencies, code, last = dockerfile.split("\nFROM ")[1:]
+    _, dependencies, code, last = dockerfile.split("\nFROM ")[1:]
+    assert "pyproject.toml" not in dependencies, "which changes more often than what is required"
     assert "pip install" in dependencies
     assert not re.search(r"^COPY .*softirr softirr", dependencies, re.M)
     assert "pip wheel --no-deps" in code

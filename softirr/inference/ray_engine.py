@@ -1,0 +1,245 @@
+"""A classifier on a Ray cluster: a worker or a whole machine that is lost costs the share that it was working on, not the job."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError, SoftirrError
+from softirr.inference.classifier import ClassifierOptions, Outputs
+from softirr.inference.engines import About, ShardedEngine, Share, Worker
+
+__all__ = ["RayEngine"]
+
+_TRIES = 3
+"""Workers that one share may end before it counts as the reason."""
+_STARTS = 3
+"""Workers in a row that may fail to load the model before no further one is started."""
+_PATIENCE = 600.0
+"""Seconds to wait for a worker when there is none: a cluster may be starting a machine."""
+_LOG = logging.getLogger("softirr")
+
+
+class RayEngine(ShardedEngine):
+    """Actors of a Ray cluster, each with the classifier; the model's folder has to be readable on every machine of it.
+
+    Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine. A worker that is lost is replaced where the
+    cluster has room, and its share goes to the next free worker.
+
+    Parameters
+    ----------
+    folder : Path
+        The model.
+    options : ClassifierOptions
+        How each worker runs it.
+    workers : int, optional
+        Number of actors; by default one for each GPU, else one for each processor of the cluster.
+
+    Raises
+    ------
+    InputError
+        If Ray is not installed, or no worker can load the model.
+    """
+
+    def __init__(self, folder: Path, options: ClassifierOptions, workers: int | None) -> None:
+        # Ray reports its use to its makers unless told otherwise before it is imported.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError as error:
+            raise InputError("The engine ray needs Ray; install softirr[ray].") from error
+        self._ray: Any = ray
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False, ignore_reinit_error=True, include_dashboard=False)
+        resources = ray.cluster_resources()
+        gpus = int(resources.get("GPU", 0)) if options.device != "cpu" else 0
+        threads = options.threads or 1
+        self._count = workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)
+        self._folder = folder
+        demand: dict[str, Any]
+        if gpus:
+            demand, self._options = {"num_gpus": 1}, replace(options, device="cuda")
+        else:
+            demand, self._options = {"num_cpus": threads}, replace(options, threads=threads)
+        self._make = self._ray.remote(**demand, scheduling_strategy="SPREAD")(Worker).remote
+        self._starting: dict[Any, Any] = {}
+        """Actors by the reference of what they tell about themselves once the model is loaded."""
+        self._ready: list[_Actor] = []
+        self._failed_starts = 0
+        try:
+            for _ in range(self._count):
+                self._start()
+            super().__init__([self._first()])
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def workers(self) -> int:
+        """Number of workers that are wanted; while one is being replaced fewer are at work."""
+        return self._count
+
+    def close(self) -> None:
+        """Ends the actors; the cluster stays."""
+        for actor in [*self._starting.values(), *(each.handle for each in self._ready)]:
+            self._end(actor)
+        self._starting.clear()
+        self._ready.clear()
+
+    # --- workers ------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        actor = self._make(self._folder, self._options)
+        self._starting[actor.about.remote()] = actor
+
+    def _end(self, actor: Any) -> None:
+        try:
+            self._ray.kill(actor)
+        except (ValueError, self._ray.exceptions.RayError):
+            pass  # it has ended already
+
+    def _first(self) -> About:
+        """What the first worker that has loaded the model tells."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            references = self._wait(list(self._starting), end)
+            for reference in references:
+                about = self._started(reference)
+                if about is not None:
+                    return about
+
+    def _started(self, reference: Any) -> About | None:
+        """Takes a worker in that has loaded the model; None, and another one is started, where it could not."""
+        actor = self._starting.pop(reference)
+        try:
+            about: About = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            self._end(actor)
+            self._failed_starts += 1
+            if self._failed_starts < _STARTS:
+                self._start()
+            elif not self._ready and not self._starting:
+                raise InputError(
+                    f"The workers of the Ray cluster could not load the model in {self._folder}: the folder has to be there, and softirr "
+                    "installed, on every machine of the cluster."
+                ) from error
+            else:
+                _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
+            return None
+        self._failed_starts = 0
+        self._ready.append(_Actor(actor))
+        return about
+
+    def _lost(self, actor: _Actor) -> None:
+        """Replaces a worker."""
+        _LOG.warning("A worker of the Ray cluster was lost; its work is done by another one.")
+        self._ready.remove(actor)
+        self._end(actor.handle)
+        self._start()
+
+    def _wait(self, references: list[Any], end: float) -> list[Any]:
+        """Which references are ready; SoftirrError where there is nothing to wait for, or for too long."""
+        if references:
+            found, _ = self._ray.wait(references, num_returns=1, timeout=max(0.0, end - time.monotonic()))
+            if found:
+                return list(found)
+        raise SoftirrError(
+            "The Ray cluster has no worker any more; start machines and run again: what was scored before is kept."
+        )
+
+    # --- work ---------------------------------------------------------------------------------------------------------
+
+    def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
+        waiting: deque[_Task] = deque()
+        given_up: list[_Task] = []
+        source = (_Task(share) for share in shares)
+        try:
+            while True:
+                for actor in self._ready:
+                    while len(actor.running) < 2:  # one at work, one waiting
+                        task = waiting.popleft() if waiting else next(source, None)
+                        if task is None:
+                            break
+                        reference = actor.handle.run.remote(task.share.texts, task.share.left, task.share.right)
+                        actor.running[reference] = task
+                if not waiting and not any(actor.running for actor in self._ready):
+                    break
+                at_work = [reference for actor in self._ready for reference in actor.running]
+                end = time.monotonic() + (_PATIENCE if not self._ready else float("inf"))
+                for reference in self._wait_any([*at_work, *self._starting], end):
+                    if reference in self._starting:
+                        about = self._started(reference)
+                        if about is not None:
+                            self._admit(about)
+                        continue
+                    found = next((actor for actor in self._ready if reference in actor.running), None)
+                    if found is None:
+                        continue  # of a worker that was lost a moment ago
+                    outputs = self._result(found, reference, waiting, given_up)
+                    if outputs is not None:
+                        yield outputs
+        finally:
+            # A caller that stops early leaves nothing behind for the next job.
+            for actor in self._ready:
+                for reference in actor.running:
+                    self._ray.cancel(reference)
+                actor.running.clear()
+        if given_up:
+            raise SoftirrError(
+                f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, perhaps for lack of memory"
+                f"{f', and so did {len(given_up) - 1} other such parts' if len(given_up) > 1 else ''}. All others are scored and kept."
+            )
+
+    def _wait_any(self, references: list[Any], end: float) -> list[Any]:
+        """As `_wait`, without an end where workers are at work."""
+        if end == float("inf"):
+            found, _ = self._ray.wait(references, num_returns=1)
+            return list(found)
+        return self._wait(references, end)
+
+    def _result(
+        self, actor: _Actor, reference: Any, waiting: deque[_Task], given_up: list[_Task]
+    ) -> tuple[NDArray[np.int64], Outputs] | None:
+        """What a worker gave; None where it was lost, with its tasks put back."""
+        task = actor.running[reference]
+        try:
+            outputs: Outputs = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:  # the worker lives, and says what went wrong
+            cause = error.cause
+            if isinstance(cause, SoftirrError):
+                raise cause from None
+            raise SoftirrError(f"A worker of the Ray cluster failed: {type(cause).__name__}.") from error
+        except self._ray.exceptions.RayError:
+            # Tasks of an actor run in the order in which they were given: the first one was at work.
+            first, *others = actor.running.values()
+            actor.running.clear()
+            self._lost(actor)
+            first.tries += 1
+            waiting.extendleft(reversed(others))
+            (given_up if first.tries >= _TRIES else waiting).append(first)
+            return None
+        del actor.running[reference]
+        return task.share.where, outputs
+
+
+@dataclass(eq=False)
+class _Task:
+    share: Share
+    tries: int = 0
+    """Workers that ended while they worked on it."""
+
+
+@dataclass(eq=False)
+class _Actor:
+    handle: Any
+    running: dict[Any, _Task] = field(default_factory=dict)
+    """Tasks in the order in which they were given."""

@@ -1,0 +1,283 @@
+"""A Ray cluster of several nodes (processes of this machine): the same scores, through lost workers, lost nodes and a lost driver."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softirr.errors import InputError, SoftirrError
+from softirr.inference import engines, ray_engine
+from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
+from softirr.inference.ray_engine import RayEngine
+from softirr.measures import measure
+from softirr.measures.cache import SQLiteCache
+from softirr.measures.pairs import PairScorer
+from tests.inference.tiny import some_texts
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed (softirr[ray])"),
+]
+
+TEXTS = some_texts(20, seed=8)
+LEFT, RIGHT = (side.ravel() for side in np.mgrid[:20, :20])
+OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1)
+SHARE = 50
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without processors; tests add the nodes that they need."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    settings = {
+        "health_check_initial_delay_ms": 500,
+        "health_check_period_ms": 500,
+        "health_check_failure_threshold": 4,
+    }
+    made = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": settings},
+    )
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def node(cluster: Any) -> Iterator[Callable[[], Any]]:
+    """Adds a node of one processor; what is left of them goes after the test."""
+    import ray
+
+    added = []
+
+    def add() -> Any:
+        added.append(cluster.add_node(num_cpus=1))
+        return added[-1]
+
+    yield add
+    for each in added:
+        if each in cluster.worker_nodes:
+            cluster.remove_node(each)
+    eventually(lambda: ray.cluster_resources().get("CPU", 0) == 0)
+
+
+@pytest.fixture(autouse=True)
+def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_SHARE", SHARE)
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end, "never came true within 120 s"
+        time.sleep(0.05)
+
+
+def expected(model: Path) -> Any:
+    return PairClassifier(model, OPTIONS).run(TEXTS, LEFT, RIGHT).logits
+
+
+def waiting_worker(folder: Path) -> type:
+    """A worker that says on which node it works, and waits there while the file ``hold`` exists."""
+
+    class Waiting(engines.Worker):  # inside a function, so that its code travels to the node
+        def run(self, texts: Any, left: Any, right: Any) -> Outputs:
+            import ray
+
+            (folder / ray.get_runtime_context().get_node_id()).touch()
+            while (folder / "hold").exists():
+                time.sleep(0.05)
+            return super().run(texts, left, right)
+
+    (folder / "hold").touch()
+    return Waiting
+
+
+def deadly_worker(folder: Path) -> type:
+    """A worker whose process ends when it meets a text that names a number of deaths, until they have happened."""
+
+    class Deadly(engines.Worker):
+        def run(self, texts: Any, left: Any, right: Any) -> Outputs:
+            for text in texts:
+                if text.startswith("deadly "):
+                    deaths = len(list(folder.iterdir()))
+                    if deaths < int(text.split()[1]):
+                        (folder / str(deaths)).touch()
+                        os._exit(1)
+            return super().run(texts, left, right)
+
+    return Deadly
+
+
+def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> None:
+    node(), node()
+    pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT.tolist(), RIGHT.tolist(), strict=True)]
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
+    local = measure(f"nli:{bert_model}", **options)
+    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
+    try:
+        assert np.allclose(on_ray.score(pairs), local.score(pairs), atol=1e-5)
+        scorers = [PairScorer(each, TEXTS) for each in (local, on_ray)]
+        here, there = (scorer.entail(LEFT, RIGHT) for scorer in scorers)
+        assert here is not None and there is not None
+        assert np.allclose(there, here, atol=1e-5)
+        assert scorers[0].pairs_scored == scorers[1].pairs_scored == 190
+    finally:
+        on_ray.close()
+
+
+def test_a_node_that_is_lost_at_work_costs_nothing(
+    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [node(), node()]
+    monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
+    engine = RayEngine(bert_model, OPTIONS, 2)
+
+    def lose() -> None:
+        eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
+        cluster.remove_node(nodes[1], allow_graceful=False)
+        (tmp_path / "hold").unlink()
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    try:
+        outputs = engine.run(TEXTS, LEFT, RIGHT)
+    finally:
+        losing.join()
+        engine.close()
+    assert np.allclose(outputs.logits, expected(bert_model), atol=1e-5)
+
+
+def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
+    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = node()
+    monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
+    engine = RayEngine(bert_model, OPTIONS, 1)
+
+    def replace() -> None:
+        eventually((tmp_path / first.node_id).exists)
+        cluster.remove_node(first, allow_graceful=False)
+        (tmp_path / "hold").unlink()
+        node()
+
+    replacing = threading.Thread(target=replace)
+    replacing.start()
+    try:
+        outputs = engine.run(TEXTS, LEFT, RIGHT)
+    finally:
+        replacing.join()
+        engine.close()
+    assert np.allclose(outputs.logits, expected(bert_model), atol=1e-5)
+
+
+def test_a_share_that_ends_a_worker_once_or_twice_is_tried_again(
+    node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node()
+    monkeypatch.setattr(ray_engine, "Worker", deadly_worker(tmp_path))
+    engine = RayEngine(bert_model, OPTIONS, 1)
+    texts = ["deadly 2 ", *TEXTS]
+    try:
+        outputs = engine.run(texts, np.arange(21), np.arange(21)[::-1])
+    finally:
+        engine.close()
+    assert len(list(tmp_path.iterdir())) == 2
+    local = PairClassifier(bert_model, OPTIONS).run(texts, np.arange(21), np.arange(21)[::-1])
+    assert np.allclose(outputs.logits, local.logits, atol=1e-5)
+
+
+def test_a_share_that_ends_every_worker_is_named_and_the_others_are_kept(
+    node: Callable[[], Any], bert_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node()
+    deaths = tmp_path / "deaths"
+    deaths.mkdir()
+    monkeypatch.setattr(ray_engine, "Worker", deadly_worker(deaths))
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e", "workers": 1}
+    on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
+    # One pair of the texts below is in the share that is dealt out last: pairs of short texts come last.
+    texts = [*(text + " of the acute and chronic renal failure" for text in TEXTS), "deadly 99", "x"]
+    left, right = np.triu_indices(len(TEXTS), 1)
+    left, right = np.append(left, 20), np.append(right, 21)
+    try:
+        with SQLiteCache(tmp_path / "pairs.sqlite") as cache:
+            scorer = PairScorer(on_ray, texts, cache=cache)
+            with pytest.raises(SoftirrError, match=r"texts of up to \d+ characters ended 3 workers") as raised:
+                scorer.score(left, right)
+            assert "deadly" not in str(raised.value), "no text in a message"
+            assert len(list(deaths.iterdir())) == 3
+            # All shares but the last one, of 191 pairs in two directions.
+            assert scorer.pairs_scored == 191 * 2 // SHARE * SHARE // 2
+            again = PairScorer(measure(f"nli:{bert_model}", **{**options, "workers": None}), texts, cache=cache)
+            again.score(left, right)
+            assert again.pairs_scored == 191 - scorer.pairs_scored
+    finally:
+        on_ray.close()
+
+
+def test_a_model_that_no_worker_finds_is_said(node: Callable[[], Any], tmp_path: Path) -> None:
+    node()
+    with pytest.raises(InputError, match=r"could not load the model in .* on every machine of the cluster"):
+        RayEngine(tmp_path, OPTIONS, 1)
+
+
+DRIVER = """
+import os, signal, sys
+import numpy as np
+from softirr.inference import engines
+from softirr.measures import measure
+from softirr.measures.cache import SQLiteCache
+from softirr.measures.pairs import PairScorer
+
+engines._SHARE = 50
+model, cache, dies, *texts = sys.argv[1:]
+def progress(done, total):
+    if dies == "dies" and done:
+        os.kill(os.getpid(), signal.SIGKILL)
+made = measure("nli:" + model, engine="ray", workers=1, device="cpu", precision="float32", threads=1, label_order="c,n,e")
+scorer = PairScorer(made, texts, cache=SQLiteCache(cache), progress=progress)
+scores = scorer.score(*np.triu_indices(len(texts), 1))
+print(scorer.pairs_scored, *scores)
+made.close()
+"""
+
+
+def test_a_driver_that_dies_resumes_where_it_was(
+    cluster: Any, node: Callable[[], Any], bert_model: Path, tmp_path: Path
+) -> None:
+    node()
+
+    def drive(how: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", DRIVER, str(bert_model), str(tmp_path / "pairs.sqlite"), how, *TEXTS],
+            env={**os.environ, "RAY_ADDRESS": cluster.address},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    assert drive("dies").returncode == -signal.SIGKILL
+    done = drive("lives")
+    assert done.returncode == 0, done.stderr
+    scored, *scores = done.stdout.split()
+    assert int(scored) == 190 - SHARE // 2, "the share that had come when the driver died was kept"
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
+    local = PairScorer(measure(f"nli:{bert_model}", **options), TEXTS).score(*np.triu_indices(20, 1))
+    assert np.allclose(np.array(scores, dtype=float), local, atol=1e-5)
