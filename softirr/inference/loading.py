@@ -53,7 +53,7 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
 
     try:
         with _quiet():
-            config = transformers.AutoConfig.from_pretrained(folder)
+            config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"The folder {folder} has no config.json of a model that transformers {transformers.__version__} knows; "
@@ -64,11 +64,12 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
         raise InputError(
             f"The folder {folder} has no tokenizer; copy tokenizer.json (or the vocabulary) of the model into it."
         )
+    check_weights(folder)
     try:
         with _quiet():
-            tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, config=config)
+            tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, config=config, trust_remote_code=False)
             model, found = getattr(transformers, kind.auto).from_pretrained(
-                folder, dtype=dtype, output_loading_info=True
+                folder, dtype=dtype, output_loading_info=True, trust_remote_code=False, use_safetensors=True
             )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise InputError(
@@ -77,6 +78,22 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
     if any(re.match(r"(classifier|score|lm_head)\.", name) for name in found["missing_keys"]):
         raise InputError(f"The weights in {folder} lack the model's head; copy the whole model again.")
     return tokenizer, model.eval().requires_grad_(False)
+
+
+def check_weights(folder: Path) -> None:
+    """Pickled weights can hold code that runs when they are loaded, so none are.
+
+    Raises
+    ------
+    InputError
+        If a folder has pickled weights and no others.
+    """
+    names = [path.name for path in folder.iterdir()]
+    if not any(name.endswith(".safetensors") for name in names) and any(_PICKLED.search(name) for name in names):
+        raise InputError(
+            f"The weights in {folder} are pickled, and such files can run code: only safetensors are loaded. Name a revision of the model "
+            "that has them (HUB_NAME@REVISION), or save it with save_pretrained of transformers."
+        )
 
 
 def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
@@ -91,6 +108,9 @@ def _check_kind(folder: Path, kind: Kind, architectures: list[str]) -> None:
     raise InputError(
         f"The model in {folder} is {is_a} ({architectures[0]}), but {kind.what} is needed; use {use} or another model."
     )
+
+
+_PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
 
 
 @contextmanager

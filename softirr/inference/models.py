@@ -118,8 +118,6 @@ def _download(hub: str, revision: str | None) -> Path:
     logging.set_verbosity(logging.CRITICAL)
     try:
         folder = Path(snapshot_download(hub, revision=revision, allow_patterns=_ALLOWED))
-        if not any(folder.rglob("*.safetensors")):
-            folder = Path(snapshot_download(hub, revision=revision, allow_patterns=[*_ALLOWED, "pytorch_model*.bin"]))
     except RepositoryNotFoundError as error:
         raise InputError(f"There is no folder {hub} here and no model {hub} on the hub; check the name.") from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
@@ -129,6 +127,11 @@ def _download(hub: str, revision: str | None) -> Path:
         ) from error
     finally:
         logging.set_verbosity(level)
+    if not any(folder.rglob("*.safetensors")):
+        raise InputError(
+            f"The model {hub} has no weights as safetensors in this revision, and others can run code: name a revision that has them, such as "
+            f"{hub}@refs/pr/1 if the hub's converter made one."
+        )
     return folder
 
 

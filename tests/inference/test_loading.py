@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +27,22 @@ def without_tokenizer(folder: Path) -> None:
 
 def without_weights(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
+
+
+def with_pickled_weights(folder: Path) -> None:
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+def with_code_of_its_own(folder: Path) -> None:
+    """A model whose folder brings Python code, which transformers runs where it is told to trust it."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["model_type"] = "brought-along"
+    names = {"AutoConfig": "brought.Config", "AutoModelForSequenceClassification": "brought.Model"}
+    (folder / "config.json").write_text(json.dumps({**config, "auto_map": names}), encoding="utf-8")
+    (folder / "brought.py").write_text("raise SystemExit('code of the model ran')", encoding="utf-8")
 
 
 def with_half_the_weights(folder: Path) -> None:
@@ -62,6 +80,8 @@ def without_head_by_name(folder: Path) -> None:
     [
         (without_tokenizer, "has no tokenizer; copy tokenizer.json"),
         (without_weights, "are missing, damaged or of another model; copy the whole model again"),
+        (with_pickled_weights, "are pickled, and such files can run code: only safetensors are loaded"),
+        (with_code_of_its_own, "has no config.json of a model that transformers"),
         (with_half_the_weights, "are missing, damaged or of another model; copy the whole model again"),
         (without_the_head, "lack the model's head; copy the whole model again"),
         (with_broken_configuration, "has no config.json of a model that transformers"),
@@ -92,6 +112,22 @@ def test_the_wrong_kind_of_model_is_named(bert_model: Path, tmp_path: Path, kind
     folder = make_chat_model(tmp_path) if kind is CLASSIFIER else bert_model
     with pytest.raises(InputError, match=message):
         load(folder, kind, torch.float32)
+
+
+def test_no_call_of_transformers_takes_code_or_pickles(root: Path) -> None:
+    """Each call says so itself: what the library does unasked changes between versions."""
+    seen = 0
+    for path in [*(root / "softirr").rglob("*.py"), *(root / "ml_backend").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "from_pretrained"):
+                continue
+            called = ast.unparse(node.func)
+            given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+            assert given.get("trust_remote_code") == "False", f"{path}:{node.lineno}"
+            if "Config" not in called and "Tokenizer" not in called:
+                assert given.get("use_safetensors") == "True", f"{path}:{node.lineno}"
+            seen += 1
+    assert seen >= 8
 
 
 def test_a_sound_folder_loads_quietly(bert_model: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -60,11 +60,13 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
         raise InputError("This bench needs the development tools: make bench ARGS=inference.")
     source = Path(spec.origin).parent / "model"
     torch.manual_seed(seed)
-    tokenizer = tr.AutoTokenizer.from_pretrained(source)
+    tokenizer = tr.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     more: dict[str, Any] = {"num_labels": len(LABELS), "id2label": LABELS}
     model: Any
     if name == "minilm":
-        model = tr.AutoModelForSequenceClassification.from_pretrained(source, **more)
+        model = tr.AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, use_safetensors=True, **more
+        )
     elif name == "bert-base":
         model = tr.BertForSequenceClassification(tr.BertConfig(vocab_size=len(tokenizer), **more))
     else:

@@ -99,7 +99,7 @@ class ChunkMaker:
         from transformers import AutoTokenizer
 
         self._sources, self._plan = sources, plan
-        self._encoder = Encoder(AutoTokenizer.from_pretrained(plan.start), plan.max_length)
+        self._encoder = Encoder(AutoTokenizer.from_pretrained(plan.start, trust_remote_code=False), plan.max_length)
         self._hard = ""
         self._stream = PairStream(sources, seed=plan.seed)
 

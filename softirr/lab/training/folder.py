@@ -59,13 +59,18 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
     logging.set_verbosity_error()  # that the head is new is no news here
     logging.disable_progress_bar()
     try:
-        config = AutoConfig.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         config.num_labels, config.id2label, config.label2id = 2, LABELS, {name: k for k, name in LABELS.items()}
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         model: Any = AutoModelForSequenceClassification.from_pretrained(
-            folder, config=config, dtype=torch.float32, ignore_mismatched_sizes=True
+            folder,
+            config=config,
+            dtype=torch.float32,
+            ignore_mismatched_sizes=True,
+            trust_remote_code=False,
+            use_safetensors=True,
         )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise InputError(f"The folder {folder} holds no model with a tokenizer that can be loaded.") from error
@@ -95,7 +100,7 @@ def copy_start(folder: str, to: Path) -> None:
     from transformers import AutoConfig
 
     model, tokenizer = load_start(folder)
-    config = AutoConfig.from_pretrained(folder)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     classifies = any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
     kept = model if classifies and config.num_labels == len(LABELS) else model.base_model
     kept.to(torch.float16).save_pretrained(to)
