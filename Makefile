@@ -5,7 +5,7 @@ VENV := .venv/bin
 LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
 ARGS ?=
 
-.PHONY: help demo test lint docs bench clean python
+.PHONY: help demo test lint docs bench audit podman clean python
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,14 @@ lint: python  ## ruff and mypy
 docs: python  ## the documentation, into site/; warnings are errors
 	@$(SETUP) dev
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict --quiet
+
+audit: python  ## look up known vulnerabilities of the pinned versions
+	@$(SETUP) dev
+	@$(VENV)/python .ci/audit.py
+
+podman: python  ## build docker-compose.yml and run it, from up to an audited edit (root, and the packages it names; long)
+	@$(SETUP) dev
+	@$(VENV)/python tests/podman/check.py $(ARGS)
 
 bench: python  ## the benchmarks; ARGS picks one, for example ARGS=coefficients
 	@$(SETUP) dev

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "softirr/lab/bench/README.md": "results/benchmarks.md",
     "softirr/lab/bench/results/audit.md": "results/audit.md",
     "softirr/lab/bench/results/coefficients.md": "results/coefficients.md",

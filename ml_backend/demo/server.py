@@ -23,7 +23,7 @@ import requests
 
 VERSION = "1.23.2"
 ADMIN_EMAIL = "lead@example.org"
-ADMIN_PASSWORD = "softirr-demo"
+ADMIN_PASSWORD = "softirr-demo"  # noqa: S105 - the demo's own server, on this machine only; `make demo` prints it
 
 # Read by Label Studio. The first two let it talk to an ML backend and a webhook on this machine, which 1.23.2 refuses by
 # default; the others keep it from calling anyone: usage statistics, error reports, a look for newer versions.

@@ -143,7 +143,7 @@ class SQLiteCache(Store):
         found: list[Any] = []
         for start in range(0, len(keys), _AT_ONCE):
             part = keys[start : start + _AT_ONCE]
-            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(part))})"
+            query = f"SELECT pair, forward, backward FROM scored_pairs WHERE pair IN ({','.join('?' * len(part))})"  # noqa: S608 - question marks only
             found.extend(self._guarded(partial(self._fetch, query, part)))
         return found
 

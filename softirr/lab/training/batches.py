@@ -106,7 +106,7 @@ class ChunkMaker:
     def make(self, number: int, hard: str = "") -> list[Batch]:
         """The batches of one chunk; `hard` is a file with pairs that are hard for the model, as it stands in this round."""
         if hard != self._hard:
-            pairs = pickle.loads(Path(hard).read_bytes()) if hard else ()
+            pairs = pickle.loads(Path(hard).read_bytes()) if hard else ()  # noqa: S301 - a file that this run wrote into its own folder
             self._stream = PairStream(self._sources, seed=self._plan.seed, hard=pairs)
             self._hard = hard
         examples = self._stream.chunk(number, self._plan.chunk)
@@ -198,7 +198,7 @@ def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
 
     try:
         with gzip.open(file, "rb") as stream:
-            about, sources = pickle.load(stream)
+            about, sources = pickle.load(stream)  # noqa: S301 - a file that an earlier run wrote into its own folder
     except (
         OSError,
         EOFError,
