@@ -7,7 +7,11 @@ from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
 HEIGHT = 460
-SCHEME = f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
+SCHEME = (
+    f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
+    # Label Studio's own box around it stays white in its dark mode
+    f"[data-color-scheme=dark] .{CLASS} :not(iframe){{background:transparent!important;color:inherit!important}}"
+)
 
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(

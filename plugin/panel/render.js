@@ -49,7 +49,9 @@ export function render(node, payload, actions = {}) {
   const document = node.ownerDocument;
   const kept = remember(node);
   const fields = payload.controls ?? [payload];
-  const names = new Map(fields.flatMap((field) => field.raters ?? []).map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
+  // who is left out altogether is no column of the table, and has a name all the same
+  const people = fields.flatMap((field) => [...(field.excluded ?? []).map((one) => ({ id: one.rater, name: one.name })), ...(field.raters ?? [])]);
+  const names = new Map(people.map((rater) => [String(rater.id), rater.name || `Annotator ${rater.id}`]));
   const context = { h: builder(document), names, payload, actions, name: (id) => names.get(String(id)) ?? `Annotator ${id}` };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
@@ -111,7 +113,8 @@ function head(context) {
   const fact = (term, ...detail) => facts.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   if (task.rank && task.n_ranked > 1) {
     const fromTop = task.n_ranked - task.rank + 1;
-    const place = task.rank <= fromTop ? `${ordinal(task.rank)} lowest` : `${ordinal(fromTop)} highest`;
+    const nth = (n, which) => (n === 1 ? which : `${ordinal(n)} ${which}`);
+    const place = task.rank <= fromTop ? nth(task.rank, "lowest") : nth(fromTop, "highest");
     fact("In the project", `${place} of ${count(task.n_ranked)} tasks`);
   }
   fact("Annotators", String(task.n_raters ?? payload.raters?.length ?? 0));

@@ -43,7 +43,7 @@ export function texts(context) {
   table.append(rows);
   if (lonely || (deciding && matches.length)) table.append(h("tbody", {}, unmatchedRow(inside, lonely)));
   const parts = [title, h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Texts side by side, scrolls sideways" }, table)];
-  if (deciding) parts.push(pairing(inside));
+  if (new Set([...table.querySelectorAll(".sirr-pick")].map((one) => one.dataset.rater)).size > 1) parts.push(pairing(inside));
   if (deciding && asksName) parts.push(viewerName(context));
   return parts;
 }

@@ -54,7 +54,7 @@ def test_from_the_printed_addresses_to_the_audit(
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
     assert f"Krippendorff’s alpha {value[1]}" in frame.locator(".sirr-facts").inner_text()
-    assert frame.locator(".sirr-pick").count() >= 1 and "skipped" in frame.locator(".sirr").inner_text()
+    assert frame.locator(".sirr-pick").count() >= 1 and "Anna Brandt: skipped" in frame.locator(".sirr").inner_text()
 
     # Label Studio's own switch: the panel follows, in light and dark, and both are readable
     def scheme() -> tuple[str, bool]:
@@ -71,6 +71,10 @@ def test_from_the_printed_addresses_to_the_audit(
     wait_for(lambda: scheme() == ("rgb(27, 28, 32)", True), "the panel stays light in Label Studio's dark")
     page.locator("iframe[title=Agreement]").first.scroll_into_view_if_needed()
     page.screenshot(path=pictures / "walk-dark.png")
+    white = page.locator(".softirr-agreement").first.evaluate(
+        "(one) => [...one.querySelectorAll('*')].filter((e) => getComputedStyle(e).backgroundColor === 'rgb(255, 255, 255)').length"
+    )
+    assert white == 0, "Label Studio's box around the panel stays white"
     inside = next(one for one in page.frames if "/panel" in one.url)
     assert serious_faults(inside) == []
 

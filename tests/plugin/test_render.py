@@ -79,6 +79,11 @@ def test_ready_says_what_the_payload_says(page: Any) -> None:
     assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
 
 
+def test_who_is_left_out_altogether_has_a_name(page: Any) -> None:
+    show(page, ready(3, excluded=[{"rater": "99", "name": "Dora Left", "reason": "skipped"}]))
+    assert "Dora Left: skipped" in page.inner_text("#panel")
+
+
 def test_relation_unrelated_is_said(page: Any) -> None:
     payload = single()
     payload["matches"][0] |= {"equivalence": 0.03, "relation": "unrelated"}
