@@ -49,7 +49,7 @@ def sheet(number: int, which: int) -> Response:
     project = doors.enter(number, "report")
     found = _audit(project, which)
     said = reviews().judgements(which, request.args.get("judge") or "")
-    # No mark at the beginning and no protection against formulas: the texts have to come back as they are.
+    # No mark at the beginning: the sheet is that of softirr audit sample, which reads each text back as it was.
     response = csv_response(audits.sheet_rows(found, said), for_people=False)
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{number}-{which}.csv"'
     return response

@@ -20,6 +20,7 @@ from ml_backend.web import pages
 from ml_backend.web import visitors as doors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.protocol import Refused, json_body, project_number, services
+from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
 A_YEAR = 365 * 24 * 3600
@@ -207,18 +208,11 @@ def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, A
 
 
 def csv_response(rows: Iterable[Iterable[Any]], *, for_people: bool = True) -> Response:
-    """Rows as a CSV file; for people's spreadsheets with a mark that says UTF-8, and with texts that can't become formulas."""
+    """Rows as a CSV file; no text can become a formula; for people's spreadsheets with a mark that says UTF-8."""
     text = io.StringIO()
-    csv.writer(text).writerows([_cell(value) if for_people else value for value in row] for row in rows)
+    csv.writer(text).writerows([plain_cell(value) for value in row] for row in rows)
     response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
     response.headers["Content-Type"] = "text/csv; charset=utf-8"
     response.headers["Cache-Control"] = "private, no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula is kept a text."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return "" if value is None else value

@@ -32,6 +32,7 @@ from softirr.provenance import Progress
 from softirr.report.agreement import AgreementReport, agreement
 from softirr.report.objects import Expected
 from softirr.tables.annotations import AnnotationTable
+from softirr.tables.cells import plain_cell
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.text import normalise
@@ -75,7 +76,7 @@ class AuditSheet:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(HEADER)
         for unit in self.units:
-            writer.writerow((unit.id, ONLY, unit.text_a, unit.text_b, ""))
+            writer.writerow((unit.id, ONLY, plain_cell(unit.text_a), plain_cell(unit.text_b), ""))
         return out.getvalue()
 
 

@@ -171,7 +171,7 @@ def _train(arguments: argparse.Namespace) -> int:
     with progress_bar("training") as progress:
         trainer = Trainer(
             recipe,
-            work / "data.pkl.gz",
+            work / "data.json.gz",
             work,
             device=arguments.device,
             precision=arguments.precision,
@@ -212,7 +212,7 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
     """Data in the work folder: those that are there, or made from the arguments."""
     from softirr.lab.training.batches import read_kept, write_sources
 
-    file = work / "data.pkl.gz"
+    file = work / "data.json.gz"
     asked = {name: getattr(arguments, name) for name in _DATA if getattr(arguments, name)}
     if file.is_file():
         about, _ = read_kept(file)

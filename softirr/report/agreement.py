@@ -139,6 +139,7 @@ def agreement(
         marginals=marginals,
         compat=compat,
     )
+    _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=assignment)
@@ -192,6 +193,7 @@ def item_agreement(
 
     Parameters as for :func:`agreement`.
     """
+    _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
     ratings = Ratings.of(table)
@@ -200,6 +202,14 @@ def item_agreement(
         ratings.answer[comparisons.left], ratings.answer[comparisons.right]
     )
     return item_agreements(table, scorer, ratings, scores, assignment)
+
+
+def _check_table(table: object) -> None:
+    if not isinstance(table, AnnotationTable):
+        raise InputError(
+            f"A table of answers is needed, not a {type(table).__name__}: read a file with softirr.read(path), "
+            "or give answers to softirr.AnnotationTable.from_answers."
+        )
 
 
 def _check(

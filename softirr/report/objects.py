@@ -150,7 +150,7 @@ class Distributions:
         return {"same_item": list(self.same_item), "different_items": list(self.different_items)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AgreementReport:
     """Everything that is known of a table's agreement under one measure; :meth:`to_dict` is the contract."""
 
@@ -166,6 +166,11 @@ class AgreementReport:
     provenance: Provenance
     warnings: tuple[str, ...] = ()
     distributions: Distributions | None = None
+
+    def __repr__(self) -> str:
+        kappa = self.coefficients["cohen_kappa"].value
+        shown = "undefined" if kappa is None else f"{kappa:.3f}"
+        return f"<AgreementReport: {self.n_items:,} items, {self.n_raters:,} raters, measure {self.measure}, Cohen's kappa {shown}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of design section 6, with ``headline``, ``warnings`` and the intervals of raters added."""

@@ -35,11 +35,30 @@ NO_RATER = "no annotator named"
 
 @dataclass(frozen=True)
 class Answer:
-    """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer."""
+    """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer.
+
+    A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``.
+
+    Raises
+    ------
+    InputError
+        If a text is not a string, such as the NaN of a data frame.
+    """
 
     item: str
     rater: str
     texts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
+        parts = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+        for part in parts:
+            if not isinstance(part, str):
+                raise InputError(
+                    f"An answer holds {part!r}, which is not a text: leave out an answer that is missing, "
+                    "and give () for an empty one."
+                )
+        object.__setattr__(self, "texts", parts)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from softirr.errors import InputError
 from softirr.tables.annotations import contents as contents
 from softirr.tables.annotations import long_fields as long_fields
+from softirr.tables.cells import cell_text
 
 SAME = "same"
 DIFFERENT = "different"
@@ -108,7 +109,7 @@ def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterat
                 if lacking is not None:
                     raise InputError(f"{place}: the row ends before the column {lacking}.")
                 # spreadsheets leave out empty cells at the end of a row
-                yield place, [row[i] if i < len(row) else "" for i in at.values()]
+                yield place, [cell_text(row[i]) if i < len(row) else "" for i in at.values()]
         except csv.Error as error:
             raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
 

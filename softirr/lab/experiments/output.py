@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.tables.cells import plain_cell
 
 Value = float | int | str | None
 
@@ -86,7 +87,7 @@ class Table:
         for row in self.rows:
             cells: list[object] = []
             for cell, has in zip(row, marked, strict=True):
-                cells.append(_plain(cell))
+                cells.append(plain_cell(_plain(cell)))
                 if has:
                     cells.append(" ".join(["bold"] * cell.bold + ["star"] * cell.star))
             writer.writerow(cells)

@@ -17,6 +17,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.lab.experiments.compare import Comparison, spread
 from softirr.lab.experiments.draw import Draw
+from softirr.tables.cells import cell_text, plain_cell
 from softirr.tables.ratings import Floats
 from softirr.terminology import read_table
 from softirr.text import normalise
@@ -64,7 +65,7 @@ def sheet_csv(comparison: Comparison, drawn: Sequence[tuple[int, float]]) -> str
     writer.writerow(COLUMNS)
     for number, (k, weight) in enumerate(drawn, start=1):
         a, b = comparison.pairs[k]
-        writer.writerow([number, f"{weight:.6g}", a, b, ""])
+        writer.writerow([number, f"{weight:.6g}", plain_cell(a), plain_cell(b), ""])
     return out.getvalue()
 
 
@@ -104,7 +105,7 @@ def read_sheet(path: Path) -> Judged:
             weight = -1.0
         if not 0 < weight < float("inf"):
             raise InputError(f"{path}, line {line}: the weight {row['weight']!r} is not a number above 0.")
-        pairs.append((normalise(row["text_a"]), normalise(row["text_b"])))
+        pairs.append((normalise(cell_text(row["text_a"])), normalise(cell_text(row["text_b"]))))
         weights.append(weight)
         same.append(float(said == SAME))
     if not pairs:

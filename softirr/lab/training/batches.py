@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
+from softirr.lab.training.graph import Graph
+from softirr.lab.training.labelled import LabelledPairs
 from softirr.lab.training.sources import Sources
 from softirr.lab.training.stream import PairStream
 
@@ -106,7 +108,7 @@ class ChunkMaker:
     def make(self, number: int, hard: str = "") -> list[Batch]:
         """The batches of one chunk; `hard` is a file with pairs that are hard for the model, as it stands in this round."""
         if hard != self._hard:
-            pairs = pickle.loads(Path(hard).read_bytes()) if hard else ()  # noqa: S301 - a file that this run wrote into its own folder
+            pairs = _tuples(json.loads(Path(hard).read_text(encoding="ascii"))) if hard else ()
             self._stream = PairStream(self._sources, seed=self._plan.seed, hard=pairs)
             self._hard = hard
         examples = self._stream.chunk(number, self._plan.chunk)
@@ -173,11 +175,12 @@ class Chunks:
 
 
 def write_sources(file: Path, sources: Sources, about: dict[str, Any]) -> None:
-    """Keep sources for later commands and for workers."""
+    """Keep sources for later commands and for workers, as compressed JSON: reading it runs nothing."""
     import gzip
 
-    with gzip.open(file, "wb", compresslevel=6) as stream:
-        pickle.dump((about, sources), stream, protocol=5)
+    kept = {f.name: getattr(sources, f.name) for f in fields(Sources)}
+    with gzip.open(file, "wt", encoding="ascii", compresslevel=6) as stream:
+        stream.write(json.dumps({"about": about, "sources": kept}, default=_plain))
 
 
 def read_sources(file: str | Path) -> Sources:
@@ -197,19 +200,44 @@ def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
     import zlib
 
     try:
-        with gzip.open(file, "rb") as stream:
-            about, sources = pickle.load(stream)  # noqa: S301 - a file that an earlier run wrote into its own folder
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        pickle.UnpicklingError,
-        AttributeError,
-        ImportError,
-        ValueError,
-        TypeError,
-    ) as error:
+        with gzip.open(file, "rt", encoding="ascii") as stream:
+            kept = json.load(stream)
+        about, given = kept["about"], kept["sources"]
+        if given.keys() != {f.name for f in fields(Sources)} or not isinstance(about, dict):
+            raise ValueError("other keys")
+        values = {name: _tuples(value) for name, value in given.items()}
+        values["graphs"] = tuple(_of(Graph, entry) for entry in given["graphs"])
+        for name in ("pairs", "judged"):
+            values[name] = tuple(_of(LabelledPairs, entry) for entry in given[name])
+        for name in ("kept_apart", "banned"):
+            values[name] = frozenset(values[name])
+        return about, Sources(**values)
+    except (OSError, EOFError, zlib.error, LookupError, AttributeError, RecursionError, ValueError, TypeError) as error:
         raise InputError(f"{file} is damaged or from another version; remove it and prepare the data again.") from error
-    if not isinstance(sources, Sources):
-        raise InputError(f"{file} is damaged or from another version; remove it and prepare the data again.")
-    return about, sources
+
+
+def write_hard(file: Path, pairs: Sequence[tuple[str, str, int]]) -> None:
+    """Keep the pairs that are hard for the model, for workers."""
+    file.write_text(json.dumps(pairs), encoding="ascii")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no form for: sets as sorted lists, the parts of the sources as objects."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Graph | LabelledPairs):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _of(kind: Any, entry: dict[str, Any]) -> Any:
+    values = {name: _tuples(value) for name, value in entry.items()}
+    if kind is LabelledPairs:
+        values["contradictions"] = frozenset(values["contradictions"])
+    return kind(**values)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

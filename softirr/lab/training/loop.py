@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import math
 import os
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from pickle import UnpicklingError  # what torch.load raises for a damaged file; nothing is unpickled
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from softirr.errors import InputError
 from softirr.inference.tokens import length_limit
-from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources
+from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources, write_hard
 from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.lab.training.folder import average_weights, load_start
 from softirr.lab.training.recipe import FOLDERS, Recipe
@@ -203,8 +203,8 @@ class Trainer:
         last = (state.done // size + 1) * size
         file = ""
         if self._hard:
-            path = self.work / f"hard-{state.done // size}.pkl"
-            path.write_bytes(pickle.dumps(self._hard))
+            path = self.work / f"hard-{state.done // size}.json"
+            write_hard(path, self._hard)
             file = str(path)
         for batches in source.between(state.done, last, file):
             self.model.train()
@@ -380,7 +380,7 @@ class Trainer:
         try:
             kept = torch.load(path, map_location="cpu", weights_only=True)
             recipe = kept["recipe"]
-        except (OSError, RuntimeError, KeyError, EOFError, pickle.UnpicklingError, ValueError) as error:
+        except (OSError, RuntimeError, KeyError, EOFError, UnpicklingError, ValueError) as error:
             raise InputError(f"{path} is damaged; remove it to train from the beginning.") from error
         if recipe != _same(self.recipe):
             changed = [name for name in recipe if recipe[name] != _same(self.recipe).get(name)]

@@ -106,7 +106,7 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
         f"{key}\t{word} disorder\tEXACT" for key, word in zip("klhs", ("kidney", "liver", "heart", "skin"), strict=True)
     ]
     write(unseen / "synonyms.tsv", "\n".join(["id\tsynonym\tscope", *rows]) + "\n")
-    for name in ("data.pkl.gz", "checkpoint.pt"):
+    for name in ("data.json.gz", "checkpoint.pt"):
         shutil.copy(trained / name, tmp_path / name)
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 0
     plain, told = facts(trained / "model")["calibration"], facts(tmp_path / "model")["calibration"]
@@ -125,7 +125,7 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
 
 
 def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path, capsys):
-    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
     for _ in range(40):
         assert train(tmp_path, toy, tiny, "--minutes", "0.02") == 0
         if "Time is up" not in capsys.readouterr().err:
@@ -187,7 +187,7 @@ def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, mon
     from softirr.errors import SoftirrError
     from softirr.lab.training.batches import ChunkPlan, chunks
 
-    data = tmp_path / "data.pkl.gz"
+    data = tmp_path / "data.json.gz"
     data.write_bytes(b"no data")
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
     with pytest.raises(SoftirrError, match="process that makes batches"), chunks(str(data), plan, 1) as made:
@@ -216,7 +216,7 @@ def test_workers_make_the_same_batches(trained, tiny):
     from softirr.lab.training.batches import ChunkPlan, chunks
 
     plan = ChunkPlan(str(tiny), 0, 64, 16, 64)
-    file = str(trained / "data.pkl.gz")
+    file = str(trained / "data.json.gz")
     with chunks(file, plan, 0) as alone, chunks(file, plan, 2) as many:
         for one, other in zip(alone.between(0, 5, ""), many.between(0, 5, ""), strict=True):
             assert all(
@@ -226,7 +226,7 @@ def test_workers_make_the_same_batches(trained, tiny):
 
 
 def test_teachers_and_a_grown_model(trained, toy, tiny, tmp_path):
-    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
     more = ["--teacher", str(trained / "model"), "--layers", "4", "--pairs", "512", "--rounds", "1", "--focal", "1"]
     assert train(tmp_path, toy, tiny, *more) == 0
     model, _ = load_start(str(tmp_path / "model"))
@@ -235,7 +235,7 @@ def test_teachers_and_a_grown_model(trained, toy, tiny, tmp_path):
 
 
 def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_path, capsys):
-    shutil.copy(trained / "data.pkl.gz", tmp_path / "data.pkl.gz")
+    shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
     start, other, mean = trained / "model", tmp_path / "other", tmp_path / "mean"
     assert train(tmp_path, toy, start, "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
     (tmp_path / "checkpoint.pt").unlink()
@@ -275,10 +275,10 @@ def test_a_damaged_terminology_is_refused_in_one_sentence(toy, tiny, tmp_path, c
 
 
 def test_damaged_data_and_checkpoints_are_refused(trained, toy, tiny, tmp_path, capsys):
-    for name in ("data.pkl.gz", "checkpoint.pt"):
+    for name in ("data.json.gz", "checkpoint.pt"):
         work = tmp_path / name
         work.mkdir()
-        for file in ("data.pkl.gz", "checkpoint.pt"):
+        for file in ("data.json.gz", "checkpoint.pt"):
             shutil.copy(trained / file, work / file)
         (work / name).write_bytes((work / name).read_bytes()[:500])
         assert main(["--work", str(work), "--start", str(tiny), *SMALL]) == 2

@@ -1,0 +1,29 @@
+"""What people type into a notebook: a plain string, a missing value, a path in place of a table."""
+
+import pytest
+
+import softirr
+
+
+def test_a_string_is_one_text():
+    assert softirr.Answer("1", "a", "fever") == softirr.Answer("1", "a", ("fever",))
+    assert softirr.Answer("1", "a", ["x", "y"]).texts == ("x", "y")
+
+
+@pytest.mark.parametrize("texts", [float("nan"), None, 5, ("fever", float("nan")), ("fever", None)])
+def test_what_is_no_text_is_refused_in_a_sentence(texts):
+    with pytest.raises(softirr.InputError, match="which is not a text"):
+        softirr.Answer("1", "a", texts)
+
+
+@pytest.mark.parametrize("table", ["answers.csv", ("a", "b"), [["a", "b"]], None])
+def test_something_else_in_place_of_a_table_is_refused_in_a_sentence(table):
+    for function in (softirr.agreement, softirr.item_agreement):
+        with pytest.raises(softirr.InputError, match=r"read a file with softirr\.read"):
+            function(table, "indel")
+
+
+def test_a_report_shows_itself_shortly():
+    answers = [softirr.Answer(str(i), rater, f"text {i}") for i in range(500) for rater in "ab"]
+    report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "exact")
+    assert repr(report) == "<AgreementReport: 500 items, 2 raters, measure exact, Cohen's kappa 1.000>"
