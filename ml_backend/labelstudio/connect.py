@@ -182,6 +182,9 @@ class Connector:
             self._register(number, url, row, made, changes, save)
             self._webhook(number, url, row, made, changes, save)
         made["mode"] = "connected" if url else "pull-only"
+        made["since"] = time.time()  # of two backends on one project the one that was connected last writes
+        for name in ("rival", "rival_note"):
+            made.pop(name, None)
         made["panel_base"] = panel_base
         save()
         self._fields(number, url is not None, made, changes)

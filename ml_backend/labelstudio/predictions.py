@@ -11,17 +11,33 @@ from ml_backend.settings import MODEL_VERSION
 
 SHOWN_MATCHES = 50  # in a region's meta; the panel has them all
 SHOWN_TEXT = 500
+WRITER = "written_by"  # in a region's meta
 
 
-def build(details: Mapping[str, Any], controls: Sequence[Control], *, suggestions: bool) -> dict[str, Any]:
-    """Score and result of the prediction for a task with these details (as `scoring.task_details` makes them)."""
+def build(
+    details: Mapping[str, Any],
+    controls: Sequence[Control],
+    *,
+    suggestions: bool,
+    writer: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Score and result of the prediction for a task with these details (as `scoring.task_details` makes them).
+
+    Parameters
+    ----------
+    writer : mapping, optional
+        Which backend writes it (`rivals.mark`); it stands in the meta of each region.
+    """
     result = []
     if suggestions:
         for control in controls:
             found = details["controls"].get(control.name)
             # A text without its region can't stand in a per-region TextArea.
             if found is not None and found["agreement"] is not None and not control.per_region:
-                result.append(_region(control, found))
+                region = _region(control, found)
+                if writer is not None:
+                    region["meta"][WRITER] = dict(writer)
+                result.append(region)
     return {"score": details["agreement"], "result": result}
 
 
@@ -60,9 +76,24 @@ def with_task(prediction: Mapping[str, Any], task: int) -> dict[str, Any]:
 
 
 def prediction_hash(prediction: Mapping[str, Any]) -> str:
-    """Name of exactly this score and result, also as Label Studio gives them back."""
-    kept = {"score": prediction.get("score"), "result": prediction.get("result") or []}
+    """Name of exactly this score and result, also as Label Studio gives them back; whoever wrote them."""
+    result = [_without_writer(region) for region in prediction.get("result") or []]
+    kept = {"score": prediction.get("score"), "result": result}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _without_writer(region: Any) -> Any:
+    if not isinstance(region, Mapping) or not isinstance(region.get("meta"), Mapping):
+        return region
+    return {**region, "meta": {name: value for name, value in region["meta"].items() if name != WRITER}}
+
+
+def writers_of(prediction: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The backends that a prediction says it was written by."""
+    result = prediction.get("result")
+    metas = [region.get("meta") for region in result if isinstance(region, Mapping)] if isinstance(result, list) else []
+    found = [meta.get(WRITER) for meta in metas if isinstance(meta, Mapping)]
+    return [mark for mark in found if isinstance(mark, Mapping)]
 
 
 @dataclass(frozen=True)

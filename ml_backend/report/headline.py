@@ -48,7 +48,7 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         reason = (summary["coefficients"].get("krippendorff_alpha") or {}).get(
             "undefined"
         ) or "there is nothing to compare"
-        left_out = " ".join(project["summary"].get("left_out", ()))
+        left_out = " ".join(_said_of_the_run(project))
         return {
             "name": None,
             "value": None,
@@ -56,7 +56,7 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         }
     key = found["name"]
     base = {**found, "key": key, "name": NAMES[key], "n_tasks": n}
-    left_out = "".join(f" {said}" for said in project["summary"].get("left_out", ()))
+    left_out = "".join(f" {said}" for said in _said_of_the_run(project))
     if not found["audited"] or audit is None:
         return base | {"sentence": sentence(key, found, summary, n) + left_out}
     result = audit["result"]
@@ -69,6 +69,12 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
         f"Without them it would read {found['plain']['value']:.2f}.{left_out}",
     }
+
+
+def _said_of_the_run(project: Row) -> list[str]:
+    """What is left out, and whether another backend writes the scores that Label Studio shows."""
+    rival = (project["connection"] or {}).get("rival_note")
+    return [*project["summary"].get("left_out", ()), *([rival] if rival else [])]
 
 
 def sentence(

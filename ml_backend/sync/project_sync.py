@@ -20,6 +20,7 @@ from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.store import Row, Store
+from ml_backend.sync import rivals
 from ml_backend.sync.notes import Note
 from ml_backend.sync.reader import FEW_STALE, TaskReader
 from ml_backend.sync.writer import PredictionWriter
@@ -111,7 +112,7 @@ class ProjectSync:
             self._score_and_write()
             if self._reader.settle():
                 self._score_and_write()
-            if self._writer.all_there():
+            if self._rival() is not None or self._writer.all_there():
                 break
             changed = self._counts_in_label_studio() != counts or self._reader.is_behind()
             if self._reader.incomplete or changed:
@@ -121,7 +122,8 @@ class ProjectSync:
             log.warning("project %d: predictions differ from what was written, reading it again", number)
         else:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
-        self._keep_fields()
+        if self._rival() is None:
+            self._keep_fields()
         self._summarise(now=full)
         self._beside(
             lambda check: on_demand.run_wanted(
@@ -170,6 +172,8 @@ class ProjectSync:
     def _notes(self) -> list[Note]:
         """What people have to know about the result."""
         notes = [*self._reader.notes, *self._left_out()]
+        if (rival := self._rival()) is not None:
+            notes.append(rivals.note(rival, self.number))
         summary = self._reader.row()["summary"] or {}
         excluded = [entry for report in summary.get("controls", {}).values() for entry in report.get("excluded", ())]
         n = len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(OTHER_CONFIG)})
@@ -221,6 +225,13 @@ class ProjectSync:
             check=self._check,
         )
         self._fingerprint = self._current_fingerprint()
+        self._connection = dict(row["connection"])
+        self._mark = rivals.mark(
+            self.store.secret(),
+            measure=self._effective.values.measure,
+            scoring=self._fingerprint,
+            connection=self._connection,
+        )
         self._reader = TaskReader(
             self.store,
             self.client,
@@ -244,6 +255,23 @@ class ProjectSync:
         controls = [control.to_dict() for control in self._controls]
         parts = [RULES, self._effective.values.fingerprint(), provenance, controls, names]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _rival(self) -> Mapping[str, Any] | None:
+        """Another backend that scores this project otherwise and goes before this one; it is remembered until `connect`."""
+        noted = self._connection.get("rival")
+        others = [found for name, found in self._reader.writers.items() if name != self._mark["backend"]]
+        found = rivals.stronger(self._mark, [*others, *([noted] if noted else [])])
+        if found is not None and self._connection and found != noted:
+            said = rivals.note(found, self.number).what
+            log.warning("project %d: %s", self.number, said)
+            self._connection |= {"rival": dict(found), "rival_note": said}
+            self.store.update_project(self.project, connection=self._connection)
+        return found
+
+    def _write(self, *, only: Sequence[int] | None = None) -> None:
+        """Write what differs, unless another backend does."""
+        if self._rival() is None:
+            self._writer.write(only=only)
 
     def _look_for_unanswered(self) -> None:
         """Find controls that nobody answers in the whole project: an empty answer to them says nothing."""
@@ -307,7 +335,7 @@ class ProjectSync:
         if rows:
             self._note_stale()
             self._score(rows, lambda _n, _m: None)
-        self._writer.write(only=numbers)
+        self._write(only=numbers)
         self._served += 1
 
     def _catch_up(self) -> None:
@@ -335,7 +363,7 @@ class ProjectSync:
         while True:
             self._check()
             if done:
-                self._serve_waiting(first=self._writer.write)
+                self._serve_waiting(first=self._write)
             rows = self.store.unscored(self.project, SCORE_BATCH, after=last, end=end)
             if not rows:
                 break
@@ -344,9 +372,9 @@ class ProjectSync:
             self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
             done += len(rows)
             if time.monotonic() - last_write > WRITE_EVERY:
-                self._writer.write()
+                self._write()
                 last_write = time.monotonic()
-        self._writer.write()
+        self._write()
 
     def _note_stale(self) -> None:
         """In the store, so that a run that is broken off forgets nothing."""
@@ -389,7 +417,7 @@ class ProjectSync:
         return calibration_of_project.current(self.store, self.project, self._effective.values.measure)
 
     def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions)
+        return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions, writer=self._mark)
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 

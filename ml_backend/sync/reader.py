@@ -11,6 +11,7 @@ from ml_backend.labelstudio.answers import answered, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
@@ -59,6 +60,8 @@ class TaskReader:
         Tasks with other answers than before, or gone, so far.
     notes : list of Note
         What could not be read.
+    writers : dict
+        Backends that wrote predictions of our version: name -> `rivals.mark`.
     incomplete : bool
         Whether Label Studio's list of tasks could not be trusted.
     """
@@ -90,6 +93,7 @@ class TaskReader:
         self.changed = 0
         self.notes: list[Note] = []
         self.incomplete = False
+        self.writers: dict[str, Mapping[str, Any]] = {}
         self._unmet: set[int] = set()  # noted tasks that a reading of their own did not give
 
     def row(self) -> Row:
@@ -290,6 +294,7 @@ class TaskReader:
         )
         for page in pages:
             self._check()
+            self._note_writers(page)
             rows = [
                 pulled_row(task, self._controls, self._settings, generation=generation, names=self._names)
                 for task in page
@@ -309,6 +314,13 @@ class TaskReader:
             if serve:
                 self._between_pages()
         return newest
+
+    def _note_writers(self, page: Iterable[Mapping[str, Any]]) -> None:
+        """Which backends wrote the predictions of our version."""
+        for task in page:
+            for prediction in task.get("predictions") or ():
+                if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
+                    self.writers.update({str(found.get("backend")): found for found in writers_of(prediction)})
 
     def set_unanswered(self, names: Collection[str]) -> None:
         """The controls that nobody has answered, as they are known now."""

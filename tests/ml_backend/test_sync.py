@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
 
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync import reader as reader_module
@@ -1001,6 +1003,65 @@ class TestTwoBackendsOnOneServer:
         second.sync()
         first.sync()
         second.sync()
+        assert first.fake.wrong() == []
+        first.store.close()
+        second.store.close()
+
+
+class TestTwoMeasuresOnOneProject:
+    """Two backends that score otherwise: one writes, the other says why it does not."""
+
+    @staticmethod
+    def _connect(bench: Bench, since: float) -> None:
+        row = bench.store.ensure_project(bench.settings.label_studio_url, NUMBER)
+        bench.store.update_project(row["id"], connection={"mode": "pull-only", "since": since})
+
+    @pytest.mark.parametrize("last", ["first", "second"])
+    def test_the_one_that_was_connected_last_wins(
+        self, tmp_path: Path, last: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        first = Bench(tmp_path / "a")
+        second = Bench(tmp_path / "b", first.fake, measure="jaccard")
+        tasks = answered(first.fake, 20)
+        self._connect(first, 2.0 if last == "first" else 1.0)
+        self._connect(second, 1.0 if last == "first" else 2.0)
+        winner, loser = (first, second) if last == "first" else (second, first)
+        measure = "indel" if last == "first" else "jaccard"
+        first.sync(full=True)
+        second.sync(full=True)
+        winner.sync(full=True)
+        assert first.fake.wrong(measure=measure) == []
+        result = loser.sync(full=True)
+        assert f"measure {measure}" in result.notes[-1].what
+        report = Reports(loser.store).get(loser.row, None, Links(loser.settings.label_studio_url, NUMBER))
+        assert report is not None
+        assert f"measure {measure}" in report["headline"]["sentence"]
+        assert "writes none" in caplog.text
+        for full in (False, True):
+            first.fake.edit(first.fake.tasks[tasks[3]]["annotations"][0]["id"], [f"changed {full}"])
+            loser.sync(full=full)
+            winner.sync()
+            first.fake.calls.clear()
+            assert loser.sync(full=full).notes, "said by every run"
+            winner.sync(full=True)
+            assert first.fake.writes() == [], "nobody overwrites anybody"
+            assert first.fake.wrong(measure=measure) == []
+        self._connect(loser, 3.0)
+        loser.sync(full=True)
+        assert winner.sync(full=True).notes
+        assert first.fake.wrong(measure="jaccard" if measure == "indel" else "indel") == [], (
+            "connected again, it writes"
+        )
+        first.store.close()
+        second.store.close()
+
+    def test_a_backend_that_is_not_connected_leaves_the_writing_to_one_that_is(self, tmp_path: Path) -> None:
+        first = Bench(tmp_path / "a")
+        second = Bench(tmp_path / "b", first.fake, measure="jaccard")
+        answered(first.fake, 5)
+        self._connect(first, 1.0)
+        first.sync()
+        assert "writes none" in second.sync(full=True).notes[-1].what
         assert first.fake.wrong() == []
         first.store.close()
         second.store.close()
