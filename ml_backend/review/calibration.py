@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.scoring.judged_measure import verdicts
+from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
@@ -38,7 +38,7 @@ def refit(store: Store, scorer: Scorer, project: Row, settings: ProjectSettings)
             return False
         reviews.drop_calibration(project["id"])
         return _changed(store, project, before["report"] is not None)
-    same_measure = before is not None and before["measure"] == settings.measure
+    same_measure = before is not None and before["measure"] == settings.measure and _readable(before)
     if before is not None and same_measure and abs(len(decided) - before["n"]) < AGAIN * before["n"]:
         return False
     report, problem = None, None
@@ -55,9 +55,14 @@ def current(store: Store, project: int, measure: str) -> Calibration | None:
     from softirr.measures.calibration import Calibration
 
     kept = ReviewStore(store).calibration(project)
-    if kept is None or kept["report"] is None or kept["measure"] != measure:
+    if kept is None or kept["report"] is None or kept["measure"] != measure or not _readable(kept):
         return None
     return Calibration.from_dict(kept["report"]["calibration"])
+
+
+def _readable(kept: Row) -> bool:
+    """Calibrations of earlier releases lack the prior, without which agreement by chance is too high."""
+    return kept["report"] is None or "prior" in kept["report"]["calibration"]
 
 
 def view(kept: Row | None) -> dict[str, Any] | None:

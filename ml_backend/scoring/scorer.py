@@ -89,12 +89,12 @@ class Scorer:
         calibration: Any = None,
     ) -> Any:
         """The project's measure with what its reviewers decided over it, and what that taught about the rest."""
-        from ml_backend.scoring.judged_measure import judged, verdicts
+        from ml_backend.scoring.decided import verdicts
+        from softirr.measures.corrected import corrected
 
         made = self.measure(settings.measure)
         decided = verdicts(decisions, casefold=settings.casefold)
-        calibrate = calibration.apply if calibration is not None else None
-        return judged(made, decided, calibrate=calibrate, cache=self.cache(settings.measure))
+        return corrected(made, calibration, decided) if decided or calibration is not None else made
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Name and model behind a measure."""

@@ -227,9 +227,9 @@ def _measure(arguments: argparse.Namespace) -> Any:
     made = measure(arguments.measure, **options)
     if getattr(arguments, "calibration", None) is None:
         return made
-    from softirr.measures.calibration import calibrated, load
+    from softirr.measures.calibration import corrected, load
 
-    return calibrated(made, load(arguments.calibration))
+    return corrected(made, load(arguments.calibration))
 
 
 @contextlib.contextmanager

@@ -132,6 +132,11 @@ class AdjustedMeasure(Measure, Protocol):
         """The measure below."""
         ...
 
+    @property
+    def decided(self) -> Mapping[tuple[str, str], bool]:
+        """Pairs that are 1 or 0 whatever the measure below says, by the sorted pair of normalised texts."""
+        ...
+
     def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of the measure below for different texts, shape (n, 2), as scores of this one; both columns alike without directions."""
         ...

@@ -1,7 +1,7 @@
 """Calibration: from pairs of texts that people judged to a P that means what it says.
 
 Judgements for calibration can be taken anywhere; unlike those of the audit they need not be a random sample, and they improve P, not the
-coefficient. The curves are in :mod:`softirr.measures.calibration_curves`, the measure that uses them in :mod:`softirr.measures.calibrated`.
+coefficient. The curves are in :mod:`softirr.measures.calibration_curves`, the measure that uses them in :mod:`softirr.measures.corrected`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
-from softirr.measures.calibrated import CalibratedMeasure, calibrated
 from softirr.measures.calibration_curves import (
     BINS,
     ISOTONIC_FROM,
@@ -32,6 +31,7 @@ from softirr.measures.calibration_curves import (
     load,
     reliability,
 )
+from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
@@ -40,13 +40,13 @@ from softirr.text import normalise
 __all__ = [
     "ISOTONIC_FROM",
     "METHODS",
-    "CalibratedMeasure",
     "Calibration",
     "CalibrationReport",
+    "CorrectedMeasure",
     "JudgedPairs",
     "ReliabilityBin",
     "calibrate",
-    "calibrated",
+    "corrected",
     "cross_validated",
     "expected_calibration_error",
     "fit",

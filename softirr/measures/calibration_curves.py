@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, cast
 
@@ -30,6 +30,8 @@ LEAST = 10
 LEAST_OF_EACH = 2
 BINS = 10
 FOLDS = 5
+_LEAST_PRIOR = 1e-4
+_EM_STEPS = 500
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Calibration:
         Isotonic: the function at its knots, straight between them, level beyond.
     slope, intercept : float
         Platt: ``1 / (1 + exp(-(slope × P + intercept)))``.
+    prior : float
+        Share of the pairs, as they were judged, that mean the same: the prevalence at which the calibrated P is right.
     """
 
     method: str
@@ -56,6 +60,44 @@ class Calibration:
     values: tuple[float, ...] = ()
     slope: float = 0.0
     intercept: float = 0.0
+    prior: float = 0.5
+
+    def at(self, prior: float) -> Calibration:
+        """The same calibration for pairs of which another share means the same (Saerens, Latinne and Decaestecker 2002)."""
+        step = _logit(prior) - _logit(self.prior)
+        if self.method == "platt":
+            return replace(self, intercept=self.intercept + step, prior=prior)
+        odds = np.array([y / max(1 - y, 1e-12) for y in self.values]) * math.exp(step)
+        return replace(self, values=tuple((odds / (1 + odds)).tolist()), prior=prior)
+
+    def prior_of(self, p: ArrayLike) -> float:
+        """Share of other pairs that means the same, from their P alone: by EM, and at most what gives the mean of P as it is.
+
+        The second bound is for curves too steep, or P too much alike, to find it.
+        """
+        given = np.asarray(p, dtype=np.float64)
+        if not len(given):
+            return self.prior
+        calibrated = np.clip(self.apply(given), 1e-6, 1 - 1e-6)
+        odds = calibrated / (1 - calibrated) / math.exp(_logit(self.prior))
+
+        def mean(prior: float) -> float:
+            moved = odds * math.exp(_logit(prior))
+            return float(np.mean(moved / (1 + moved)))
+
+        found = self.prior
+        for _ in range(_EM_STEPS):
+            before, found = found, min(max(mean(found), _LEAST_PRIOR), 1 - _LEAST_PRIOR)
+            if abs(found - before) < 1e-9:
+                break
+        if mean(found) <= float(given.mean()):
+            return found
+        low, high = _logit(_LEAST_PRIOR), _logit(found)
+        for _ in range(60):
+            middle = (low + high) / 2
+            prior = 1 / (1 + math.exp(-middle))
+            low, high = (low, middle) if mean(prior) > float(given.mean()) else (middle, high)
+        return 1 / (1 + math.exp(-low))
 
     def apply(self, p: ArrayLike) -> Floats:
         """Calibrated P, of the same shape."""
@@ -73,6 +115,7 @@ class Calibration:
             "method": self.method,
             "measure": self.measure,
             "n": self.n,
+            "prior": self.prior,
             **(
                 {"knots": list(self.knots), "values": list(self.values)}
                 if self.method == "isotonic"
@@ -94,19 +137,24 @@ class Calibration:
             raise wrong
         try:
             method, measure, n = str(given["method"]), str(given["measure"]), int(given["n"])
+            if "prior" not in given:
+                raise InputError("This calibration was made by an earlier release: calibrate again.")
+            prior = float(given["prior"])
+            if not 0 < prior < 1:
+                raise wrong
             if method == "isotonic":
                 knots = tuple(float(x) for x in given["knots"])
                 values = tuple(float(y) for y in given["values"])
                 rising = all(a < b for a, b in pairwise(knots)) and sorted(values) == list(values)
                 if not knots or len(knots) != len(values) or not rising or values[0] < 0 or values[-1] > 1:
                     raise wrong
-                return cls(method, measure, n, knots, values)
+                return cls(method, measure, n, knots, values, prior=prior)
             slope, intercept = float(given["slope"]), float(given["intercept"])
         except (KeyError, TypeError, ValueError):
             raise wrong from None
         if method != "platt" or not (math.isfinite(slope) and math.isfinite(intercept)) or slope < 0:
             raise wrong
-        return cls(method, measure, n, slope=slope, intercept=intercept)
+        return cls(method, measure, n, slope=slope, intercept=intercept, prior=prior)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the calibration to a JSON file."""
@@ -154,7 +202,13 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
     _check(x, y)
     if method == "auto":
         method = "isotonic" if len(x) >= ISOTONIC_FROM else "platt"
-    return _isotonic(x, y, measure) if method == "isotonic" else _platt(x, y, measure)
+    made = _isotonic(x, y, measure) if method == "isotonic" else _platt(x, y, measure)
+    return replace(made, prior=float(y.mean()))
+
+
+def _logit(p: float) -> float:
+    p = min(max(p, _LEAST_PRIOR), 1 - _LEAST_PRIOR)
+    return math.log(p / (1 - p))
 
 
 def _check(x: Floats, y: Floats) -> None:

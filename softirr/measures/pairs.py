@@ -70,6 +70,13 @@ class PairScorer:
         self._index: TextIndex | None = None
         self._hashes: list[bytes] | None = None
         self._memo = _Memo()
+        known = adjusted.decided.items() if adjusted is not None else ()
+        keys = [
+            (min(numbers[a], numbers[b]) * len(self._texts) + max(numbers[a], numbers[b]), float(same))
+            for (a, b), same in known
+            if a in numbers and b in numbers
+        ]
+        self._decided = dict(keys)
 
     def score(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(a ≡ b) of text left[k] with text right[k].
@@ -147,6 +154,11 @@ class PairScorer:
             values[missing] = self._resolve(keys[missing])
         if self._adjust is not None:
             values = self._adjust(values)
+            if self._decided:
+                place = np.searchsorted(keys, list(self._decided))
+                for at, (key, value) in zip(place.tolist(), self._decided.items(), strict=True):
+                    if at < len(keys) and keys[at] == key:
+                        values[at] = value
         values = values[inverse]
         swapped = a[differ] > b[differ]
         values[swapped] = values[swapped][:, ::-1]

@@ -24,6 +24,7 @@ from softirr.matching.consensus import MANY
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
+from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.pairs import PairScorer
 from softirr.report.items import item_agreements
 from softirr.report.objects import (
@@ -57,6 +58,9 @@ SET_PAIRS = 20_000_000
 _SET_SIZE = 4
 COSTLY_PAIRS = 5_000
 """The same, in pairs of texts, when the measure is not cheap."""
+
+PRIOR_PAIRS, COSTLY_PRIOR_PAIRS = 20_000, 1_000
+"""Random pairs that say how rarely texts of different items mean the same, where the measure is calibrated: cheap measures, and others."""
 
 TARGET_SE = 0.005
 """Standard error of the expected agreement that a stratified sample stops at, where the measure is not cheap."""
@@ -149,11 +153,12 @@ def agreement(
     if target_se is None:
         target_se = CHEAP_TARGET_SE if scorer.cheap else TARGET_SE
     plan = _ChancePlan(chance, permutations, target_se, seed, sorting)
-    known = plan.chance(ratings, answers, scores, "answers")
-    pooled = known if marginals == "answers" else plan.chance(ratings, answers, scores, marginals)
+    random = _for_chance(made, table, ratings, answers, seed, cache, progress)
+    known = plan.chance(ratings, random, scores, "answers")
+    pooled = known if marginals == "answers" else plan.chance(ratings, random, scores, marginals)
     summary = summarise(ratings, scores, known, pooled)
     if compat is not None:
-        summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=seed))
+        summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=seed))
     with_interval = analytic if interval == "analytic" else partial(bootstrap, seed=seed)
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     return AgreementReport(
@@ -266,6 +271,37 @@ class _ChancePlan:
             seed=self.seed,
             population=POPULATION if table.is_single else SET_POPULATION,
         )
+
+
+def _for_chance(
+    measure: Measure,
+    table: AnnotationTable,
+    ratings: Ratings,
+    answers: AnswerScorer,
+    seed: int,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> AnswerScorer:
+    """What scores answers of different items: of a calibrated measure at the share of equivalent texts that these have.
+
+    A calibration is right for pairs like those that were judged, of which perhaps half mean the same. Of pairs of different items few do.
+    """
+    if not isinstance(measure, CorrectedMeasure) or measure.calibration is None or not len(ratings.comparable):
+        return answers
+    rng = np.random.default_rng(seed)
+    a, b = (rng.choice(ratings.comparable, PRIOR_PAIRS if answers.scorer.cheap else COSTLY_PRIOR_PAIRS) for _ in "ab")
+    apart = ratings.item[a] != ratings.item[b]
+    texts = [
+        np.array(
+            [rng.choice(table.answers[k]) if table.answers[k] else -1 for k in ratings.answer[rows[apart]].tolist()]
+        )
+        for rows in (a, b)
+    ]
+    used = (texts[0] >= 0) & (texts[1] >= 0) & (texts[0] != texts[1]) if len(texts[0]) else np.zeros(0, dtype=bool)
+    raw = PairScorer(measure.raw, table.texts, cache=cache, progress=progress)
+    p = raw.score(texts[0][used].astype(np.int64), texts[1][used].astype(np.int64)) if used.any() else np.zeros(0)
+    random = PairScorer(measure.by_chance(p), table.texts, cache=cache, progress=progress)
+    return AnswerScorer(table, random, method=answers.method)
 
 
 def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:

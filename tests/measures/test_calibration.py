@@ -20,7 +20,7 @@ from softirr.measures.calibration import (
     Calibration,
     JudgedPairs,
     calibrate,
-    calibrated,
+    corrected,
     cross_validated,
     expected_calibration_error,
     fit,
@@ -213,7 +213,7 @@ class TestMeasure:
 
     def test_cheap_measures_stay_cheap(self):
         raw = softirr.measure("indel")
-        measure = calibrated(raw, self.made)
+        measure = corrected(raw, self.made)
         texts = ["fever", "fevers", "cough", "fever"]
         scorer = PairScorer(measure, texts)
         assert scorer.cheap
@@ -227,7 +227,7 @@ class TestMeasure:
         assert measure.provenance().measure == "indel (calibrated on 40 pairs)" == measure.name
 
     def test_directions(self):
-        measure = calibrated(Directional(), self.made)
+        measure = corrected(Directional(), self.made)
         both = measure.entail_both([("a", "bcd"), ("bcd", "a"), ("a", "a")])
         wanted = self.made.apply(0.6)
         np.testing.assert_allclose(np.sqrt(both[:2].prod(axis=1)), wanted)
@@ -246,14 +246,14 @@ class TestMeasure:
     def test_directions_are_probabilities_of_the_calibrated_product(self, pairs, slope, intercept):
         made = Calibration("platt", "", 40, slope=slope, intercept=intercept)
         given_ = np.array(pairs)
-        got = calibrated(Directional(), made).adjust(given_)
+        got = corrected(Directional(), made).adjust(given_)
         assert np.all((got >= 0) & (got <= 1))
         np.testing.assert_allclose(np.sqrt(got.prod(axis=1)), made.apply(np.sqrt(given_.prod(axis=1))), atol=1e-9)
         assert np.all((got[:, 0] - got[:, 1]) * (given_[:, 0] - given_[:, 1]) >= -1e-9)
 
     def test_through_the_pair_scorer_and_its_cache(self):
         raw, cache = Directional(), MemoryCache()
-        measure = calibrated(raw, self.made)
+        measure = corrected(raw, self.made)
         for _ in range(2):
             scorer = PairScorer(measure, ["a", "bcd"], cache=cache)
             np.testing.assert_allclose(
@@ -267,7 +267,7 @@ class TestMeasure:
 
     def test_another_measure(self):
         with pytest.raises(InputError, match="made for the measure indel, not for lcs"):
-            calibrated(softirr.measure("lcs"), fit(*drawn(80), measure="indel"))
+            corrected(softirr.measure("lcs"), fit(*drawn(80), measure="indel"))
 
     def test_agreement_takes_it(self):
         table = softirr.AnnotationTable.from_answers(
@@ -276,7 +276,7 @@ class TestMeasure:
             for r, t in zip("ab", pair, strict=True)
         )
         low = softirr.agreement(
-            table, calibrated(softirr.measure("indel"), Calibration("platt", "indel", 10, intercept=-30.0))
+            table, corrected(softirr.measure("indel"), Calibration("platt", "indel", 10, intercept=-30.0))
         )
         assert low.coefficients["observed_agreement"].value == pytest.approx(0, abs=1e-9)
         assert "calibrated" in low.measure

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from softirr.errors import InputError
 from softirr.measures import measure, mutual
 from softirr.measures.cache import MemoryCache
-from softirr.measures.calibration import Calibration, calibrated, fit
+from softirr.measures.calibration import Calibration, corrected, fit
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 
@@ -156,7 +156,7 @@ def test_a_calibration_reads_the_raw_scores_of_the_model(kind: type) -> None:
     plain = PairScorer(kind(), TEXTS).score(left, right)
     for seed in (0, 1):
         source, calibration = kind(), fitted(seed)
-        scorer = PairScorer(calibrated(source, calibration), TEXTS, cache=cache)
+        scorer = PairScorer(corrected(source, calibration), TEXTS, cache=cache)
         scores = scorer.score(left, right)
         assert source.asked == [] and scorer.pairs_scored == 0, "a new calibration asked the model again"
         same = plain == 1
@@ -168,7 +168,7 @@ def test_a_calibration_reads_the_raw_scores_of_the_model(kind: type) -> None:
         pairs = [(clean[i], clean[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
         if kind is Symmetric:
             different = [k for k in range(len(pairs)) if not same[k]]
-            direct = calibrated(kind(), calibration).score([pairs[k] for k in different])
+            direct = corrected(kind(), calibration).score([pairs[k] for k in different])
             assert np.allclose(direct, scores[different], atol=1e-9)
         else:
             directions = scorer.entail(left, right)
@@ -178,13 +178,13 @@ def test_a_calibration_reads_the_raw_scores_of_the_model(kind: type) -> None:
             assert np.allclose(mutual(directions), scores)
     # and what a calibrated run keeps, a raw run finds
     other, fresh = MemoryCache(), kind()
-    PairScorer(calibrated(kind(), fitted(0)), TEXTS, cache=other).score(left, right)
+    PairScorer(corrected(kind(), fitted(0)), TEXTS, cache=other).score(left, right)
     assert np.array_equal(PairScorer(fresh, TEXTS, cache=other).score(left, right), plain) and fresh.asked == []
 
 
 def test_a_calibrated_cheap_measure_stays_cheap() -> None:
     calibration = fitted(0)
-    scorer = PairScorer(calibrated(measure("indel"), calibration), TEXTS)
+    scorer = PairScorer(corrected(measure("indel"), calibration), TEXTS)
     assert scorer.cheap
     rows = np.arange(len(TEXTS))
     raw = PairScorer(measure("indel"), TEXTS).block(rows, rows)

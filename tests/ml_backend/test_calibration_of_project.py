@@ -14,9 +14,10 @@ from seeded_store import NUMBER, Seeded
 
 from ml_backend.demo import data
 from ml_backend.review import calibration as calibration_of_project
-from ml_backend.scoring.judged_measure import judged, verdicts
+from ml_backend.scoring.decided import verdicts
 from ml_backend.settings import ProjectSettings
 from softirr import measure
+from softirr.measures.corrected import corrected
 
 KEY = data.key()
 
@@ -108,7 +109,7 @@ def test_scores_follow_and_decided_pairs_stay_as_decided(seeded: Seeded) -> None
     decide(seeded, 60)
     refit(seeded)
     said = verdicts(seeded.services.store.decisions(seeded.project))
-    made = judged(measure("indel"), said, calibrate=current(seeded).apply)
+    made = corrected(measure("indel"), current(seeded), said)
     free = [("brand new text", "brand new texts"), ("one", "two"), ("same", "same")]
     raw = measure("indel").score(free)
     wanted = np.where([a == b for a, b in free], 1.0, current(seeded).apply(raw))

@@ -1,0 +1,20 @@
+"""What reviewers decided, as a measure takes it: see :mod:`softirr.measures.corrected`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from softirr.text import normalise
+
+__all__ = ["verdicts"]
+
+
+def verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) -> dict[tuple[str, str], bool]:
+    """Decisions of the store (text_a, text_b, same) by unordered pair of normalised texts; the latest one wins."""
+    found: dict[tuple[str, str], bool] = {}
+    for one in sorted(decisions, key=lambda row: row["decided_at"]):
+        a, b = sorted((normalise(one["text_a"], casefold=casefold), normalise(one["text_b"], casefold=casefold)))
+        if a != b:
+            found[a, b] = bool(one["same"])
+    return found

@@ -1,0 +1,245 @@
+"""The measure as people corrected it: P through a calibration, and pairs that somebody decided at 1 or 0.
+
+The scores of the measure below go through the cache as ever, so that neither a calibration nor a decision costs a model run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.measures.base import Measure
+from softirr.measures.calibration_curves import Calibration
+from softirr.provenance import Progress
+from softirr.tables.ratings import Floats, Ints
+from softirr.text import normalise
+
+__all__ = ["CorrectedMeasure", "Decided", "calibrate_directions", "corrected"]
+
+Decided = Mapping[tuple[str, str], bool]
+"""Whether two texts mean the same, by the sorted pair of normalised texts."""
+
+
+def calibrate_directions(directions: Floats, calibration: Calibration) -> Floats:
+    """P(a ⇒ b) and P(b ⇒ a) whose geometric mean is the calibrated P.
+
+    The stronger direction stays and the weaker one takes the correction: judgements say whether two texts mean the same, not
+    that neither implies the other. Where the calibrated P is above the stronger direction, both take it.
+
+    Parameters
+    ----------
+    directions : shape (n, 2)
+    calibration : Calibration
+
+    Returns
+    -------
+    shape (n, 2)
+    """
+    wanted = calibration.apply(np.sqrt(directions[:, 0] * directions[:, 1]))
+    strong = np.maximum(directions.max(axis=1), wanted)
+    weak = np.divide(wanted**2, strong, out=np.zeros_like(strong), where=strong > 0)
+    first = directions[:, 0] >= directions[:, 1]
+    return np.stack([np.where(first, strong, weak), np.where(first, weak, strong)], axis=1)
+
+
+class CorrectedMeasure:
+    """A measure as people corrected it; identical texts stay at 1.
+
+    Attributes
+    ----------
+    raw : Measure
+        Without the corrections: what a cache may keep.
+    calibration : Calibration or None
+        What P goes through.
+    decided : mapping
+        Pairs that somebody decided: they are 1 or 0, whatever the measure says.
+    """
+
+    def __init__(self, raw: Measure, calibration: Calibration | None, decided: Decided) -> None:
+        self.raw = raw
+        self.calibration = calibration
+        self.decided = decided
+
+    @property
+    def name(self) -> str:
+        """The measure's name, and that it is calibrated."""
+        return (
+            self.raw.name if self.calibration is None else f"{self.raw.name} (calibrated on {self.calibration.n} pairs)"
+        )
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Corrected P(a ≡ b) of each pair, shape (n,)."""
+        return self._decide(pairs, self._curve(self.raw.score(pairs)))
+
+    def adjust(self, directions: Floats) -> Floats:
+        """Raw P(a ⇒ b) and P(b ⇒ a) of different texts to calibrated ones, shape (n, 2); both columns alike without directions."""
+        if self.calibration is None:
+            return directions
+        if not hasattr(self.raw, "entail_both"):
+            return self.calibration.apply(directions)
+        return calibrate_directions(directions, self.calibration)
+
+    def by_chance(self, p: Floats) -> CorrectedMeasure:
+        """The same measure for pairs of different items, which mean the same far more rarely than judged pairs.
+
+        Parameters
+        ----------
+        p : shape (n,)
+            The raw measure's P of random pairs of different texts of different items.
+        """
+        if self.calibration is None:
+            return self
+        return corrected(self.raw, self.calibration.at(self.calibration.prior_of(p)), self.decided)
+
+    def provenance(self) -> Any:
+        """The measure's own, under the corrected name."""
+        return replace(self.raw.provenance(), measure=self.name)
+
+    def _curve(self, p: Floats) -> Floats:
+        return np.array(p, dtype=np.float64) if self.calibration is None else self.calibration.apply(p)
+
+    def _decide(self, pairs: Sequence[tuple[str, str]], values: Floats) -> Floats:
+        """Identical and decided pairs over the values, shape (n,) or (n, 2)."""
+        for place, (a, b) in enumerate(pairs):
+            a, b = sorted((normalise(a), normalise(b)))
+            if a == b:
+                values[place] = 1.0
+            elif (verdict := self.decided.get((a, b))) is not None:
+                values[place] = float(verdict)
+        return values
+
+
+class _Directional(CorrectedMeasure):
+    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Corrected P(a ⇒ b) and P(b ⇒ a), shape (n, 2)."""
+        return self._decide(pairs, np.array(self.adjust(cast(Any, self.raw).entail_both(pairs))))
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Corrected P(a ⇒ b), shape (n,)."""
+        return self.entail_both(pairs)[:, 0]
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Corrected P(a ≡ b) of each pair, shape (n,)."""
+        both = self.entail_both(pairs)
+        return np.asarray(np.sqrt(both[:, 0] * both[:, 1]))
+
+
+class _Checked(CorrectedMeasure):
+    @property
+    def cache_key(self) -> str:
+        """The measure's key and the corrections."""
+        curve = None if self.calibration is None else self.calibration.to_dict()
+        told = json.dumps([curve, sorted((*pair, bool(same)) for pair, same in self.decided.items())], sort_keys=True)
+        return f"{cast(Any, self.raw).cache_key}+corrected:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    def entail_checked(
+        self, pairs: Sequence[tuple[str, str]], *, progress: Progress | None = None
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Corrected directions, shape (n, 2), and which are sound."""
+        values, valid = cast(Any, self.raw).entail_checked(pairs, progress=progress)
+        return self._decide(pairs, np.array(self.adjust(values))), valid
+
+
+class _Block(CorrectedMeasure):
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """Corrected P of all rows with all columns, shape (len(rows), len(cols))."""
+        texts = _Texts([*rows, *cols], self.decided)
+        row, col = texts.number[: len(rows)], texts.number[len(rows) :]
+        return texts.over_block(self._curve(cast(Any, self.raw).block(rows, cols)), row, col)
+
+
+class _Indexed(_Block):
+    def index(self, texts: Sequence[str]) -> Any:
+        """The texts, made ready once."""
+        return _CorrectedIndex(cast(Any, self.raw).index(texts), self._curve, _Texts(texts, self.decided))
+
+
+class _Texts:
+    """Which of some texts are the same, and which pairs of them are decided."""
+
+    def __init__(self, texts: Sequence[str], decided: Decided) -> None:
+        numbers: dict[str, int] = {}
+        self.number = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+        self._n = max(len(numbers), 1)
+        known = sorted(
+            (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), same)
+            for (a, b), same in decided.items()
+            if a in numbers and b in numbers
+        )
+        self._keys = np.array([key for key, _ in known], dtype=np.int64)
+        self._values = np.array([same for _, same in known], dtype=np.float64)
+
+    def over(self, p: Floats, a: Ints, b: Ints) -> Floats:
+        """P of the texts numbered a[i] and b[i], with what is known for sure over it; changes ``p``."""
+        p[a == b] = 1.0
+        if len(self._keys):
+            key = np.minimum(a, b) * self._n + np.maximum(a, b)
+            place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+            found = self._keys[place] == key
+            p[found] = self._values[place[found]]
+        return p
+
+    def over_block(self, p: Floats, row: Ints, col: Ints) -> NDArray[np.float32]:
+        """The same of all rows with all columns."""
+        p[row[:, None] == col[None, :]] = 1.0
+        low, high = np.divmod(self._keys, self._n)
+        for first, second in ((low, high), (high, low)):
+            here = np.flatnonzero(np.isin(first, row) & np.isin(second, col))
+            for a, b, value in zip(first[here].tolist(), second[here].tolist(), self._values[here], strict=True):
+                p[np.ix_(row == a, col == b)] = value
+        return p.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class _CorrectedIndex:
+    raw: Any
+    curve: Callable[[Floats], Floats]
+    texts: _Texts
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        return self.texts.over(
+            self.curve(self.raw.pairs(left, right)), self.texts.number[left], self.texts.number[right]
+        )
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        p = self.curve(self.raw.block(rows, cols))
+        return self.texts.over_block(p, self.texts.number[rows], self.texts.number[cols])
+
+
+def corrected(
+    measure: Measure, calibration: Calibration | None = None, decided: Decided | None = None
+) -> CorrectedMeasure:
+    """The measure as people corrected it; it keeps what the measure can do (blocks, directions, caching).
+
+    Parameters
+    ----------
+    measure : Measure
+    calibration : Calibration, optional
+    decided : mapping, optional
+        Whether two texts mean the same, by the sorted pair of normalised texts.
+
+    Raises
+    ------
+    InputError
+        If the calibration was fitted to another measure.
+    """
+    if calibration is not None and calibration.measure and calibration.measure != measure.name:
+        raise InputError(f"The calibration was made for the measure {calibration.measure}, not for {measure.name}.")
+    kinds: list[type] = []
+    if hasattr(measure, "entail_checked"):
+        kinds.append(_Checked)
+    if hasattr(measure, "entail_both"):
+        kinds.append(_Directional)
+    if hasattr(measure, "block"):
+        kinds.append(_Indexed if hasattr(measure, "index") else _Block)
+    make: Callable[..., CorrectedMeasure] = (
+        kinds[0] if len(kinds) == 1 else type("CorrectedMeasure", (*kinds, CorrectedMeasure), {})
+    )
+    return make(measure, calibration, dict(decided or {}))
