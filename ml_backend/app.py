@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from ml_backend.logs import begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
-from ml_backend.store.database import trouble_sentence
+from ml_backend.store.integrity import trouble_sentence
 from ml_backend.web import limits
 from ml_backend.web.api import api
 from ml_backend.web.protocol import protocol

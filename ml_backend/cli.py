@@ -1,4 +1,4 @@
-"""``softirr-ls``: serve, connect, disconnect, sync, settings, doctor, demo."""
+"""``softirr-ls``: serve, connect, disconnect, sync, settings, doctor, backup, restore, check, forget, demo."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError, SoftirrError
@@ -98,6 +99,21 @@ def _parser() -> argparse.ArgumentParser:
     add_project(doctor, required=False)
     doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
     add_json(doctor)
+
+    backup = command("backup", _backup, "Write the store, with all keys, into one file; the backend may run meanwhile.")
+    backup.add_argument("file", metavar="FILE", help="the file to write; it must not exist")
+    add_json(backup)
+
+    restore = command("restore", _restore, "Put a backup in the place of the store, which is kept aside.")
+    restore.add_argument("file", metavar="FILE", help="a file that softirr-ls backup wrote")
+    add_json(restore)
+
+    check = command("check", _check, "Look through the whole store and say what is wrong with it.")
+    add_json(check)
+
+    forget = command("forget", _forget, "Erase a project: its texts, scores, decisions and audits.")
+    add_project(forget)
+    add_json(forget)
 
     commands.add_parser("demo", help="A Label Studio with an example project, scored.", add_help=False)
     return parser
@@ -289,6 +305,77 @@ def _settings(parsed: argparse.Namespace) -> None:
         return
     for name, entry in shown.items():
         print(f"{name:22} {json.dumps(entry['value']):20} {entry['source']}")
+
+
+def _unopened_store() -> tuple[Any, Any]:
+    """Settings and a store that may be damaged: nothing was read yet."""
+    import ml_backend.store.reviews  # noqa: F401 - its tables belong to the store
+    from ml_backend.settings import Settings
+    from ml_backend.store.files import keep_private
+    from ml_backend.store.store import Store
+
+    settings = Settings.from_environment()
+    keep_private(settings.data)
+    return settings, Store(settings.database_url, settings.data)
+
+
+def _backup(parsed: argparse.Namespace) -> None:
+    from ml_backend.store.backup import back_up
+
+    _, store = _unopened_store()
+    made = back_up(store, Path(parsed.file))
+    if parsed.json:
+        print(json.dumps({"file": parsed.file, **made}))
+    else:
+        print(
+            f"Wrote {parsed.file}: {made['projects']} projects, {made['tasks']} tasks. It holds texts and keys: keep it safe."
+        )
+
+
+def _restore(parsed: argparse.Namespace) -> None:
+    from ml_backend.store.backup import restore
+
+    settings, store = _unopened_store()
+    made = restore(store, Path(parsed.file), settings.data)
+    if parsed.json:
+        print(json.dumps(made))
+        return
+    print(f"Restored {made['projects']} projects and {made['tasks']} tasks as of {made['made_at']}.")
+    if made["aside"]:
+        print(f"The former store is kept as {made['aside']}.")
+    print("What changed in Label Studio since then is read at the next start of softirr-ls serve.")
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from ml_backend.store.integrity import examine
+
+    settings, store = _unopened_store()
+    found = list(examine(store.engine, settings.data))
+    if parsed.json:
+        print(json.dumps({"ok": not found, "problems": found}))
+    else:
+        for sentence in found or ["The store is whole."]:
+            print(sentence)
+    return 1 if found else 0
+
+
+def _forget(parsed: argparse.Namespace) -> None:
+    services = _services()
+    store = services.store
+    row = store.project(services.settings.label_studio_url, parsed.project)
+    if row is None:
+        raise InputError(f"Project {parsed.project} is not known here.")
+    if row["connection"]:
+        number = parsed.project
+        raise InputError(
+            f"Project {number} is connected, so its texts would be read again: run softirr-ls disconnect --project {number} first."
+        )
+    tasks = store.totals(row["id"])["tasks"]
+    store.erase_project(row["id"])
+    if parsed.json:
+        print(json.dumps({"project": parsed.project, "tasks": tasks}))
+    else:
+        print(f"Erased project {parsed.project} with {tasks} tasks from the store. Backups made before still hold it.")
 
 
 def _doctor(parsed: argparse.Namespace) -> int:

@@ -33,8 +33,9 @@ def serve(settings: Settings) -> int:
     """
     set_up_logging(settings.log_level, settings.log_format)
     keep_private(settings.data)
-    store = Store(settings.database_url)
+    store = Store(settings.database_url, settings.data)
     store.migrate()
+    store.verify()
     store.close()
     stop = threading.Event()
 

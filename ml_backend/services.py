@@ -26,7 +26,7 @@ class Services:
     @functools.cached_property
     def store(self) -> Store:
         """The database."""
-        return Store(self.settings.database_url)
+        return Store(self.settings.database_url, self.settings.data)
 
     @functools.cached_property
     def wakeups(self) -> Wakeups:

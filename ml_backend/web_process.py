@@ -8,6 +8,7 @@ without a secret send much, and answers ``/health`` by a thread of its own.
 import base64
 import contextlib
 import copy
+import logging
 import os
 import select
 import signal
@@ -31,6 +32,8 @@ from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.web.limits import SMALL_BODY, KnownSecrets
 
+log = logging.getLogger("ml_backend.web_process")  # __name__ is __main__ here
+
 __all__ = ["LISTEN_FD", "main", "make_server", "secrets_of_programs"]
 
 LISTEN_FD = "SOFTIRR_LISTEN_FD"  # number of the listening socket that the parent process opened
@@ -50,6 +53,7 @@ def main() -> None:
     services = Services(settings)
     known = KnownSecrets(lambda: secrets_of_programs(services))
     known.start()
+    log.debug("mark of life: %s", services.store.own_name())
     server = make_server(create_app(services=services), settings, known, _inherited_socket())
 
     def stop(_number: int, _frame: FrameType | None) -> None:

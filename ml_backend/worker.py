@@ -18,6 +18,7 @@ from ml_backend.sync.jobs import Runner, Wakeups
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 
 TICK = 2.0
+HEARTBEAT_EVERY = 10.0
 
 
 def main() -> None:
@@ -28,6 +29,7 @@ def main() -> None:
     services = Services(settings)
     store = services.store
     store.migrate()
+    log.debug("mark of life: %s", store.own_name())
     stop = threading.Event()
     runner = Runner(store, settings, services.scorer, services.client, stop=stop)
     wakeups = Wakeups(store, make_queue(settings), runner.run)
@@ -96,9 +98,13 @@ def _look_around(
     wakeups: Wakeups, runner: Runner, settings: Settings, stop: threading.Event, here: _WithoutQueue
 ) -> None:
     asked: dict[int, float] = {}
+    beat = -HEARTBEAT_EVERY
     unfinished = set(wakeups.store.wanted())  # what the process before us left behind
     while not stop.is_set():
         try:
+            if time.monotonic() - beat >= HEARTBEAT_EVERY:
+                wakeups.store.note_heartbeat("scorer", {"queue": wakeups.queue.trouble})
+                beat = time.monotonic()
             now = time.time()
             for row in wakeups.store.projects():
                 project = row["id"]

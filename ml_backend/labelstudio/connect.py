@@ -383,9 +383,19 @@ class Connector:
             self.store.drop_lease(project, owner)
 
     def _disconnect(self, number: int, row: Row | None, *, predictions: bool) -> Changes:
-        remote = self.client.project(number)
-        made = dict(row["connection"]) if row is not None else {}
         changes = Changes(number)
+        try:
+            remote = self.client.project(number)
+        except NotFound:
+            if row is None or not row["connection"]:
+                raise
+            self._forget_connection(row)
+            changes.done.append(
+                f"Project {number} is gone from Label Studio: forgot its connection. "
+                f"Its texts are still in the store; softirr-ls forget --project {number} erases them."
+            )
+            return changes
+        made = dict(row["connection"]) if row is not None else {}
         label_config = remote.get("label_config") or ""
         if snippet.present(label_config):
             self.client.update_project(number, label_config=snippet.remove(label_config))
@@ -411,14 +421,11 @@ class Connector:
             changes.done.append(f"Removed {n} predictions of version “{MODEL_VERSION}”.")
         self._restore_fields(number, made, changes)
         if row is not None:
-            self.store.update_project(
-                row["id"],
-                connection={},
-                webhook_secret=None,
-                watermark=None,
-                pulled_at=None,
-            )
+            self._forget_connection(row)
         return changes
+
+    def _forget_connection(self, row: Row) -> None:
+        self.store.update_project(row["id"], connection={}, webhook_secret=None, watermark=None, pulled_at=None)
 
     def _restore_fields(self, number: int, made: Mapping[str, Any], changes: Changes) -> None:
         remote = self.client.project(number)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
+
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls, text_controls
@@ -14,6 +16,7 @@ from ml_backend.labelstudio.connect import RESERVED
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
 from ml_backend.labelstudio.own_backend import look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective
+from ml_backend.store.integrity import examine as look_through
 from ml_backend.store.store import KEPT_JOBS, Row, Store
 from softirr.errors import InputError, SoftirrError
 
@@ -102,11 +105,16 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
             False, f"The store can't be read ({type(error).__name__}).", "Check SOFTIRR_DATABASE_URL and SOFTIRR_DATA."
         )
         return
-    yield Finding(True, f"The store is readable and knows {n} project{'s' * (n != 1)}.")
+    wrong = look_through(store.engine, settings.data)
+    for sentence in wrong:
+        yield Finding(False, sentence)
+    if not wrong:
+        yield Finding(True, f"The store is whole and knows {n} project{'s' * (n != 1)}.")
     base = url or f"http://{settings.host}:{settings.port}"
     answer = look(base, settings, store.secret())
     if answer == "ours":
         yield Finding(True, f"This backend answers at {base}.")
+        yield from _parts(settings, base)
     elif found := problem(answer, base, settings):
         yield Finding(False, *found)
     else:
@@ -115,6 +123,18 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
             f"This backend does not answer at {base}.",
             f"Start it with softirr-ls serve --port {urlsplit(base).port or settings.port}, or name its address with --url.",
         )
+
+
+def _parts(settings: Settings, base: str) -> Iterator[Finding]:
+    """What the running backend says of its own parts; nothing where it does not tell us."""
+    auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
+    try:
+        parts = httpx.get(f"{base}/health?detail=1", auth=auth, timeout=5.0).json().get("parts", {})
+    except (httpx.HTTPError, ValueError, AttributeError):
+        return
+    for name, state in parts.items():
+        if state != "ok":
+            yield Finding(False, f"The running backend's {name}: {state}")
 
 
 def _project(settings: Settings, store: Store, client: Client, number: int, url: str | None) -> Iterator[Finding]:

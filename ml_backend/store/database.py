@@ -10,7 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
 
+from ml_backend.store import integrity
 from ml_backend.store.files import make_private_folder
+from ml_backend.store.integrity import RESTORE, trouble_sentence
 from softirr.errors import InputError, SoftirrError
 
 
@@ -21,11 +23,15 @@ class Database:
     ----------
     url : str
         SQLAlchemy URL, ``sqlite:///...`` or ``postgresql+psycopg://...``.
+    folder : Path, optional
+        Where processes that use the store leave marks of life; by default the folder of a SQLite file.
     """
 
-    def __init__(self, url: str):
+    def __init__(self, url: str, folder: Path | None = None):
         self.url = url
         self.engine = _engine(url)
+        file = integrity.sqlite_file(self.engine)
+        self.folder = folder or (file.parent if file is not None else None)
 
     def migrate(self) -> None:
         """Bring the database to the present schema; nothing is lost.
@@ -35,11 +41,68 @@ class Database:
         SoftirrError
             If the database can't be reached or written.
         """
+        from alembic.util.exc import CommandError
+
+        where = self.engine.url.render_as_string(hide_password=True)
+        file = integrity.sqlite_file(self.engine)
+        if file is not None:
+            integrity.refuse_lost_file(file)
         try:
             self._migrate()
-        except sa.exc.SQLAlchemyError as error:
-            where = self.engine.url.render_as_string(hide_password=True)
-            raise SoftirrError(f"The database {where} can't be used. {trouble_sentence(error)}") from None
+            with self.engine.connect() as connection:
+                missing = integrity.missing_columns(connection)
+        except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
+            raise SoftirrError(f"The database {where} can't be used. {self._trouble(error)}") from None
+        except CommandError:
+            raise SoftirrError(f"The database {where} was made by a newer softirr: upgrade this one.") from None
+        if missing:
+            raise SoftirrError(f"The database {where} lacks {', '.join(missing[:3])}. {RESTORE}")
+        if file is not None:
+            integrity.mark(file)
+
+    def verify(self) -> None:
+        """Look through the whole store, and see whether it can be written.
+
+        Raises
+        ------
+        SoftirrError
+            With the first thing that is wrong.
+        """
+        try:
+            found = next(integrity.problems(self.engine), None)
+            if self.engine.dialect.name == "sqlite":
+                with self._write() as connection:  # a full disk and a read-only file show only now
+                    connection.exec_driver_sql("PRAGMA user_version = 1")
+        except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
+            found = self._trouble(error)
+        if found:
+            raise SoftirrError(f"The database {self.engine.url.render_as_string(hide_password=True)}: {found}")
+
+    def _trouble(self, error: Exception) -> str:
+        """The sentence for an error; a disk that is full is named, whatever SQLite makes of it."""
+        file = integrity.sqlite_file(self.engine)
+        problem = integrity.disk_problem(file.parent) if file is not None and file.parent.is_dir() else None
+        return problem or trouble_sentence(error)
+
+    def erase_what_is_free(self) -> None:
+        """Write the database anew without what was deleted, so that its bytes are gone from the files.
+
+        Raises
+        ------
+        SoftirrError
+        """
+        try:
+            if self.engine.dialect.name == "postgresql":
+                with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.exec_driver_sql("VACUUM FULL")
+                return
+            with contextlib.closing(self.engine.raw_connection()) as raw:  # outside of any transaction
+                raw.cursor().execute("VACUUM")
+                busy = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            raise SoftirrError(f"What was deleted is still in the file. {trouble_sentence(error)}") from None
+        if busy:
+            raise SoftirrError("What was deleted is still in the log beside the file: run this again in a moment.")
 
     def _migrate(self) -> None:
         from alembic import command
@@ -75,34 +138,6 @@ class Database:
 
     def _upsert(self, table: sa.Table) -> Any:
         return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
-
-
-RESTORE = "Restore a backup with softirr-ls restore FILE."
-
-
-def trouble_sentence(error: sa.exc.SQLAlchemyError) -> str:
-    """What is wrong with the store and what to do, without a word of what it holds."""
-    cause = getattr(error, "orig", None)
-    if not isinstance(cause, sqlite3.Error):
-        return "The store can't be used: is the database running, and may it be written?"
-    match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return f"The store is damaged. {RESTORE}"
-        case sqlite3.SQLITE_FULL:
-            return "The disk is full: make room in the folder SOFTIRR_DATA."
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
-            return "The store may not be written: check who owns the folder SOFTIRR_DATA and its files."
-        case sqlite3.SQLITE_IOERR:
-            return "The disk can't be read or written: check it and the room on it."
-        case sqlite3.SQLITE_CANTOPEN:
-            return "The store can't be opened: check SOFTIRR_DATA, its permissions and the room on its disk."
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return "The store is busy: try again in a moment."
-    if "no such table" in str(cause) or "no such column" in str(cause):
-        return f"The store lacks tables that this version needs. {RESTORE}"
-    if "decode" in str(cause):
-        return f"The store is damaged. {RESTORE}"
-    return "The store can't be used: softirr-ls check says what is wrong with it."
 
 
 def _engine(url: str) -> Engine:

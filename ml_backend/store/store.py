@@ -1,18 +1,21 @@
 """The one database: what was pulled, scored, wanted and decided."""
 
+import functools
 import hashlib
 import json
 import os
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.store.alive import Presence, is_alive
 from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
 from ml_backend.store.tasks import Row, TaskStore
-from softirr.errors import InputError
+from softirr.errors import InputError, SoftirrError
 from softirr.text import normalise
 
 LEASE_SECONDS = 60.0
@@ -24,6 +27,19 @@ __all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "pair_hash", "process_nam
 
 class Store(TaskStore):
     """Everything that outlives a process. Methods are short transactions; several processes may use one database."""
+
+    @functools.cached_property
+    def presence(self) -> Presence | None:
+        """This process's mark of life; None if there is no folder for it or the folder can't be written."""
+        try:
+            return Presence(self.folder) if self.folder is not None else None
+        except OSError:
+            return None
+
+    def own_name(self) -> str:
+        """Name of this process, for leases: others see by it whether it lives."""
+        token = self.presence.token if self.presence is not None else "-"
+        return f"{process_name()}:{token}"
 
     # --- service ----------------------------------------------------------------------------------------------------
 
@@ -113,6 +129,34 @@ class Store(TaskStore):
                 connection.execute(sa.delete(table).where(table.c.project == project))
             connection.execute(sa.delete(projects).where(projects.c.id == project))
 
+    def erase_project(self, project: int) -> None:
+        """Remove a project so that the bytes of its texts are gone from the database's files.
+
+        Raises
+        ------
+        SoftirrError
+            If a process is at work on it, or its bytes are still there.
+        """
+        owner = f"{self.own_name()}:erase"
+        if not self.take_lease(project, owner):
+            raise SoftirrError("A job is at work on this project: run this again when it is done.")
+        self.forget_project(project)
+        self.erase_what_is_free()
+
+    def note_heartbeat(self, name: str, state: Mapping[str, Any]) -> None:
+        """Note that a part of the service lives, and its state."""
+        value = json.dumps({"at": time.time(), **state})
+        insert = self._upsert(service).values(name=f"alive:{name}", value=value)
+        insert = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
+        with self._write() as connection:
+            connection.execute(insert)
+
+    def heartbeat(self, name: str) -> dict[str, Any] | None:
+        """What the part last noted, with the time ``at``."""
+        with self._read() as connection:
+            value = connection.scalar(sa.select(service.c.value).where(service.c.name == f"alive:{name}"))
+        return json.loads(value) if value else None
+
     # --- wake-ups and the lease -------------------------------------------------------------------------------------
 
     def want(self, project: int, *, full: bool = False) -> bool:
@@ -173,7 +217,10 @@ class Store(TaskStore):
             if row is None:
                 return False
             free = (
-                force or row.lease_owner in (None, owner) or (row.lease_until or 0) < now or _is_dead(row.lease_owner)
+                force
+                or row.lease_owner in (None, owner)
+                or (row.lease_until or 0) < now
+                or self.lease_is_dead(row.lease_owner)
             )
             if free:
                 connection.execute(
@@ -193,10 +240,13 @@ class Store(TaskStore):
             )
             return kept.rowcount == 1
 
-    @staticmethod
-    def lease_is_dead(owner: str | None) -> bool:
-        """Whether the lease's owner was a process of this machine that is no more."""
-        return owner is not None and _is_dead(owner)
+    def lease_is_dead(self, owner: str | None) -> bool:
+        """Whether the lease's owner is a process that is known to be no more."""
+        if owner is None:
+            return False
+        token = (owner.split(":") + ["", ""])[2]
+        alive = is_alive(self.folder, token) if self.folder is not None else None
+        return _is_dead(owner) if alive is None else not alive
 
     def drop_lease(self, project: int, owner: str) -> None:
         """Let others work on the project."""
@@ -295,14 +345,14 @@ def pair_hash(text_a: str, text_b: str) -> str:
 
 def process_name() -> str:
     """host:pid of this process, for leases."""
-    return f"{socket.gethostname()[:80]}:{os.getpid()}"
+    return f"{socket.gethostname()[:60]}:{os.getpid()}"
 
 
 def _is_dead(owner: str) -> bool:
     """Whether the owner was a process of this machine that is no more."""
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
-    if host != socket.gethostname()[:80] or not number.isdigit():
+    if host != socket.gethostname()[:60] or not number.isdigit():
         return False
     try:
         os.kill(int(number), 0)

@@ -5,7 +5,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +24,32 @@ class Background:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._busy = False
+        self._keys: set[Hashable] = set()
 
-    def do(self, function: Callable[[], None], *, after: float = 0.0) -> None:
-        """Call `function` as soon as it is its turn, not before `after` seconds from now."""
+    def _keyed(self, function: Callable[[], None], key: Hashable) -> Callable[[], None]:
+        def call() -> None:
+            with self._changed:  # before the call: what happens from now on needs another one
+                self._keys.discard(key)
+            function()
+
+        return call
+
+    def do(self, function: Callable[[], None], *, after: float = 0.0, key: Hashable = None) -> None:
+        """Call `function` as soon as it is its turn, not before `after` seconds from now.
+
+        Parameters
+        ----------
+        key : hashable, optional
+            While a function with this key waits for its turn, another one is not needed.
+        """
         with self._changed:
+            if key is not None:
+                if key in self._keys:
+                    return
+                self._keys.add(key)
+                function = self._keyed(function, key)
             if len(self._waiting) >= MOST_WAITING:
+                self._keys.discard(key)
                 log.warning("too many hints at once, one is dropped")
                 return
             heapq.heappush(self._waiting, (time.monotonic() + after, next(self._number), function))

@@ -13,7 +13,7 @@ from typing import Any
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
-from ml_backend.store.store import LEASE_EVERY, Store, process_name
+from ml_backend.store.store import LEASE_EVERY, Store
 from ml_backend.sync.job_queue import Queue
 from ml_backend.sync.project_sync import ProjectSync, Stopped, SyncResult
 from softirr.errors import SoftirrError
@@ -123,7 +123,7 @@ class Runner:
 
     def _run_once(self, project: int, number: int) -> bool:
         """One run under the lease; False if another process has it, or the run failed."""
-        owner = f"{process_name()}:{threading.get_ident()}"
+        owner = f"{self.store.own_name()}:{threading.get_ident()}"
         if not self.store.take_lease(project, owner):
             return False
         _wanted, full = self.store.take_wanted(project)
@@ -153,7 +153,7 @@ class Runner:
         ------
         SoftirrError
         """
-        owner = f"{process_name()}:{threading.get_ident()}"
+        owner = f"{self.store.own_name()}:{threading.get_ident()}"
         end = time.monotonic() + patience
         while not self.store.take_lease(project, owner):
             if time.monotonic() > end:

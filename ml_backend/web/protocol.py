@@ -18,6 +18,7 @@ from ml_backend.scoring.scorer import needs_model
 from ml_backend.services import Services
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, clean_url, effective, origin
 from ml_backend.store.store import Row
+from ml_backend.web.health import details
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,15 @@ def _marks() -> dict[str, str]:
 def health() -> Response:
     """Whether the service is up, and which one it is; answers at once, whatever the scorer process does."""
     require_basic_auth()
+    if request.args.get("detail") == "1" and _may_see_details():
+        return jsonify(details(services()) | _marks())
     return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
+
+
+def _may_see_details() -> bool:
+    """Who carries the operator's password (checked before), and who sits at this machine and came through no proxy."""
+    at_this_machine = request.remote_addr in ("127.0.0.1", "::1") and not request.headers.get("X-Forwarded-For")
+    return at_this_machine or bool(services().settings.basic_auth_user)
 
 
 @protocol.get("/versions")
@@ -178,7 +187,8 @@ def webhook() -> tuple[Response, int]:
         wakeups.want(key, "recompute" if training else action.lower(), full=training)
 
     if training or action in CHANGES:
-        services().background.do(note)
+        # A hint that waits already says the same, unless it names tasks of its own.
+        services().background.do(note, key=None if deleted else ("webhook", key, training))
     return jsonify({"status": "ok"}), 202
 
 
@@ -250,7 +260,7 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
             wakeups.want(project, "predict")
 
     if soon:
-        services().background.do(lambda: note([]))
+        services().background.do(lambda: note([]), key=("predict", project))
     services().background.do(lambda: note(numbers), after=LABEL_STUDIO_STORES_WITHIN)
 
 

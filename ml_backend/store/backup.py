@@ -1,0 +1,202 @@
+"""A store in one file and back: ``softirr-ls backup`` and ``restore``."""
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store import alive
+from ml_backend.store.integrity import problems, sqlite_file, trouble_sentence
+from ml_backend.store.schema import projects
+from ml_backend.store.store import Store
+from softirr.errors import InputError, SoftirrError
+
+__all__ = ["back_up", "restore"]
+
+FORMAT = 1
+STORE, MANIFEST = "softirr.sqlite3", "manifest.json"
+
+
+def back_up(store: Store, target: Path) -> dict[str, Any]:
+    """Write a store, as it is at one moment, into a file; the backend may run meanwhile.
+
+    The file holds annotators' texts and the secret from which all keys are derived.
+
+    Returns
+    -------
+    dict
+        What the backup's manifest says.
+
+    Raises
+    ------
+    SoftirrError
+    """
+    source = _file_of(store, "back up", "pg_dump --format=custom --file=softirr.dump DATABASE")
+    if target.exists():
+        raise InputError(f"{target} exists already: name a file that does not.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".softirr-backup-") as folder:
+            copy = Path(folder) / STORE
+            _copy(source, copy)
+            _verify(copy, f"The store {source}")
+            manifest = _manifest(copy)
+            packed = Path(folder) / "packed"
+            with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+                archive.write(copy, STORE)
+            os.replace(packed, target)
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+        raise SoftirrError(f"The backup could not be written: {_reason(error)}.") from None
+    return manifest
+
+
+def restore(store: Store, source: Path, folder: Path) -> dict[str, Any]:
+    """Put a backup in the place of a store; the present one is kept aside.
+
+    Parameters
+    ----------
+    folder : Path
+        SOFTIRR_DATA, where running processes leave their marks.
+
+    Returns
+    -------
+    dict
+        The backup's manifest and ``"aside"``, where the former store is (null if there was none).
+
+    Raises
+    ------
+    SoftirrError
+        Nothing was changed then.
+    """
+    target = _file_of(store, "restore", "pg_restore --clean --dbname=DATABASE softirr.dump")
+    store.close()
+    if alive.others_alive(folder):
+        raise SoftirrError("The backend is running: stop softirr-ls serve first.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".softirr-restore-") as place:
+            manifest, copy = _unpack(source, Path(place))
+            fresh = Store(f"sqlite:///{copy}")
+            try:
+                fresh.migrate()
+                _look_at_everything_again(fresh)
+            finally:
+                fresh.close()
+            _flatten(copy)
+            aside = _move_aside(target)
+            os.replace(copy, target)
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+        raise SoftirrError(f"The backup could not be restored: {_reason(error)}.") from None
+    store.migrate()
+    return manifest | {"aside": str(aside) if aside else None}
+
+
+def _file_of(store: Store, verb: str, instead: str) -> Path:
+    file = sqlite_file(store.engine)
+    if file is None:
+        raise InputError(f"The store is in PostgreSQL: to {verb}, use {instead}.")
+    return file
+
+
+def _copy(source: Path, copy: Path) -> None:
+    if not source.exists():
+        raise SoftirrError(f"There is no store at {source}.")
+    with (
+        contextlib.closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as there,
+        contextlib.closing(sqlite3.connect(copy)) as here,
+    ):
+        there.backup(here)
+    _flatten(copy)
+
+
+def _flatten(file: Path) -> None:
+    """One file without a write-ahead log beside it."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+
+
+def _verify(file: Path, name: str) -> None:
+    engine = sa.create_engine(f"sqlite:///{file}", hide_parameters=True)
+    try:
+        found = next(problems(engine, thorough=True), None)
+    except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
+        found = trouble_sentence(error)
+    finally:
+        engine.dispose()
+    if found:
+        raise SoftirrError(f"{name} is not whole: {found}")
+
+
+def _manifest(copy: Path) -> dict[str, Any]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        release = version("softirr")
+    except PackageNotFoundError:
+        release = ""
+    with contextlib.closing(sqlite3.connect(copy)) as connection:
+        revision = connection.execute("select version_num from alembic_version").fetchone()[0]
+        n_projects = connection.execute("select count(*) from projects").fetchone()[0]
+        n_tasks = connection.execute("select count(*) from tasks").fetchone()[0]
+    made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    what = {"format": FORMAT, "made_at": made, "softirr": release, "schema": revision}
+    return what | {"projects": n_projects, "tasks": n_tasks, "sha256": _sha256(copy)}
+
+
+def _unpack(source: Path, place: Path) -> tuple[dict[str, Any], Path]:
+    refused = SoftirrError(f"{source} is no whole backup of softirr: it was cut, changed or made by something else.")
+    if not source.is_file():
+        raise InputError(f"There is no file {source}.")
+    try:
+        with zipfile.ZipFile(source) as archive:
+            manifest = json.loads(archive.read(MANIFEST))
+            copy = Path(archive.extract(STORE, place))
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError):
+        raise refused from None
+    except Exception as error:
+        if type(error).__module__ == "zlib":
+            raise refused from None
+        raise
+    if not isinstance(manifest, dict) or manifest.get("sha256") != _sha256(copy):
+        raise refused
+    with contextlib.closing(sqlite3.connect(copy)) as connection:
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise refused
+    return manifest, copy
+
+
+def _look_at_everything_again(store: Store) -> None:
+    """Label Studio went on since the backup was made: what the store says of it is old."""
+    with store.engine.begin() as connection:
+        values = {"lease_owner": None, "lease_until": None, "pulled_at": None, "watermark": None, "checked_at": None}
+        connection.execute(sa.update(projects).values(**values))
+
+
+def _move_aside(target: Path) -> Path | None:
+    if not target.exists():
+        return None
+    aside = target.with_name(f"{target.name}.before-restore-{time.strftime('%Y%m%d-%H%M%S')}")
+    for end in ("-wal", "-shm", ""):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(f"{target}{end}", f"{aside}{end}")
+    return aside
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    return (
+        (error.strerror or type(error).__name__) if isinstance(error, OSError) else trouble_sentence(error).rstrip(".")
+    )
