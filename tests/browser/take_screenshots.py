@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -69,7 +70,7 @@ def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
     for row in frame.locator("tr[data-match]").all():
         texts = row.locator(".sirr-text").all_inner_texts()
         if len(set(texts)) > 1 and len({KEY.get(text, text) for text in texts}) == 1:
-            row.get_by_role("button", name="Same", exact=True).click()
+            row.get_by_role("button", name=re.compile("^Same")).first.click()
             frame.get_by_text("Decided by reviewers").wait_for()
             break
     value = frame.locator("[data-agreement]").get_attribute("data-agreement")
