@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="softirr-ls",
-        description="Agreement in meaning for Label Studio projects.",
+        description="softirr for Label Studio: agreement in meaning beside each task.",
         epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or SOFTIRR_DATABASE_URL.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -67,13 +67,17 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, help="port to listen on (default: PORT, else 9090)")
     serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
 
-    connect = command("connect", _connect, "Connect a project to this backend; twice is the same as once.")
+    connect = command("connect", _connect, "Connect a project; a second run changes nothing.")
     add_project(connect)
     connect.add_argument("--url", help="address of this backend as Label Studio reaches it")
     connect.add_argument("--panel-url", help="address of this backend as browsers reach it (default: --url)")
-    connect.add_argument("--pull-only", action="store_true", help="register nothing; a timer reads what changed")
-    connect.add_argument("--no-panel", action="store_true", help="leave the label config alone")
-    connect.add_argument("--rotate-keys", action="store_true", help="make addresses given out so far worthless")
+    connect.add_argument(
+        "--pull-only",
+        action="store_true",
+        help="register nothing in Label Studio; the backend looks for changes by itself",
+    )
+    connect.add_argument("--no-panel", action="store_true", help="leave the label config unchanged")
+    connect.add_argument("--rotate-keys", action="store_true", help="make the addresses given out so far stop working")
     connect.add_argument("--label-studio-url", help="Label Studio's address in the links printed")
     add_json(connect)
     _add_options(connect)
@@ -83,39 +87,43 @@ def _parser() -> argparse.ArgumentParser:
     disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
     add_json(disconnect)
 
-    sync = command("sync", _sync, "Bring one project up to date and end; needs no connected backend.")
+    sync = command("sync", _sync, "Bring one project up to date and end.")
     add_project(sync)
     add_json(sync)
     sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
     _add_options(sync)
 
-    show = command("settings", _settings, "Show a project's effective settings and where each comes from.")
+    show = command("settings", _settings, "Show a project's settings and where each comes from.")
     add_project(show)
     add_json(show)
     show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
     _add_options(show)
 
-    doctor = command("doctor", _doctor, "Look at both directions and say what is wrong and how to put it right.")
+    doctor = command(
+        "doctor",
+        _doctor,
+        "Check the connection and say how to fix it.",
+    )
     add_project(doctor, required=False)
     doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
     add_json(doctor)
 
-    backup = command("backup", _backup, "Write the store, with all keys, into one file; the backend may run meanwhile.")
+    backup = command("backup", _backup, "Write the store and all keys into one file.")
     backup.add_argument("file", metavar="FILE", help="the file to write; it must not exist")
     add_json(backup)
 
-    restore = command("restore", _restore, "Put a backup in the place of the store, which is kept aside.")
+    restore = command("restore", _restore, "Replace the store with a backup; the old store is kept.")
     restore.add_argument("file", metavar="FILE", help="a file that softirr-ls backup wrote")
     add_json(restore)
 
-    check = command("check", _check, "Look through the whole store and say what is wrong with it.")
+    check = command("check", _check, "Check the whole store and say what is wrong with it.")
     add_json(check)
 
     forget = command("forget", _forget, "Erase a project: its texts, scores, decisions and audits.")
     add_project(forget)
     add_json(forget)
 
-    commands.add_parser("demo", help="A Label Studio with an example project, scored.", add_help=False)
+    commands.add_parser("demo", help="Start Label Studio with an example project, scored.", add_help=False)
     return parser
 
 
@@ -128,9 +136,15 @@ def _port(text: str) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("settings of the project (kept for later runs)")
-    group.add_argument("--measure", metavar="NAME", help="when two texts mean the same (softirr measures lists them)")
     group.add_argument(
-        "--control", action="append", dest="controls", metavar="NAME", help="a TextArea that counts; repeatable"
+        "--measure", metavar="NAME", help="how two texts are compared (softirr measures lists the names)"
+    )
+    group.add_argument(
+        "--control",
+        action="append",
+        dest="controls",
+        metavar="NAME",
+        help="a TextArea to score; repeatable (default: all)",
     )
     group.add_argument(
         "--chance", choices=["auto", "exact", "permutation", "stratified"], help="how chance agreement is computed"
@@ -139,7 +153,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--interval", choices=["analytic", "bootstrap"], help="how intervals are computed")
     group.add_argument("--threshold", type=float, metavar="P", help="equivalence from which texts match (default 0.5)")
     group.add_argument(
-        "--regions", choices=["pooled", "overlap"], help="texts of regions: per task, or where regions overlap"
+        "--regions",
+        choices=["pooled", "overlap"],
+        help="texts of regions: pooled per task, or compared where regions overlap",
     )
     group.add_argument(
         "--casefold", action=argparse.BooleanOptionalAction, help="“Fever” and “fever” are the same text"

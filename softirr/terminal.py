@@ -132,10 +132,10 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--precision",
         metavar="NAME",
-        help="a model's numbers: auto, float32, bfloat16, int8 (auto: the fastest right one)",
+        help="number format of a model: auto, float32, bfloat16, int8 (auto: the fastest that gives the same scores)",
     )
     command.add_argument(
-        "--engine", metavar="NAME", help="local, or ray: a model's work spread over a Ray cluster (local)"
+        "--engine", metavar="NAME", help="local, or ray: spread the work of a model over a Ray cluster (local)"
     )
     command.add_argument(
         "--cache",

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import ml_backend.cli
 import ml_backend.demo
@@ -429,6 +430,8 @@ def test_versions_agree(root: Path) -> None:
     from ml_backend.demo.server import VERSION
 
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((root / "CITATION.cff").read_text())
+    assert citation["version"] == project["version"]
     assert f"label-studio=={VERSION}" in (root / ".ci" / "environment.py").read_text()
     pins = dict(re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)$", (root / "constraints.txt").read_text(), flags=re.MULTILINE))
     names = {re.sub("[-_.]+", "-", name).lower() for name in pins}
@@ -441,7 +444,7 @@ def test_versions_agree(root: Path) -> None:
         ),
     ]
     required = {
-        re.split(r"[\[<>=;! ]", entry, maxsplit=1)[0].lower()
+        re.split(r"[\[<>=;! ]", entry, maxsplit=1)[0].lower().replace("_", "-")
         for entry in wanted
         if "win32" not in entry.replace("!= 'win32'", "")
     }

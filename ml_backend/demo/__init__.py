@@ -53,12 +53,12 @@ DESCRIPTION = "68 invented narratives, each read by three of four annotators. Lo
 def parser() -> argparse.ArgumentParser:
     """The options of ``softirr-ls demo``."""
     parser = argparse.ArgumentParser(
-        prog="softirr-ls demo", description="A Label Studio with an example project, scored."
+        prog="softirr-ls demo", description="Start Label Studio with an example project, scored."
     )
     parser.add_argument(
         "--folder", type=Path, default=Path(".demo"), help="where the demo keeps everything (default: .demo)"
     )
-    parser.add_argument("--fresh", action="store_true", help="throw the demo's folder away and start over")
+    parser.add_argument("--fresh", action="store_true", help="delete the demo's folder and start over")
     parser.add_argument(
         "--check",
         action="store_true",
@@ -322,7 +322,9 @@ class Demo:
         while True:
             for process in (self.server.process, self.backend):
                 if not process.running():
-                    raise ServerError(f"{process.name} ended by itself. Its last words:\n{process.last_words()}")
+                    raise ServerError(
+                        f"{process.name} ended unexpectedly. Last lines of its log:\n{process.last_words()}"
+                    )
             time.sleep(0.5)
 
     # --- checking -----------------------------------------------------------------------------------------------------

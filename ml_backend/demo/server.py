@@ -183,11 +183,11 @@ class Process:
             now = time.monotonic()
             if not self.running():
                 raise ServerError(
-                    f"{self.name} ended with status {self._popen.returncode}. Its last words:\n{self.last_words()}"
+                    f"{self.name} ended with status {self._popen.returncode}. Last lines of its log:\n{self.last_words()}"
                 )
             if now - start > timeout:
                 raise ServerError(
-                    f"{self.name} was not ready after {timeout:.0f} s. Its last words:\n{self.last_words()}"
+                    f"{self.name} was not ready after {timeout:.0f} s. Last lines of its log:\n{self.last_words()}"
                 )
             if waiting and now - reported > 10:
                 reported = now
@@ -223,7 +223,7 @@ class Api:
         if time.monotonic() > self._renew_at:
             reply = self._session.post(f"{self.url}/api/token/refresh/", json={"refresh": self.token}, timeout=60)
             if reply.status_code != 200:
-                raise ServerError(f"Label Studio did not take the access token (status {reply.status_code}).")
+                raise ServerError(f"Label Studio did not accept the access token (status {reply.status_code}).")
             self._session.headers["Authorization"] = f"Bearer {reply.json()['access']}"
             self._renew_at = time.monotonic() + 200
         reply = self._session.request(method, self.url + path, timeout=300, **options)
@@ -346,7 +346,7 @@ class LabelStudio:
                     migration.wait_until(lambda: not migration.running(), timeout=timeout, waiting=waiting)
                     if migration.wait() != 0:
                         raise ServerError(
-                            f"{self.executable} could not make Label Studio's database. Its last words:\n"
+                            f"{self.executable} could not make Label Studio's database. Last lines of its log:\n"
                             f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
                             f"program stands in; `make demo` installs a new one."
                         )

@@ -133,7 +133,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Label order of the model", made.get("label_order")),
         ("Device", " ".join(filter(None, (made.get("device"), made.get("precision"))))),
         ("Texts cut to fit the model", count(made["truncated_texts"]) if made.get("truncated_texts") else None),
-        ("Agreement by chance", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
+        ("Expected agreement", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
         ("Field", report["control"]),
         ("Computed", day(made.get("computed_at"))),
         ("Took", f"{made['seconds']:.1f} s" if made.get("seconds") else None),

@@ -138,7 +138,7 @@ class AuditReport:
         return self.report.coefficients
 
     def to_dict(self) -> dict[str, Any]:
-        """The object of design section 6, with ``audit``."""
+        """The object of docs/reference/json.md, with ``audit``."""
         return {**self.report.to_dict(), "audit": self.audit.to_dict()}
 
     def lines(self) -> list[str]:

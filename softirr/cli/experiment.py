@@ -28,25 +28,28 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command."""
-    top = Parser(prog="softirr experiment", description="Which measure to trust, for which kind of text.")
+    top = Parser(prog="softirr experiment", description="Find the best measure for a kind of text.")
     commands = top.add_subparsers(title="experiments", required=True, metavar="EXPERIMENT", parser_class=Parser)
 
     synthetic = commands.add_parser(
-        "synthetic", help="pretended raters name the concepts of a terminology in its synonyms; the truth is known"
+        "synthetic",
+        help="simulated raters name the concepts of a terminology by their synonyms; the true kappa is known",
     )
     synthetic.add_argument(
         "--terminology",
         action="append",
         required=True,
         metavar="[NAME=]PATH",
-        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with concepts.tsv; repeat it for several",
+        help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with concepts.tsv; repeatable",
     )
-    synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, where it can't be told")
+    synthetic.add_argument(
+        "--format", metavar="FORMAT", help="format of the terminologies, where it cannot be recognized"
+    )
     synthetic.add_argument(
         "--setting",
         action="append",
         choices=SETTINGS,
-        help="one label, one label among three names or more, sets (all)",
+        help="one label; one label, concepts with three names or more; sets (all)",
     )
     synthetic.add_argument("--negatives", action="append", choices=NEGATIVES, help="kind of wrong concepts (all)")
     synthetic.add_argument(
@@ -54,7 +57,10 @@ def parser() -> argparse.ArgumentParser:
     )
     synthetic.add_argument("--size", type=positive, default=100, metavar="N", help="items of a population (100)")
     synthetic.add_argument(
-        "--chance", choices=("permutation", "exact"), default="permutation", help="agreement by chance (permutation)"
+        "--chance",
+        choices=("permutation", "exact"),
+        default="permutation",
+        help="how chance agreement is computed (permutation)",
     )
     synthetic.add_argument("--permutations", type=positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
     synthetic.add_argument(
@@ -62,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         type=positive,
         metavar="N",
-        help="also correct kappa by N judgements simulated by the codes; repeat it for several",
+        help="also correct kappa with N judgements that follow the codes; repeatable",
     )
     synthetic.add_argument(
         "--audit-populations", type=positive, default=5, metavar="N", help="populations of each kind for --audit (5)"
@@ -71,20 +77,20 @@ def parser() -> argparse.ArgumentParser:
     _add_run(synthetic)
     synthetic.set_defaults(run=_synthetic)
 
-    real = commands.add_parser("real", help="tables of free-text answers with the codes that were meant")
+    real = commands.add_parser("real", help="tables of free-text answers with codes")
     real.add_argument(
         "--table",
         action="append",
         required=True,
         metavar="[NAME=]PATH",
-        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeat it for several",
+        help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeatable",
     )
-    real.add_argument("--kind", metavar="KIND", help="kind of the tables, where it can't be told")
+    real.add_argument("--kind", metavar="KIND", help="kind of the tables, where it cannot be recognized")
     real.add_argument(
         "--chance",
         choices=("auto", "exact", "permutation"),
         default="auto",
-        help="agreement by chance (auto: exact for measures that are cheap)",
+        help="how chance agreement is computed (auto: exact for cheap measures)",
     )
     real.add_argument("--permutations", type=positive, default=3, metavar="N", help="rounds of permutation (3)")
     _add_truth(real)
@@ -103,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
         "--model-raters", action="store_true", help="count each model version's predictions as a rater"
     )
     recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
-    recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet: say which measure it supports")
+    recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet, to learn which measure it supports")
     recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
     _add_measures(recommend, "nli and all that need no model")
     recommend.add_argument("--output", metavar="FOLDER", help="write tables and the sheet there")
@@ -116,7 +122,7 @@ def _add_measures(command: argparse.ArgumentParser, otherwise: str = "all that n
         "--measure",
         action="append",
         metavar="[LABEL=]NAME",
-        help=f"measure, see softirr measures; repeat it for several ({otherwise})",
+        help=f"measure, see softirr measures; repeatable ({otherwise})",
     )
     command.set_defaults(measures=LEXICAL)
     add_model_options(command)
@@ -138,7 +144,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FOLDER",
-        help="run folder; what stands there is not scored again",
+        help="run folder; what is scored there already is not scored again",
     )
     command.add_argument("--figures", choices=FIGURES, default="png", help="format of the figures (png)")
 
@@ -299,7 +305,7 @@ def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: lis
     for table in written.tables:
         if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
             print(table.markdown())
-    print(f"Tables, figures and {written.page.name} stand in {folder}.")
+    print(f"Tables, figures and {written.page.name} are in {folder}.")
     return 0
 
 

@@ -30,7 +30,7 @@ from softirr.terminal import (
 _BENCHES = ("coefficients", "inference", "audit", "coverage")
 _PROGRAMS = {
     "train": ("softirr.cli.train", "train an entailment model on your terminology, or evaluate a measure"),
-    "experiment": ("softirr.cli.experiment", "find out which measure to trust for your kind of text"),
+    "experiment": ("softirr.cli.experiment", "find the best measure for your kind of text"),
 }
 """Commands with a parser of their own: module and help."""
 _BETTER_P = (
@@ -55,18 +55,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; the documentation test walks it."""
-    top = Parser(prog="softirr", description="Do people who annotate in free text agree in meaning?")
+    top = Parser(prog="softirr", description="Inter-rater reliability of free text: how far raters agree in meaning.")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    score = commands.add_parser("score", help="agreement of a Label Studio export, CSV or JSONL file")
+    score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
     _add_input(score)
     _add_measure(score)
-    _add_calibration(score, "what softirr calibrate learned; for matches: coefficients are put right by an audit")
+    _add_calibration(
+        score, "what softirr calibrate learned; intended for matches, use an audit to correct coefficients"
+    )
     score.add_argument(
         "--estimator",
         choices=("plain", "calibrated"),
         default="plain",
-        help="calibrated: also kappa by values calibrated on --judged SHEET, where the conditions for that hold (plain)",
+        help="calibrated: also print a kappa calibrated on --judged SHEET, where its conditions hold (plain)",
     )
     score.add_argument(
         "--judged", metavar="SHEET", help="filled sheet of softirr experiment recommend, for --estimator calibrated"
@@ -76,11 +78,11 @@ def parser() -> argparse.ArgumentParser:
     _add_json(score)
     score.set_defaults(run=_score)
 
-    measures = commands.add_parser("measures", help="the equivalence measures that there are, and what each needs")
+    measures = commands.add_parser("measures", help="list the equivalence measures and what each needs")
     _add_json(measures)
     measures.set_defaults(run=_measures)
 
-    audit = commands.add_parser("audit", help="have a person judge a random sample, and correct the coefficients by it")
+    audit = commands.add_parser("audit", help="correct the coefficients with judgements of a random sample")
     steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
     _add_input(sample)
@@ -91,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive,
         default=60,
         metavar="N",
-        help="how many to draw, those of --without counted in (60)",
+        help="how many units to draw, including those of --without (60)",
     )
     sample.add_argument(
         "--without",
@@ -99,34 +101,35 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         default=[],
         metavar="SHEET",
-        help="earlier sheets of this sample: only what is not on them is printed, to be judged too",
+        help="earlier sheets of this sample: print only what is not on them",
     )
-    _add_seed(sample, "seed of what is drawn at random (that of --without, else 0)", None)
+    _add_seed(sample, "seed of the draw (default: that of --without, else 0)", None)
     sample.set_defaults(run=_audit_sample)
-    apply = steps.add_parser("apply", help="coefficients and intervals from a judged sample")
+    apply = steps.add_parser("apply", help="print coefficients and intervals from a judged sample")
     _add_input(apply)
-    apply.add_argument(
-        "sheets", nargs="+", metavar="SHEET", help="judged sheet; several draws or judges, several sheets"
-    )
+    apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
     _add_measure(apply)
     _add_calibration(apply, _BETTER_P)
     _add_json(apply)
     apply.set_defaults(run=_audit_apply)
 
-    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what a measure's scores are worth")
+    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what the scores of a measure mean")
     calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
     _add_model(calibrate)
     calibrate.add_argument(
-        "--method", choices=("auto", "isotonic", "platt"), default="auto", help="the curve that is fitted (auto: by n)"
+        "--method",
+        choices=("auto", "isotonic", "platt"),
+        default="auto",
+        help="the curve to fit (auto: by the number of pairs)",
     )
-    calibrate.add_argument("--output", metavar="FILE", help="where to keep it, for score --calibration FILE")
+    calibrate.add_argument("--output", metavar="FILE", help="file for the result, to use as --calibration FILE")
     _add_json(calibrate)
     calibrate.set_defaults(run=_calibrate)
 
     for name, (_, what) in _PROGRAMS.items():
         commands.add_parser(name, help=what)
 
-    bench = commands.add_parser("bench", help="measure speed and accuracy against other libraries")
+    bench = commands.add_parser("bench", help="compare speed and accuracy with other libraries")
     bench.add_argument("name", choices=_BENCHES, help="which table")
     bench.add_argument("options", nargs=argparse.REMAINDER, help="options of the table (see bench NAME --help)")
     bench.set_defaults(run=_bench)
@@ -147,7 +150,10 @@ def _add_input(command: argparse.ArgumentParser) -> None:
 def _add_measure(command: argparse.ArgumentParser) -> None:
     _add_model(command)
     command.add_argument(
-        "--assignment", choices=("optimal", "greedy"), default="optimal", help="how sets are matched (optimal)"
+        "--assignment",
+        choices=("optimal", "greedy"),
+        default="optimal",
+        help="how the texts of two sets are paired (optimal)",
     )
 
 
@@ -168,7 +174,7 @@ def _add_chance(command: argparse.ArgumentParser) -> None:
         "--chance",
         choices=("auto", "exact", "permutation", "stratified"),
         default="auto",
-        help="how agreement by chance is computed (auto: exact where it fits the budget, else stratified)",
+        help="how chance agreement is computed (auto: exact where it fits the budget, else stratified)",
     )
     command.add_argument(
         "--permutations", type=bounded(1_000_000), default=3, metavar="N", help="for --chance permutation (3)"
@@ -177,7 +183,7 @@ def _add_chance(command: argparse.ArgumentParser) -> None:
         "--target-error",
         type=fraction,
         metavar="X",
-        help="standard error that --chance stratified stops at (0.005; 0.001 for measures without a model)",
+        help="standard error at which --chance stratified stops (0.005; 0.001 for measures without a model)",
     )
     command.add_argument(
         "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
@@ -209,7 +215,7 @@ def _table(arguments: argparse.Namespace) -> Any:
     )
     if not table.raters:
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
-        raise InputError(f"{arguments.file} has no answer that counts{f' (left out: {why})' if why else ''}.")
+        raise InputError(f"{arguments.file} has no answers to compare{f' (left out: {why})' if why else ''}.")
     if len(table.raters) < 2:
         raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
     return table
@@ -330,7 +336,7 @@ def _audit_sample(arguments: argparse.Namespace) -> int:
         )
     if not sheet.units:
         raise InputError(
-            f"Nothing is left to judge: --without names {len(places)} units, and --judgements {arguments.judgements} counts them in."
+            f"Nothing is left to judge: the sheets of --without hold {len(places)} units, and --judgements {arguments.judgements} includes them."
         )
     print(sheet.to_csv(), end="")
     if len(sheet.units) + len(places) < arguments.judgements:

@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     defaults = {f.name: f.default for f in fields(Recipe)}
     p = Parser(
         prog="softirr train",
-        description="Train an entailment model on a terminology and on labelled pairs, or measure one (--evaluate).",
+        description="Train an entailment model on a terminology and on labelled pairs, or evaluate a measure (--evaluate).",
         epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
     )
     data = p.add_argument_group("data (needed by the first command only, which keeps them in the work folder)")
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="tables of pairs that are never drawn",
     )
-    data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="how much the word lists that come with softirr count beside each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
+    data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
     data.add_argument(
         "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
     )
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
 
     train = p.add_argument_group("training")
     train.add_argument(
-        "--work", metavar="FOLDER", help="for the prepared data and checkpoints; the same folder again goes on"
+        "--work", metavar="FOLDER", help="prepared data and checkpoints; the same folder continues a training"
     )
     train.add_argument("--output", metavar="FOLDER", help="the model; by default WORK/model")
     train.add_argument(
@@ -103,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
         "--precision", choices=("auto", "float32", "bfloat16"), default="auto", help="of matrix products (auto)"
     )
 
-    measure = p.add_argument_group("measuring")
+    measure = p.add_argument_group("evaluation")
     measure.add_argument("--evaluate", action="store_true", help="print the tables of a measure")
     measure.add_argument(
         "--measure", default="nli", metavar="NAME", help="see softirr measures; a folder as nli:FOLDER (nli)"
@@ -142,7 +142,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if not arguments.work:
         raise InputError("Name a folder for data and checkpoints with --work.")
     if arguments.unseen and arguments.shift:
-        raise InputError("--shift is for where there is no terminology for --unseen: give one of them.")
+        raise InputError("--shift replaces --unseen: give only one of them.")
     if not (arguments.pairs or arguments.mean):
         raise InputError("--pairs 0 trains nothing: it is for the mean of trained models, named with --mean.")
     work = Path(arguments.work)
@@ -202,9 +202,9 @@ def _train(arguments: argparse.Namespace) -> int:
     write_card(output, {})
     if not state.finished:
         _say(
-            f"Time is up after {state.done * recipe.chunk:,} of {recipe.chunks * recipe.chunk:,} pairs: the same command goes on."
+            f"Time is up after {state.done * recipe.chunk:,} of {recipe.chunks * recipe.chunk:,} pairs: the same command continues."
         )
-    _say(f"The best model so far is in {output}; measure it with softirr train --evaluate --measure nli:{output}.")
+    _say(f"The best model so far is in {output}; evaluate it with softirr train --evaluate --measure nli:{output}.")
     return 0
 
 

@@ -96,7 +96,7 @@ def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[I
     n, sizes = len(ratings.item), ratings.per_item
     there = (n * n - int(np.sum(sizes**2))) // 2
     if there == 0:
-        raise InputError("All answers are to one item, so that there are no pairs of different items.")
+        raise InputError("All answers are to one item, so there are no pairs of answers to different items.")
     wanted = min(observed, there)
     left: Ints = np.zeros(0, dtype=np.int64)
     right: Ints = np.zeros(0, dtype=np.int64)

@@ -174,13 +174,13 @@ class TextEncoder:
                 or config.get("pooling_mode_weightedmean_tokens")
             ):
                 raise InputError(
-                    f"The model in {folder} pools in a way that is not known here; mean, cls, max and last token are."
+                    f"The model in {folder} pools in a way that is not supported; use one with mean, cls, max or last-token pooling."
                 )
             self._pooling, self._include_prompt = mode, bool(config.get("include_prompt", True))
             return
         activation = _ACTIVATIONS.get(str(config.get("activation_function", "torch.nn.Identity")).rpartition(".")[2])
         if kind != "Dense" or activation is None or not (path / "model.safetensors").is_file():
-            raise InputError(f"The model in {folder} has a module {kind} that is not known here.")
+            raise InputError(f"The model in {folder} has the module {kind}, which is not supported.")
         from safetensors.torch import load_file
 
         weights = load_file(path / "model.safetensors", device=str(self.device))
@@ -210,4 +210,4 @@ def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"The file {path} is no JSON.") from error
+        raise InputError(f"The file {path} is not valid JSON.") from error

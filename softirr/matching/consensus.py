@@ -61,7 +61,7 @@ class Match:
     pairs: tuple[tuple[str, str, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The match as it stands in the report (design, section 6); with more than two texts it has the value of each pair."""
+        """The match as it stands in the report (docs/reference/json.md); with more than two texts it has the value of each pair."""
         found = {
             "texts": dict(self.texts),
             "equivalence": self.equivalence,
@@ -84,7 +84,7 @@ class Consensus:
     """Whether there were more than ``MANY`` texts: only equivalent texts were matched then, the surest first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (design, section 6)."""
+        """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (docs/reference/json.md)."""
         return {
             "matches": [m.to_dict() for m in self.matches],
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},

@@ -174,7 +174,7 @@ def load(path: str | os.PathLike[str]) -> Calibration:
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{name} is not valid JSON, so it is no calibration.") from None
+        raise InputError(f"{name} is not valid JSON, so it is not a calibration.") from None
 
 
 def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: str = "") -> Calibration:

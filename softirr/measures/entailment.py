@@ -206,7 +206,9 @@ class Entailment:
         """P(premise ⇒ hypothesis) from logits."""
         logits = outputs.astype(np.float64)
         if not np.isfinite(logits).all():
-            raise InputError(f"The model {self._found.name} gives outputs that are not numbers; try precision float32.")
+            raise InputError(
+                f"The model {self._found.name} returned outputs that are not numbers; try precision float32."
+            )
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: NDArray[np.float64] = weights[:, self.labels.entailment] / weights.sum(axis=1)
         return result

@@ -215,7 +215,7 @@ class PairScorer:
         pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
         for places, values, valid in self._parts(pairs, done, total):
             if values.shape != (len(places), 2) or not np.all((values >= 0) & (values <= 1)):
-                raise InputError(f"The measure {self.measure.name} gave scores that are not probabilities.")
+                raise InputError(f"The measure {self.measure.name} returned scores that are not probabilities.")
             self.pairs_scored += len(places)
             yield places, values, valid
 

@@ -136,9 +136,7 @@ class ServerModel:
             try:
                 choice: dict[str, Any] = self._checked(response)["choices"][0]
             except (KeyError, IndexError, TypeError) as error:
-                raise SoftirrError(
-                    f"The server {self._shown} answered with something that is no chat completion."
-                ) from error
+                raise SoftirrError(f"The server {self._shown} answered, but not with a chat completion.") from error
             return choice
 
     def _leave_out(self, complaint: str, sent: set[str]) -> bool:
@@ -170,14 +168,14 @@ class ServerModel:
         # neither body nor prompt is shown: they hold annotations
         if response.status_code in (401, 403):
             raise InputError(
-                f"The server {self._shown} wants an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the server's address."
+                f"The server {self._shown} needs an API key; set SOFTIRR_LLM_API_KEY, and SOFTIRR_LLM_URL to the server's address."
             )
         if response.is_error:
-            raise InputError(f"The server {self._shown} refused a question (HTTP status {response.status_code}).")
+            raise InputError(f"The server {self._shown} refused a request (HTTP status {response.status_code}).")
         try:
             return response.json()
         except ValueError as error:
-            raise SoftirrError(f"The server {self._shown} answered with something that is no JSON.") from error
+            raise SoftirrError(f"The server {self._shown} answered, but not with JSON.") from error
 
     def _only_model(self) -> str:
         listed = self._checked(self._request("GET", "models"))

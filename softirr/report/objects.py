@@ -1,4 +1,4 @@
-"""The report of a table's agreement: frozen, and JSON by :meth:`AgreementReport.to_dict` (design, section 6)."""
+"""The report of a table's agreement: frozen, and JSON by :meth:`AgreementReport.to_dict` (docs/reference/json.md)."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class AgreementReport:
         return f"<AgreementReport: {self.n_items:,} items, {self.n_raters:,} raters, measure {self.measure}, Cohen's kappa {shown}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of design section 6, with ``headline``, ``warnings`` and the intervals of raters added."""
+        """The JSON object that docs/reference/json.md describes."""
         return {
             "schema_version": 1,
             "measure": self.measure,

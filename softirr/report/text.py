@@ -1,4 +1,4 @@
-"""A report as a person reads it in a terminal: the object of design section 6 in, lines of text out."""
+"""A report as a person reads it in a terminal: the object of docs/reference/json.md in, lines of text out."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -118,7 +118,7 @@ def _chance(expected: Mapping[str, Any]) -> str:
         if expected.get(name) is not None
     )
     error = f", standard error {expected['standard_error']:.4f}" if expected.get("standard_error") else ""
-    return f"Agreement by chance: {values or 'undefined'} ({expected['method']}{error}, {expected['pairs_scored']:,} pairs scored)"
+    return f"Expected agreement: {values or 'undefined'} ({expected['method']}{error}, {expected['pairs_scored']:,} pairs scored)"
 
 
 def _audit(audit: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Who wrote what about which item: the table that everything is computed from, and its readers.
 
-Missing is not empty (design, section 3): a rater who gave no answer has no row; a rater who submitted nothing has the empty
+Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted nothing has the empty
 answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
 """
 

@@ -145,7 +145,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
                 for task in (_task(1, "x", "y"), _task(2, "x", "z"))
             ]
         ),
-        "no answer that counts (left out: 4 skipped)",
+        "no answers to compare (left out: 4 skipped)",
     ),
     # JSONL
     "a broken line": ('{"item":"1","rater":"a","texts":["x"]}\nnonsense\n', "line 2: not valid JSON"),

@@ -115,4 +115,4 @@ def test_answers_that_do_not_count_are_named(tmp_path: Path, capsys: pytest.Capt
     answers = [{"completed_by": rater, "was_cancelled": True, "result": result} for rater in (1, 2)]
     (tmp_path / "export.json").write_text(json.dumps([{"id": 1, "annotations": answers}]))
     assert main(["score", str(tmp_path / "export.json")]) == 2
-    assert capsys.readouterr().err.endswith("export.json has no answer that counts (left out: 2 skipped).\n")
+    assert capsys.readouterr().err.endswith("export.json has no answers to compare (left out: 2 skipped).\n")

@@ -137,7 +137,7 @@ def test_values_that_are_no_probabilities_are_refused() -> None:
     source = Symmetric()
     for wrong in (1.2, -0.1, np.nan):
         source.score = lambda pairs, wrong=wrong: np.full(len(pairs), wrong)  # type: ignore[method-assign, misc]
-        with pytest.raises(InputError, match="symmetric gave scores that are not probabilities"):
+        with pytest.raises(InputError, match="symmetric returned scores that are not probabilities"):
             PairScorer(source, TEXTS).score(np.array([0]), np.array([1]))
 
 

@@ -67,7 +67,7 @@ def distinct(n_items):
 
 
 class TestContract:
-    """Design, section 6."""
+    """The object of docs/reference/json.md."""
 
     @pytest.mark.parametrize("sets", [False, True])
     def test_keys(self, sets):

@@ -23,7 +23,7 @@ SHORT = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha":
 def main(argv: Sequence[str]) -> int:
     """Print the tables; returns the exit status."""
     parser = Parser(prog="softirr bench audit", description=__doc__)
-    parser.add_argument("--simulations", type=positive, default=100, help="pretended projects of each row (100)")
+    parser.add_argument("--simulations", type=positive, default=100, help="simulated projects of each row (100)")
     parser.add_argument("--judgements", type=positive, nargs="+", default=[60, 100, 200])
     parser.add_argument("--worlds", nargs="*", choices=tuple(WORLDS), default=tuple(WORLDS))
     parser.add_argument("--measures", nargs="+", choices=tuple(QUALITIES), default=tuple(QUALITIES))

@@ -14,7 +14,7 @@ from softirr.lab.training.folder import FACTS, read_facts
 LICENCES = {
     "doid2016": "Disease Ontology, CC0-1.0",
     "doid2026_subsets": "Disease Ontology, CC0-1.0",
-    "oewn": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet licence",
+    "oewn": "Open English WordNet, CC-BY-4.0 and the Princeton WordNet license",
     "snli_dev_esnli": "SNLI with e-SNLI explanations (not used), CC-BY-SA-4.0",
     "cad_nli": "Counterfactually augmented NLI, Apache-2.0",
     "breaking_nli": "Breaking NLI, CC-BY-SA-4.0",
@@ -31,6 +31,8 @@ LICENCES = {
 """Licences of the sources that the bundled model is made from, by the name of their file or folder."""
 MEASUREMENTS = "measured.json"
 """Kept beside the card: the tables in it."""
+NAMES = {"measured": "benchmark", "shipped": "bundled"}
+"""What the card calls the two models that one recipe makes: trained without the texts of the evaluation, and with them."""
 REMARKS = "remarks.json"
 """Written by hand beside the card: what was seen to fail (``fails``, sentences), and what each measured model is (``models``, by name)."""
 
@@ -132,7 +134,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     start = LICENCES.get(begun, begun)
     if earlier:
         pairs = sum(one.get("trained", {}).get("pairs", 0) for one in earlier)
-        start += f", trained before on {pairs:,} pairs as the table below tells"
+        start += f", then trained on {pairs:,} pairs (table below)"
     mean = [recipe["start"], *recipe["mean"]] if recipe.get("mean") else []
     mixed = f" from the mean of the weights of {', '.join(map(str, mean))}" if mean else ""
     lines = [
@@ -145,37 +147,37 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         "",
         "# Entailment between short clinical texts",
         "",
-        "A sequence classifier with the labels `entailment` and `not_entailment`. Given two texts it says how probable it is that the first",
+        "A sequence classifier with the labels `entailment` and `not_entailment`. For two texts it gives the probability that the first",
         "entails the second. softirr takes the geometric mean of both directions as the probability that two annotators mean the same.",
         "",
         "## What it is for",
         "",
-        "Agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs without a network",
-        "on a processor. It is not for diagnosis, for coding of records, or for any decision about a patient.",
+        "Agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs on a processor,",
+        "without a network. It is not for diagnosis, for coding of records, or for any decision about a patient.",
         "",
         "## Where it fails",
         "",
         "- Synonyms that share no word or word part, and that neither the training data nor the start model know: rare eponyms, brand names,",
         "  new diseases. It then says that two texts differ.",
-        "- Abbreviations with several meanings: it has no context to choose by, and may take any expansion whose first letters fit for right.",
-        "- Siblings that differ in one technical word it has never seen: it may call them the same.",
+        "- Abbreviations with several meanings: it has no context, and may accept any expansion whose first letters fit.",
+        "- Siblings that differ in one technical word that it has never seen: it may call them equivalent.",
         *(f"- {one}" for one in remarks.get("fails", ())),
-        "- Numbers and units: it tells 2 from 4, and does not calculate.",
-        "- Long texts: only the first 128 tokens of a pair were ever trained on. Other languages than English: not at all.",
+        "- Numbers and units: it distinguishes 2 from 4, but does not calculate.",
+        "- Long texts: only the first 128 tokens of a pair were trained on. Languages other than English: not at all.",
         "",
-        "Judge some pairs yourself (`softirr audit`): the corrected coefficient then does not depend on this model being right.",
+        "Audit the coefficient (`softirr audit`): the corrected coefficient does not depend on this model being right.",
         "",
         "## Data",
         "",
         f"Start: {start}.",
         "",
         *(f"- {LICENCES.get(_stem(name), name)}" for name in dict.fromkeys(names)),
-        *(["- Word lists of softirr as they were at the commit below, and terms composed of them; Apache-2.0"] if data.get("own_words") else []),
+        *(["- Word lists of softirr at the commit below, and terms composed of them; Apache-2.0"] if data.get("own_words") else []),
         "",
         *(f"- {note}" for note in data.get("notes", ())),
         "",
-        f"{max(one.get('data', {}).get('left_out_texts', 0) for one in (facts, *earlier)):,} texts of {'the sources of the models before' if earlier else 'these sources'} were left out before anything else, because they occur",
-        "(case-folded) in a vocabulary that is measured on. Texts put together on the way that would be one of them are left out too.",
+        f"{max(one.get('data', {}).get('left_out_texts', 0) for one in (facts, *earlier)):,} texts of {'the sources of earlier models' if earlier else 'these sources'} were left out, because they occur",
+        "(case-folded) in a vocabulary of the evaluation. Composed texts that equal one of them are left out, too.",
         "",
         "## Recipe",
         "",
@@ -200,7 +202,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
     for name, told in measured.items():
         made_by = told.get("made_with", {})
         lines += [
-            f"## The {name} model",
+            f"## The {NAMES.get(name, name)} model",
             "",
             *([about[name], ""] if name in about else []),
             f"`{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'})",
@@ -225,7 +227,7 @@ def _trainings(facts: Sequence[Mapping[str, Any]]) -> Table:
         terminologies = ", ".join(one.get("data", {}).get("sources", {}).get("terminology", ()))
         rows.append((count, begun, done["pairs"], *options, terminologies, done.get("seconds")))
     columns = ("training", "from", "pairs", *_TOLD, "terminologies", "seconds")
-    return Table("Trainings before", columns, tuple(rows), f"All their options and sources are in `{FACTS}`.")
+    return Table("Earlier trainings", columns, tuple(rows), f"All their options and sources are in `{FACTS}`.")
 
 
 _TOLD = ("rounds", "batch", "rate", "average", "dropout", "hard")

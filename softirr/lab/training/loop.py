@@ -130,7 +130,7 @@ class Trainer:
         self._sources = read_sources(data)
         self._dev = DevelopmentSet.of(self._sources, recipe.development, seed=recipe.seed)
         if not len(self._dev):
-            raise InputError("The data leave no concept for development: they are too few to train on.")
+            raise InputError("The data are too few to train on: no concept is left for development.")
         # batches are padded to multiples of four, so the limit is one too
         self._max_length = min(recipe.max_length, length_limit(self.tokenizer, self.model.config)) // 4 * 4
         self._encoder = Encoder(self.tokenizer, self._max_length)
@@ -351,7 +351,7 @@ class Trainer:
     def _teacher(self, folder: str) -> Any:
         model, tokenizer = load_start(folder)
         if tokenizer.get_vocab() != self.tokenizer.get_vocab():
-            raise InputError(f"The model in {folder} can't teach: its tokens are others.")
+            raise InputError(f"The model in {folder} can't be a teacher: its tokenizer is a different one.")
         return model.to(self.device).eval().requires_grad_(False)
 
     def _keep(self) -> None:

@@ -63,7 +63,7 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     root = Path(folder)
     path = next((p for p in (root / "synsets.tsv.gz", root / "synsets.tsv") if p.is_file()), None)
     if path is None:
-        raise InputError(f"{root} has no synsets.tsv.gz, so it is no WordNet folder.")
+        raise InputError(f"{root} has no synsets.tsv.gz, so it is not a WordNet folder.")
     position: dict[str, int] = {}
     lemmas: list[tuple[str, ...]] = []
     definitions: list[str] = []

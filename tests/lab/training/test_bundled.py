@@ -93,12 +93,12 @@ def test_the_card_tells_data_licences_and_recipe(folder):
     card, facts = (folder / "README.md").read_text(encoding="utf-8"), read_facts(folder)
     while facts["before"]:
         facts = facts["before"]
-    assert facts["data"]["left_out_texts"] > 0, "what benchmarks hold was left out of the measured model"
+    assert facts["data"]["left_out_texts"] > 0, "what benchmarks hold was left out of the benchmark model"
     for said in (
         "CC-BY-4.0",
         "all-MiniLM-L6-v2, Apache-2.0",
-        "The measured model",
-        "The shipped model",
+        "The benchmark model",
+        "The bundled model",
         "Where it fails",
     ):
         assert said in card

@@ -159,8 +159,8 @@ def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_
     before = facts(trained / "model")
     assert facts(tmp_path / "model")["before"]["recipe"] == before["recipe"]
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
-    assert "### Trainings before" in card and f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
-    assert "### Trainings before" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
+    assert "### Earlier trainings" in card and f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
+    assert "### Earlier trainings" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
