@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive,
         default=60,
         metavar="N",
-        help="how many units to draw, including those of --without (60)",
+        help="how many pairs of texts to draw, including those of --without (60)",
     )
     sample.add_argument(
         "--without",
