@@ -439,7 +439,7 @@ def test_versions_agree(root: Path) -> None:
         *project["dependencies"],
         *(
             entry
-            for extra in ("dev", "docs", "postgres", "redis", "ray")
+            for extra in ("labelstudio", "lab", "dev", "docs", "postgres", "redis", "ray")
             for entry in project["optional-dependencies"][extra]
         ),
     ]
