@@ -12,7 +12,6 @@ import importlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
@@ -61,18 +60,7 @@ def parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
     _add_input(score)
     _add_measure(score)
-    _add_calibration(
-        score, "what softirr calibrate learned; intended for matches, use an audit to correct coefficients"
-    )
-    score.add_argument(
-        "--estimator",
-        choices=("plain", "calibrated"),
-        default="plain",
-        help="calibrated: also print a kappa calibrated on --judged SHEET, where its conditions hold (plain)",
-    )
-    score.add_argument(
-        "--judged", metavar="SHEET", help="filled sheet of softirr experiment recommend, for --estimator calibrated"
-    )
+    _add_calibration(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     _add_chance(score)
     _add_seed(score)
     _add_json(score)
@@ -252,10 +240,6 @@ def _scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def _score(arguments: argparse.Namespace) -> int:
     from softirr.report.agreement import agreement
 
-    if (arguments.estimator == "calibrated") != (arguments.judged is not None):
-        raise InputError(
-            "--estimator calibrated and --judged SHEET go together: softirr experiment recommend FILE --output FOLDER writes the sheet."
-        )
     table, measure = _table(arguments), _measure(arguments)
     with _scoring(arguments) as scoring:
         report = agreement(
@@ -269,14 +253,7 @@ def _score(arguments: argparse.Namespace) -> int:
             assignment=arguments.assignment,
             **scoring,
         )
-        result = report.to_dict()
-        if arguments.judged is not None:
-            from softirr.lab.experiments.recommend import calibrated_kappa
-            from softirr.lab.experiments.sheet import read_sheet
-
-            judged = read_sheet(Path(arguments.judged))
-            result["estimate"] = calibrated_kappa(table, measure, judged, cache=scoring["cache"]).to_dict()
-    _print_report(result, arguments)
+    _print_report(report.to_dict(), arguments)
     return 0
 
 
@@ -288,16 +265,6 @@ def _print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None
 
     for line in report_lines(report, source=arguments.file):
         print(line)
-    estimate = report.get("estimate")
-    if estimate is None:
-        return
-    if estimate["cohen_kappa"] is None:
-        print(f"\nNo kappa calibrated on the judgements: it {estimate['refused'] or 'is not defined'}.")
-    else:
-        print(
-            f"\nCohen's kappa calibrated on {estimate['judgements']} judgements: {estimate['cohen_kappa']:.3f} "
-            "(all rater pairs together). softirr audit gives one with an interval."
-        )
 
 
 def _measures(arguments: argparse.Namespace) -> int:

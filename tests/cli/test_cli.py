@@ -45,30 +45,6 @@ def run(capsys, *arguments):
 
 
 class TestScore:
-    def test_kappa_calibrated_on_judgements(self, capsys, tmp_path):
-        same = [("fever", "feverish"), ("cough", "coughing"), ("rash", "rashes"), ("nausea", "nauseous")]
-        different = [("fever", "headache"), ("cough", "rash"), ("rash", "nausea"), ("nausea", "cough")]
-        rows, sheet = [], ["pair,weight,text_a,text_b,judgement"]
-        for i in range(32):
-            judged, (a, b) = ("same", same[i % 4]) if i % 2 else ("different", different[i // 2 % 4])
-            a, b = f"{a} {i}", f"{b} {i}"
-            rows += [f"{i},ann,{a}", f"{i},bob,{b}"]
-            sheet.append(f"{i},1,{a},{b},{judged}")
-        answers, filled = tmp_path / "answers.csv", tmp_path / "sheet.csv"
-        answers.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
-        filled.write_text("\n".join(sheet) + "\n")
-        chosen = ("--measure", "indel", "--estimator", "calibrated", "--judged", str(filled))
-        estimate = json.loads(run(capsys, "score", str(answers), *chosen, "--json")[1])["estimate"]
-        assert (estimate["estimator"], estimate["judgements"], estimate["refused"]) == ("calibrated", 32, None)
-        assert abs(estimate["cohen_kappa"] - 0.5) < 0.1, "half of the pairs were judged the same"
-        assert "kappa calibrated on 32 judgements" in run(capsys, "score", str(answers), *chosen)[1]
-        filled.write_text("\n".join(sheet[:20]) + "\n")
-        out = run(capsys, "score", str(answers), *chosen)[1]
-        assert "No kappa calibrated on the judgements: it needs 30 judgements, 5 of each kind." in out
-        status, _, err = run(capsys, "score", str(answers), "--measure", "indel", "--estimator", "calibrated")
-        assert status == 2
-        assert "--judged SHEET go together" in err
-
     def test_json_is_the_contract(self, capsys, answers):
         status, out, err = run(capsys, "score", answers, "--measure", "indel", "--json")
         report = json.loads(out)

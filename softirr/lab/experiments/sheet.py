@@ -19,12 +19,11 @@ from softirr.lab.experiments.compare import Comparison, spread
 from softirr.lab.experiments.draw import Draw
 from softirr.tables.cells import cell_text, plain_cell
 from softirr.tables.ratings import Floats
-from softirr.terminology import read_table
+from softirr.tables.sheets import CANT_TELL, HEADER, SAME, checked, rows
 from softirr.text import normalise
 
 PAIRS = 30
-COLUMNS = ("pair", "weight", "text_a", "text_b", "judgement")
-SAME, DIFFERENT = "same", "different"
+COLUMNS = (*HEADER, "weight")
 _FLOOR = 0.1
 """Least size of a pair in the draw, next to a spread of ranks of at most 1: no pair is out of reach."""
 
@@ -59,13 +58,13 @@ def draw_sheet(comparison: Comparison, *, judgements: int = PAIRS, seed: int = 0
 
 
 def sheet_csv(comparison: Comparison, drawn: Sequence[tuple[int, float]]) -> str:
-    """The sheet to fill: ``pair,weight,text_a,text_b,judgement``, the judgement ``same``, ``different`` or empty."""
+    """The sheet to fill: the columns of an audit's sheet, and the weight."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for number, (k, weight) in enumerate(drawn, start=1):
         a, b = comparison.pairs[k]
-        writer.writerow([number, f"{weight:.6g}", plain_cell(a), plain_cell(b), ""])
+        writer.writerow([number, 1, plain_cell(a), plain_cell(b), "", f"{weight:.6g}"])
     return out.getvalue()
 
 
@@ -85,7 +84,7 @@ class Judged:
 
 
 def read_sheet(path: Path) -> Judged:
-    """Read a filled sheet; pairs without a judgement are left aside.
+    """Read a filled sheet, also an audit's, whose pairs weigh the same; pairs without a judgement are left aside.
 
     Raises
     ------
@@ -93,19 +92,22 @@ def read_sheet(path: Path) -> Judged:
         With file and line.
     """
     pairs, weights, same = [], [], []
-    for line, row in read_table(path, COLUMNS):
-        said = row["judgement"].strip().casefold()
-        if not said:
+    columns = ("text_a", "text_b", "judgement")
+    try:
+        _, found = rows(path, (*columns, "weight"), "sheet of judged pairs")
+    except InputError:
+        _, found = rows(path, columns, "sheet of judged pairs")
+    for place, (text_a, text_b, judgement, *given) in found:
+        said = checked(judgement, place)
+        if said in ("", CANT_TELL):
             continue
-        if said not in (SAME, DIFFERENT):
-            raise InputError(f"{path}, line {line}: the judgement is {said!r}, but can be same, different or empty.")
         try:
-            weight = float(row["weight"])
+            weight = float(given[0]) if given else 1.0
         except ValueError:
             weight = -1.0
         if not 0 < weight < float("inf"):
-            raise InputError(f"{path}, line {line}: the weight {row['weight']!r} is not a number above 0.")
-        pairs.append((normalise(cell_text(row["text_a"])), normalise(cell_text(row["text_b"]))))
+            raise InputError(f"{place}: the weight {given[0]!r} is not a number above 0.")
+        pairs.append((normalise(cell_text(text_a)), normalise(cell_text(text_b))))
         weights.append(weight)
         same.append(float(said == SAME))
     if not pairs:

@@ -149,7 +149,7 @@ def test_auc_is_scikit_learns() -> None:
         ("1,2.5,x,y,maybe", "line 2: the judgement is 'maybe'"),
         ("1,none,x,y,same", "line 2: the weight 'none' is not a number"),
         ("1,1,x,y,", "holds no judgement"),
-        ("1,1,x,y", "line 2: 4 columns instead of 5"),
+        ("1,1,x,y", "line 2: the row ends before the column judgement"),
     ],
 )
 def test_damaged_sheets(row: str, said: str, tmp_path: Path) -> None:
@@ -158,6 +158,17 @@ def test_damaged_sheets(row: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         sheets.read_sheet(path)
     assert said in str(caught.value)
+
+
+def test_an_audit_sheet_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    said = ("same", "different", "first is more general", "can't tell", "")
+    path.write_text(
+        "unit,pair,text_a,text_b,judgement\n" + "".join(f"u{i},1,a{i},b{i},{w}\n" for i, w in enumerate(said))
+    )
+    judged = sheets.read_sheet(path)
+    assert judged.pairs == (("a0", "b0"), ("a1", "b1"), ("a2", "b2"))
+    assert judged.same.tolist() == [1, 0, 0] and judged.weight.tolist() == [1, 1, 1]
 
 
 def test_from_file_to_sheet_to_verdict(
