@@ -1,4 +1,4 @@
-"""Agreement expected by chance: exact, by permutation (the paper's), or stratified with a stated standard error.
+"""Agreement expected by chance: exact, by permutation (Wullschleger et al. 2026), or stratified with a stated standard error.
 
 Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so all of them come out of one pass over
 S, block by block: a matrix of all answers is never in memory, and where S is expensive a sample of the pairs stands for all.
@@ -346,7 +346,7 @@ def permutation(
     marginals: Marginals = "answers",
     seed: int = 0,
 ) -> Chance:
-    """Expected agreement as the paper estimates it (Eq. pe_mc): the second rater's answers are permuted D times.
+    """Expected agreement as in Wullschleger et al. 2026: the second rater's answers are permuted D times.
 
     The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes these. The standard errors
     take the permuted pairs as independent draws, which errs on the safe side.

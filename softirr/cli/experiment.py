@@ -133,7 +133,7 @@ def _add_truth(command: argparse.ArgumentParser) -> None:
         "--truth",
         choices=("jaccard", "dice", "equal"),
         default="jaccard",
-        help="equivalence of two sets of codes (jaccard, as in the paper)",
+        help="equivalence of two sets of codes (jaccard, as in Wullschleger et al. 2026)",
     )
 
 

@@ -12,7 +12,7 @@ Krippendorff   same, items weighted by their answers    the same without replace
 Gwet AC2       as Fleiss                                mean of S over distinct answers × (1 - Σ π²) q / (q - 1)
 =============  =======================================  ================================================================
 
-The mean over rater pairs is the project's Cohen (paper, section "Real-World Experiments"). sigma and KS (Braylan et al. 2022) compare the
+The mean over rater pairs is the project's Cohen (Wullschleger et al. 2026). sigma and KS (Braylan et al. 2022) compare the
 whole distributions of same-item and different-item equivalences.
 
 Each function returns an :class:`Estimate`: its value and its influence function over items, from which :mod:`softirr.coefficients.intervals` makes
@@ -75,7 +75,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> Estimate:
-    """Soft Cohen's kappa of one rater pair, over the items both answered (paper Eq. kappa, soft_pe).
+    """Soft Cohen's kappa of one rater pair, over the items both answered (Wullschleger et al. 2026).
 
     The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the mean equivalence of a
     with the answers of s: the variance of Fleiss, Cohen and Everitt (1969) for weighted kappa.
@@ -120,7 +120,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
 
 
 def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int | None = None) -> Estimate:
-    """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (paper, "the pairwise average of all annotator pairs").
+    """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (Wullschleger et al. 2026, "the pairwise average of all annotator pairs").
 
     Pairs that share one item, or whose answers are all equivalent, have no kappa and are left out of the mean. ``expected`` is the mean
     over the same pairs.
@@ -253,7 +253,7 @@ def _pooled_replicates(
 
 
 def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Fleiss' kappa (paper Eq. soft_fleiss_pi, soft_fleiss_pe), with any number of answers per item."""
+    """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item."""
     if reason := _uncomparable(ratings):
         return undefined(reason, float(chance.pooled))
     means = item_means(ratings, scores)
@@ -283,7 +283,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Scott's pi: Fleiss' kappa of two raters (paper Eq. scotts_pi1, scotts_pi2)."""
+    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026)."""
     if reason := missing(ratings):
         return undefined(reason)
     if len(np.unique(ratings.rater)) > 2:

@@ -1,7 +1,7 @@
 """Matching two sets of texts: the optimal and the greedy assignment, one pair at a time and in batches.
 
-Notation follows the paper: ``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an assignment is an injection
-of the smaller set into the larger one, and the equivalence of the sets is the sum over the assigned pairs times ``2 / (m + n)``.
+Notation follows Wullschleger, Kreis, Walter, Foster and Pouly, "Consensus Measures for Unstructured Biomedical Text Annotations" (2026):
+``a`` and ``b`` are two answers of ``m`` and ``n`` texts, ``weights[i, j]`` is P(a_i ≡ b_j), an assignment is an injection of the smaller set into the larger one, and the equivalence of the sets is the sum over the assigned pairs times ``2 / (m + n)``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ASKED_AT_ONCE = 1 << 21
 
 
 def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Assignment with the largest sum of weights (paper, Eq. hungarian).
+    """Assignment with the largest sum of weights (Wullschleger et al. 2026).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The paper's greedy assignment: the first set in order, each text taking the best one that is still free.
+    """Greedy assignment (Wullschleger et al. 2026): the first set in order, each text taking the best one that is still free.
 
     Unlike the optimal assignment it depends on the order of the rows and on which set comes first.
 
@@ -74,7 +74,7 @@ def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
-    """Equivalence of two sets: ``2 / (m + n)`` times the sum over the assignment (paper, Eq. eqv_set).
+    """Equivalence of two sets: ``2 / (m + n)`` times the sum over the assignment (Wullschleger et al. 2026).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """What the raters of one item have in common: matches, what stays unmatched, and a suggested answer.
 
-A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment (paper, Eq. hungarian), the
+A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment (Wullschleger et al. 2026), the
 same that the equivalence of their sets is computed from. Between more, clusters are built so that the equivalence within them, counted from the
 threshold, sums up to as much as possible: first greedily, then by giving each rater's texts, one rater after the other, their best places by an optimal
 assignment until nothing improves. The result depends on nothing but the answers: no seed.
@@ -212,7 +212,7 @@ def disagreement(
     lexical_threshold: float = 0.7,
     relatedness_threshold: float = 0.5,
 ) -> Kind | None:
-    """Kind of disagreement between two texts, in the terms of the paper (section "Error Analysis"); None where they are equivalent.
+    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis"; None where they are equivalent.
 
     *generalisation*: one of them is more general (needs the two directions). *lexical*: different in meaning, alike in spelling (normalised Indel
     similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, a similarity such as an embedding's; without it

@@ -173,7 +173,7 @@ def refuse_unknown(
 
 
 def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equivalence from both directions: sqrt(P(a ⇒ b) P(b ⇒ a)) (paper, Eq. eqv_nli and eqv_llm).
+    """Equivalence from both directions: sqrt(P(a ⇒ b) P(b ⇒ a)) (Wullschleger et al. 2026).
 
     Parameters
     ----------

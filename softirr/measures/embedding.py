@@ -1,4 +1,4 @@
-"""Semantic similarity: P(a ≡ b) as the cosine of two text embeddings (paper, section on equivalence estimators).
+"""Semantic similarity: P(a ≡ b) as the cosine of two text embeddings (Wullschleger et al. 2026).
 
 One forward pass a text; all pairs are one matrix product then. A cosine can be negative, which no probability is: those are set to 0 and
 counted.

@@ -1,4 +1,4 @@
-"""Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (paper, Eq. eqv_nli).
+"""Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
 
 Any Hugging Face sequence classifier with an entailment class serves: a folder, a hub name (``name@revision`` pins it) or a short name.
 ``nli`` alone is the bundled model.

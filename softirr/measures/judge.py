@@ -1,4 +1,4 @@
-"""A language model as a judge of entailment, log-prob and verbalised (paper, Eqs. ent_dir, l_t, eqv_llm).
+"""A language model as a judge of entailment, log-prob and verbalised (Wullschleger et al. 2026).
 
 Log-prob: P(a ⇒ b) = σ(l_yes - l_no), with l_t the log-probability that the model answers t; all spellings of a word (``Yes``, `` yes``) are
 summed. Verbalised: the model writes the probability as JSON. Both directions are asked; P(a ≡ b) is their geometric mean. The model is a

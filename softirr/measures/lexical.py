@@ -1,4 +1,4 @@
-"""Measures on the letters and words of the texts: exact, Jaccard, MASI, Levenshtein, Indel, LCS (paper, App. on set overlap and edit distance).
+"""Measures on the letters and words of the texts: exact, Jaccard, MASI, Levenshtein, Indel, LCS (Wullschleger et al. 2026).
 
 They need no model and fill blocks at tens of millions of pairs a second. The edit distances are RapidFuzz's, counted in Unicode
 characters.
@@ -54,7 +54,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
 @dataclass(frozen=True)
 class EditDistance:
-    """Levenshtein, Indel or LCS equivalence (paper, Eqs. norm_esim, indel, lcs). Two empty texts are equivalent (1).
+    """Levenshtein, Indel or LCS equivalence (Wullschleger et al. 2026). Two empty texts are equivalent (1).
 
     Texts are compared by their first ``LONGEST`` characters.
     """
@@ -137,7 +137,7 @@ class _EditIndex:
 
 @dataclass(frozen=True)
 class Exact:
-    """1 where the normalised texts are the same, else 0 (the paper's exact match)."""
+    """1 where the normalised texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
 
     name: str = "exact"
 
@@ -201,7 +201,7 @@ def _tokens(text: str, casefold: bool, separators: _Separators) -> frozenset[str
 
 @dataclass(frozen=True)
 class TokenOverlap:
-    """Jaccard or MASI equivalence of the two word sets (paper, Eqs. jaccard, masi, masi_weighting).
+    """Jaccard or MASI equivalence of the two word sets (Wullschleger et al. 2026).
 
     Words as in :func:`tokens`, case-folded by default. Two empty texts are equivalent (1), an empty one and another are not (0).
     """

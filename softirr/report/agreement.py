@@ -102,7 +102,7 @@ def agreement(
     measure : str or Measure
         Equivalence of two texts, by name or made.
     chance
-        How agreement by chance is computed: exactly, by permutation as in the paper, or from a stratified sample. ``auto`` is exact where
+        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a stratified sample. ``auto`` is exact where
         that fits the budget (see ``CHEAP_PAIRS``, ``SET_PAIRS``, ``COSTLY_PAIRS``), else stratified; the report says which it was.
     permutations : int
         D, for ``chance="permutation"``.

@@ -214,7 +214,7 @@ class Pooling:
 
 
 def item_means(ratings: Ratings, scores: Floats) -> Floats:
-    """Observed agreement of each comparable item: the mean equivalence of its pairs (soft Fleiss, paper Eq. soft_fleiss_pi).
+    """Observed agreement of each comparable item: the mean equivalence of its pairs (soft Fleiss, Wullschleger et al. 2026).
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
-"""The paper's experiments, on any terminology or annotated table: which measure to trust, for which kind of text.
+"""Experiments: the error of each measure, on any terminology or annotated table.
 
-Rooms: ``generate`` makes populations of pretended raters from a terminology (``softirr.terminology``), ``tables`` reads annotated tables with
+"The paper" in this package is Wullschleger, Kreis, Walter, Foster and Pouly, "Consensus Measures for Unstructured Biomedical Text Annotations" (2026).
+
+Modules: ``generate`` makes populations of simulated raters from a terminology (``softirr.terminology``), ``tables`` reads annotated tables with
 gold codes, ``synthetic`` and ``real`` score them under measures (``scoring``) and keep what was scored (``store``); ``gold`` is the truth,
 ``estimators``, ``estimation`` and ``simulated_audit`` compare estimates of agreement, ``statistics`` tests them. ``analysis`` is what a run found,
 ``measure_tables`` and ``figures`` show it, ``output``, ``page`` and ``report`` write it. Where there are no gold codes, ``compare`` shows where

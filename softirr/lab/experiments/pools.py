@@ -14,7 +14,7 @@ from softirr.tables.ratings import Floats, Ints
 class Pool:
     """Pairs of answers, each a handful of matched texts (edges); one edge where answers are single texts.
 
-    The equivalence of pair p is ``base[p] + Σ weight × score`` over its edges (paper, Eq. eqv_set: the weight is 2 / (m + n)).
+    The equivalence of pair p is ``base[p] + Σ weight × score`` over its edges (Wullschleger et al. 2026)).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Score annotated tables with gold codes under every measure, once (paper, section "Real-World Experiments")."""
+"""Score annotated tables with gold codes under every measure, once (Wullschleger et al. 2026)."""
 
 from __future__ import annotations
 

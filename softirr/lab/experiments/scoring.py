@@ -218,7 +218,7 @@ def _same_pairs(ratings: Ratings) -> tuple[Ints, Ints, Floats]:
 
 
 def _chance_pairs(ratings: Ratings, permutations: int, draw: Draw) -> tuple[Ints, Ints, Floats]:
-    """D permutations of the second answers, within each rater pair (paper, Eq. pe_mc)."""
+    """D permutations of the second answers, within each rater pair (Wullschleger et al. 2026)."""
     comparisons = ratings.comparisons
     left, right = [], []
     for pair in range(len(comparisons.rater_pairs)):
