@@ -1,6 +1,7 @@
 """Who may see what: unguessable keys per project, and which pages may ask for our data.
 
-A key is an HMAC over the project, the door it opens and the project's generation; raising the generation makes every key given out
+Label Studio's connection carries a secret of its own for each project, which opens the ML backend protocol for that project and nothing
+else. A key is an HMAC over the project, the door it opens and the project's generation; raising the generation makes every key given out
 before worthless. The panel's key stands in the label config, which every annotator of the project can read, so it opens the panel only;
 the report's key opens everything.
 """
@@ -12,12 +13,77 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from itsdangerous import BadData, URLSafeSerializer
+
 from ml_backend.settings import origin
 
-Door = Literal["panel", "report"]
-DOORS: tuple[Door, ...] = ("panel", "report")
+Door = Literal["panel", "report", "connection"]
+_OPENS: dict[Door, tuple[Door, ...]] = {
+    "panel": ("panel", "report"),
+    "report": ("report",),
+    "connection": ("connection",),
+}
+CONNECTION_USER = "softirr"  # user of the basic auth with which Label Studio calls us
 _CONTEXT = b"softirr access key 1"
 KEY_LENGTH = 32
+Role = Literal["annotator", "reviewer", "lead", "operator"]
+ROLES: tuple[Role, ...] = ("annotator", "reviewer", "lead", "operator")  # each may do what those before it may
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody at a browser.
+
+    Attributes
+    ----------
+    user : str
+        Their id in Label Studio; empty for whoever holds the report's address.
+    name : str
+    role : str
+    known_by : str
+        ``session`` (Label Studio's login), ``link`` (a personal link), or empty: then nothing shows who it is.
+    """
+
+    user: str
+    name: str
+    role: Role
+    known_by: str
+
+    def at_least(self, role: Role) -> bool:
+        """Whether the person has this role or one above it."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class PersonalLinks:
+    """Signs links that say who somebody is: for where Label Studio's login does not reach this backend.
+
+    Parameters
+    ----------
+    secret : bytes
+        As for `Keys`.
+    """
+
+    def __init__(self, secret: bytes):
+        signer = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        self._serializer = URLSafeSerializer(secret, salt="softirr personal link 1", signer_kwargs=signer)
+
+    def make(self, person: Person, project: int, *, generation: int, until: float) -> str:
+        """The link's token; it ends at `until`, or with the project's generation of keys."""
+        who = {"user": person.user, "name": person.name, "role": person.role}
+        return str(self._serializer.dumps({**who, "project": project, "generation": generation, "until": int(until)}))
+
+    def seconds_left(self, token: str, now: float) -> float:
+        """For how long a token that `read` took goes on."""
+        return float(self._serializer.loads(token)["until"]) - now
+
+    def read(self, token: str | None, project: int, *, generation: int, now: float) -> Person | None:
+        """Who a token names, if it is ours, for this project, and not over."""
+        try:
+            given = self._serializer.loads(token or "")
+            good = (given["project"], given["generation"]) == (project, generation) and now < given["until"]
+            return Person(given["user"], given["name"], given["role"], "link") if good else None
+        except (BadData, KeyError, TypeError):
+            return None
 
 
 @dataclass(frozen=True)
@@ -54,10 +120,26 @@ class Keys:
 
     def opens(self, given: str | None, project: int, door: Door, *, generation: int = 0) -> bool:
         """Whether a key opens a door of a project; the report's key opens the panel too. Takes the same time for every wrong key."""
-        doors = DOORS if door == "panel" else ("report",)
         candidate = (given or "").encode("utf-8", "replace")
-        matches = [hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode()) for d in doors]
+        matches = [
+            hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode()) for d in _OPENS[door]
+        ]
         return any(matches)
+
+    def password(self, project: int, *, generation: int = 0) -> str:
+        """With which Label Studio's connection of the project calls us; it names the project, and opens that one only."""
+        return f"{project}.{self.key(project, 'connection', generation=generation)}"
+
+    def is_password(self, given: str, project: int, *, generation: int = 0) -> bool:
+        """Whether this is the password of the project's connection; takes the same time for every wrong one."""
+        right = self.password(project, generation=generation)
+        return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
+
+    @staticmethod
+    def project_of_password(given: str) -> int | None:
+        """The project that a password is meant for."""
+        number = given.partition(".")[0]
+        return int(number) if number.isascii() and number.isdigit() and len(number) <= 10 else None
 
 
 def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection[str]) -> bool:

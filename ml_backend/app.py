@@ -14,6 +14,7 @@ from ml_backend.settings import Settings
 from ml_backend.store.integrity import trouble_sentence
 from ml_backend.web import limits
 from ml_backend.web.api import api
+from ml_backend.web.callers import check_host
 from ml_backend.web.protocol import protocol
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app.extensions["softirr"] = parts
     _name_requests(app)
     limits.install(app, largest_body=parts.settings.largest_body)
+    app.before_request(check_host)
     app.register_blueprint(protocol)
     app.register_blueprint(api)
     for name in ("panel", "report", "audit"):

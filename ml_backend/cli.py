@@ -1,4 +1,4 @@
-"""``softirr-ls``: serve, connect, disconnect, sync, settings, doctor, backup, restore, check, forget, demo."""
+"""``softirr-ls``: serve, connect, disconnect, sync, settings, link, doctor, backup, restore, check, forget, demo."""
 
 import argparse
 import json
@@ -99,6 +99,17 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
     _add_options(show)
 
+    link = command(
+        "link",
+        _link,
+        "Print a personal link: whoever opens it once is known to the panel and the report in that browser.",
+    )
+    add_project(link)
+    link.add_argument("--user", required=True, metavar="EMAIL", help="email address or id of the user in Label Studio")
+    link.add_argument("--role", choices=["annotator", "reviewer", "lead"], default="reviewer", help="default: reviewer")
+    link.add_argument("--days", type=int, default=90, metavar="N", help="how long the link is good for (default 90)")
+    add_json(link)
+
     doctor = command(
         "doctor",
         _doctor,
@@ -169,6 +180,18 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--suggestions", action=argparse.BooleanOptionalAction, help="write suggested texts beside the score"
     )
     group.add_argument(
+        "--reviewer",
+        action="append",
+        dest="reviewers",
+        metavar="EMAIL",
+        help="a user who reviews, by email address or id; repeatable (none: nobody does)",
+    )
+    group.add_argument(
+        "--count-reviewers",
+        action=argparse.BooleanOptionalAction,
+        help="reviewers' own answers count as annotators' (default: they are left out)",
+    )
+    group.add_argument(
         "--panel",
         choices=["complete", "always"],
         help="show the panel once a task has all its annotations, or from the second on",
@@ -188,6 +211,8 @@ _OPTIONS = (
     "predictions_as_raters",
     "suggestions",
     "panel",
+    "reviewers",
+    "count_reviewers",
     "target",
 )
 
@@ -196,8 +221,29 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     from ml_backend.settings import checked_options
 
     given = {name: getattr(parsed, name) for name in _OPTIONS if getattr(parsed, name) is not None}
+    if "reviewers" in given:
+        given["reviewers"] = [user for user, _ in _users([name for name in given["reviewers"] if name != "none"])]
     options = checked_options(given, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def _users(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Id and name of users of Label Studio, by email address or id.
+
+    Raises
+    ------
+    InputError
+        Naming who is not there.
+    """
+    if not names:
+        return []
+    with _services().client() as client:
+        emails, known = client.user_emails(), client.users()
+    found = [name if name in known else emails.get(name.lower(), "") for name in names]
+    for name, user in zip(names, found, strict=True):
+        if not user:
+            raise InputError(f"Label Studio has no user {name}.")
+    return [(user, known[user]) for user in found]
 
 
 def _services(**overrides: Any) -> Any:
@@ -313,7 +359,7 @@ def _settings(parsed: argparse.Namespace) -> None:
     if options or parsed.reset:
         services.store.update_project(row["id"], chosen=options if parsed.reset else {**row["chosen"], **options})
         row = services.store.project_by_id(row["id"])
-        if row["connection"]:
+        if services.store.is_connected(row["id"]):
             services.wakeups.want(row["id"], "settings")
     shown = effective(services.settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict()
     if parsed.json:
@@ -392,6 +438,33 @@ def _forget(parsed: argparse.Namespace) -> None:
         print(json.dumps({"project": parsed.project, "tasks": tasks}))
     else:
         print(f"Erased project {parsed.project} with {tasks} tasks from the store. Backups made before still hold it.")
+
+
+def _link(parsed: argparse.Namespace) -> None:
+    import time
+
+    from ml_backend.access import Person, PersonalLinks
+    from ml_backend.store.store import is_connected
+
+    if not 0 < parsed.days <= 3650:
+        raise InputError("--days is not between 1 and 3650.")
+    services = _services()
+    row = services.store.project(services.settings.label_studio_url, parsed.project)
+    if row is None or not is_connected(row["connection"]):
+        raise InputError(f"Project {parsed.project} is not connected: run softirr-ls connect first.")
+    base = row["connection"].get("panel_base")
+    if not base:
+        raise InputError("Nothing says where browsers reach this backend: run softirr-ls connect with --panel-url.")
+    ((user, name),) = _users([parsed.user])
+    until = time.time() + 86400 * parsed.days
+    token = PersonalLinks(services.store.secret()).make(
+        Person(user, name, parsed.role, "link"), parsed.project, generation=row["key_round"], until=until
+    )
+    address = f"{base}/enter/{parsed.project}?t={token}"
+    if parsed.json:
+        print(json.dumps({"user": user, "name": name, "role": parsed.role, "link": address}, ensure_ascii=False))
+    else:
+        print(f"{name} ({parsed.role}) opens this once in the browser:\n  {address}")
 
 
 def _doctor(parsed: argparse.Namespace) -> int:

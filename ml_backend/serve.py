@@ -15,7 +15,7 @@ from ml_backend.children import child_environment, python_module
 from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
 from ml_backend.store.files import keep_private
-from ml_backend.store.store import Store
+from ml_backend.store.store import Store, is_connected
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,10 @@ def serve(settings: Settings) -> int:
     store = Store(settings.database_url, settings.data)
     store.migrate()
     store.verify()
+    for row in store.projects():
+        made = row["connection"]
+        if made and (not is_connected(made) or (made["mode"] == "connected" and "secret_round" not in made)):
+            log.warning("project %d: its connection carries no secret, run softirr-ls connect again", row["number"])
     store.close()
     stop = threading.Event()
 

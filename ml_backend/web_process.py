@@ -26,6 +26,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
+from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.app import create_app
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
@@ -169,7 +170,9 @@ def secrets_of_programs(services: Services) -> Iterator[str]:
     settings = services.settings
     if settings.basic_auth_user and settings.basic_auth_pass:
         yield _basic(settings.basic_auth_user, settings.basic_auth_pass)
-    for row in services.store.projects():
+    keys = Keys(services.store.secret())
+    for row in services.store.connected(settings.label_studio_url):
+        yield _basic(CONNECTION_USER, keys.password(row["number"], generation=row["key_round"]))
         if row["webhook_secret"]:
             yield row["webhook_secret"]
 

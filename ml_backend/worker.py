@@ -12,6 +12,7 @@ from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.files import keep_private
+from ml_backend.store.store import is_connected
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
 
@@ -133,7 +134,7 @@ def _look_around(
 
 def _is_followed(row: object) -> bool:
     """Only connected projects are looked at regularly: ``sync`` alone brings up to date once."""
-    return bool(row["connection"])  # type: ignore[index]
+    return is_connected(row["connection"])  # type: ignore[index]
 
 
 def _follow(consumer: Consumer, stop: threading.Event) -> None:

@@ -197,10 +197,25 @@ def _serving(installed: Path, environment: dict[str, str], folder: Path) -> Iter
         server.stop()
 
 
+def _connected(installed: Path, environment: dict[str, str]) -> list[str]:
+    """A project as `connect` leaves it: the secret of its connection, and its panel's key."""
+    code = (
+        "from ml_backend.access import Keys; from ml_backend.services import Services; "
+        "from ml_backend.settings import Settings; s = Services(Settings.from_environment()); t = s.store; "
+        "r = t.ensure_project(s.settings.label_studio_url, 1); "
+        "t.update_project(r['id'], connection={'mode': 'connected'}); k = Keys(t.secret()); "
+        "print(k.password(1), k.key(1, 'panel'))"
+    )
+    command = [installed / "python", "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
 def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     with _serving(installed, environment, tmp_path) as url:
-        assert requests.get(f"{url}/versions", timeout=30).json()["versions"] == ["agreement"]
-        page = requests.get(f"{url}/panel", timeout=30)
+        password, key = _connected(installed, environment)
+        versions = requests.get(f"{url}/versions", auth=("softirr", password), timeout=30)
+        assert versions.json()["versions"] == ["agreement"]
+        page = requests.get(f"{url}/panel", params={"k": key}, timeout=30)
         assert page.headers["Content-Type"].startswith("text/html")
         files = re.findall(r'(?:src|href)="([^"]+\.(?:js|css)[^"]*)"', page.text)
         assert files, page.text

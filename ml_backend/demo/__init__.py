@@ -204,7 +204,7 @@ class Demo:
         )
         self.stack.callback(self.backend.stop)
         self.backend.wait_until(self._backend_healthy, timeout=300)
-        options = ["--measure", self.measure] if self.measure else []
+        options = ["--reviewer", ADMIN_EMAIL, *(["--measure", self.measure] if self.measure else [])]
         self.links = self._json("connect", "--project", str(self.project), "--url", self.url, *options)["links"]
 
         _say("4/4 Scoring and writing the predictions ...")

@@ -273,13 +273,19 @@ class Client:
 
     def users(self) -> dict[str, str]:
         """User id -> name, or email address where there is no name."""
-        reply = self.request("GET", "/api/users/")
-        found = _objects(reply.get("results") if isinstance(reply, Mapping) else reply, "the list of users")
         return {
             str(user["id"]): f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
             or str(user.get("email") or user.get("username") or user["id"])
-            for user in found
+            for user in self._users()
         }
+
+    def user_emails(self) -> dict[str, str]:
+        """Email address in lower case -> user id."""
+        return {str(user["email"]).lower(): str(user["id"]) for user in self._users() if user.get("email")}
+
+    def _users(self) -> list[dict[str, Any]]:
+        reply = self.request("GET", "/api/users/")
+        return _objects(reply.get("results") if isinstance(reply, Mapping) else reply, "the list of users")
 
     # --- predictions --------------------------------------------------------------------------------------------------
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ml_backend.access import Keys
+from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url
-from ml_backend.store.store import LEASE_EVERY, Row, Store, process_name
-from softirr.errors import InputError
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url, origin
+from ml_backend.store.store import LEASE_EVERY, Row, Store, is_connected, process_name
+from softirr.errors import InputError, SoftirrError
 
 FIELDS = ("model_version", "show_collab_predictions", "evaluate_predictions_automatically")
 ACTIONS = [
@@ -78,6 +78,11 @@ def callable_url(url: str) -> str:
     )
 
 
+def has_secret(connection: Mapping[str, Any]) -> bool:
+    """Whether Label Studio's connection carries a secret that `connect` made."""
+    return connection.get("auth_method") == "BASIC_AUTH" and connection.get("basic_auth_user") == CONNECTION_USER
+
+
 def _is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
@@ -92,7 +97,8 @@ class Connector:
     Parameters
     ----------
     browser_url : str, optional
-        Address of Label Studio in the links that are printed; the one we use by default.
+        Address of Label Studio as browsers reach it: for the links that are printed, and the panel answers pages of it. The one
+        we use by default.
     """
 
     def __init__(self, store: Store, client: Client, settings: Settings, *, browser_url: str | None = None):
@@ -135,10 +141,10 @@ class Connector:
                 f"The label config of project {number} has no TextArea, so there is no free text to compare."
             )
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=remote.get("created_at"))
-        is_new = not row["connection"]
+        is_new = not is_connected(row["connection"])
         try:
             return self._connect(row, remote, url, panel_base, panel=panel, options=options, rotate_keys=rotate_keys)
-        except LabelStudioError:
+        except SoftirrError:
             if is_new:  # what was there before this call stays for `disconnect`
                 with contextlib.suppress(LabelStudioError):
                     self._disconnect(number, self._row(row["id"]), predictions=False)
@@ -167,14 +173,21 @@ class Connector:
                 self.store.update_project(row["id"], chosen=chosen)
                 changes.done.append("Noted the settings " + ", ".join(sorted(options)) + ".")
         if rotate_keys:
-            self.store.update_project(row["id"], key_round=row["key_round"] + 1)
-            changes.done.append("Made new keys for panel and report.")
+            self.store.update_project(row["id"], key_round=row["key_round"] + 1, webhook_secret=None)
+            changes.done.append("Made new keys for panel and report, and new secrets for connection and webhook.")
+        opened_at = [origin(self.browser_url)]
+        if self.browser_url != self.settings.label_studio_url and opened_at != row["origins"]:
+            self.store.update_project(row["id"], origins=opened_at)
         row = self._row(row["id"])
 
         def save() -> None:
             # After each step, so that disconnect can undo a connect that broke off.
             self.store.update_project(row["id"], connection=made)
 
+        # Before Label Studio calls: the running backend takes calls for connected projects only, and under these addresses.
+        made.setdefault("mode", "connecting")
+        made |= {"url": url, "panel_base": panel_base, "leads": self._leads(remote)}
+        save()
         if url:
             if not row["webhook_secret"]:
                 self.store.update_project(row["id"], webhook_secret=secrets.token_urlsafe(24))
@@ -185,7 +198,6 @@ class Connector:
         made["since"] = time.time()  # of two backends on one project the one that was connected last writes
         for name in ("rival", "rival_note"):
             made.pop(name, None)
-        made["panel_base"] = panel_base
         save()
         self._fields(number, url is not None, made, changes)
         view, view_is_new = triage.ensure(self.client, number)
@@ -210,6 +222,11 @@ class Connector:
             found["report"] = f"{panel_base}/report/{row['number']}?k={key}"
         return found
 
+    def _leads(self, remote: Mapping[str, Any]) -> list[str]:
+        """Users who lead the project: who made it, and whose token this is. Noted here, since later anybody might edit it there."""
+        users = [(remote.get("created_by") or {}).get("id"), self.client.whoami().get("id")]
+        return sorted({str(user) for user in users if user is not None})
+
     def panel_address(self, row: Row, panel_base: str) -> str:
         """The panel's address with its key."""
         key = Keys(self.store.secret()).key(row["number"], "panel", generation=row["key_round"])
@@ -221,13 +238,14 @@ class Connector:
         return row
 
     def _register(self, number: int, url: str, row: Row, made: dict[str, Any], changes: Changes, save: Any) -> None:
-        body: dict[str, Any] = {"url": url, "project": number, "title": MODEL_VERSION}
-        if self.settings.basic_auth_user:
-            body |= {
-                "auth_method": "BASIC_AUTH",
-                "basic_auth_user": self.settings.basic_auth_user,
-                "basic_auth_pass": self.settings.basic_auth_pass,
-            }
+        body: dict[str, Any] = {
+            "url": url,
+            "project": number,
+            "title": MODEL_VERSION,
+            "auth_method": "BASIC_AUTH",
+            "basic_auth_user": CONNECTION_USER,
+            "basic_auth_pass": Keys(self.store.secret()).password(number, generation=row["key_round"]),
+        }
         present = self.client.connections(number)
         ours = [c for c in present if c.get("url", "").rstrip("/") == url or c["id"] == made.get("connection_id")]
         for extra in ours[1:]:
@@ -237,10 +255,12 @@ class Connector:
             found = ours[0]
             made["connection_id"] = found["id"]
             same = found.get("title") == MODEL_VERSION and found.get("url", "").rstrip("/") == url
-            if not same or found.get("state") != "CO":
+            secured = has_secret(found) and made.get("secret_round") == row["key_round"]
+            if not same or not secured or found.get("state") != "CO":
                 reply = self.client.request("PATCH", f"/api/ml/{found['id']}", body=body)
                 self._check_state(reply, url)
-                changes.done.append(f"Updated the connection “{MODEL_VERSION}” to {url}.")
+                made["secret_round"] = row["key_round"]
+                changes.done.append(f"Updated the connection “{MODEL_VERSION}” to {url}, with a secret.")
             save()
         else:
             try:
@@ -252,10 +272,10 @@ class Connector:
                         if left.get("url", "").rstrip("/") == url and left not in present:
                             self.client.request("DELETE", f"/api/ml/{left['id']}")
                 raise self._explained(error, url) from None
-            made["connection_id"] = reply["id"]
+            made |= {"connection_id": reply["id"], "secret_round": row["key_round"]}
             save()
             self._check_state(reply, url)
-            changes.done.append(f"Registered this backend as “{MODEL_VERSION}” at {url}.")
+            changes.done.append(f"Registered this backend as “{MODEL_VERSION}” at {url}, with a secret.")
         others = [c["title"] for c in self.client.connections(number) if c["id"] != made["connection_id"]]
         if others:
             changes.done.append(
@@ -277,7 +297,8 @@ class Connector:
         if error.status == 400:
             return LabelStudioError(
                 f"Label Studio can't use a backend at {url}: is softirr-ls serve running there, and is that address right as "
-                f"seen from Label Studio (inside a container, localhost is the container itself)? {error}",
+                f"seen from Label Studio (inside a container, localhost is the container itself)? It has to use the same SOFTIRR_DATA or SOFTIRR_DATABASE_URL "
+                f"as this command. {error}",
                 400,
             )
         return error

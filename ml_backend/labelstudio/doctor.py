@@ -12,10 +12,10 @@ import httpx
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import chosen_controls, text_controls
-from ml_backend.labelstudio.connect import RESERVED
+from ml_backend.labelstudio.connect import RESERVED, has_secret
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable
 from ml_backend.labelstudio.own_backend import look, problem
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective, refused
 from ml_backend.store.integrity import examine as look_through
 from ml_backend.store.store import KEPT_JOBS, Row, Store
 from softirr.errors import InputError, SoftirrError
@@ -158,7 +158,7 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
     elif "mode" not in made:
         yield Finding(
             False,
-            f"Project {number} was connected in Label Studio's settings only: without the secret of the webhook, the panel and the triage tab.",
+            f"Project {number} was connected in Label Studio's settings only: without the secrets, its calls are refused.",
             again,
         )
     yield from _connection(client, number, made, url, again)
@@ -186,6 +186,12 @@ def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None
         wanted = effective(
             settings, connection=row["extra_params"] if row else None, chosen=row["chosen"] if row else None
         ).values.controls
+        for sentence in refused(settings, row["extra_params"] if row else None).values():
+            yield Finding(
+                False,
+                sentence,
+                "Until then the project's own measure is used: take it out of the connection's extra params.",
+            )
         controls = chosen_controls(text_controls(remote.get("label_config") or ""), wanted)
     except InputError as error:
         yield Finding(False, str(error), "Add a <TextArea> to the label config, or choose another control.")
@@ -213,7 +219,13 @@ def _connection(client: Client, number: int, made: Mapping[str, Any], url: str |
                 f"The connection's title is “{connection.get('title')}”: with another title than “{MODEL_VERSION}” the score column stays empty.",
                 again,
             )
-        if ours and connection.get("state") not in ("CO", "TR", "PR"):
+        if ours and not has_secret(connection):
+            yield Finding(
+                False,
+                "The connection carries no secret of this backend, so Label Studio's calls over it are refused.",
+                again,
+            )
+        elif ours and connection.get("state") not in ("CO", "TR", "PR"):
             yield Finding(False, f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
         elif ours:
             yield Finding(True, f"Label Studio reaches this backend at {address}.")

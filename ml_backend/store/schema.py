@@ -110,6 +110,7 @@ jobs = sa.Table(
     sa.Index("ix_jobs_project_id", "project", "id"),
 )
 
+# A log: rows are added, never changed. The newest row of a pair says what holds; a withdrawal is a row too.
 decisions = sa.Table(
     "decisions",
     metadata,
@@ -120,7 +121,12 @@ decisions = sa.Table(
     sa.Column("text_b", sa.Text, nullable=False),
     sa.Column("same", sa.Boolean, nullable=False),
     sa.Column("task", sa.Integer),
-    sa.Column("reviewer", sa.String(256), nullable=False, default=""),
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
     sa.Column("decided_at", sa.Float, nullable=False),
-    sa.UniqueConstraint("project", "pair"),
+    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
+    sa.Column("reviewer_id", sa.String(64), nullable=False, default="", server_default=""),  # user in Label Studio
+    sa.Column(
+        "known_by", sa.String(16), nullable=False, default="", server_default=""
+    ),  # session, link; "": nobody checked
+    sa.Index("ix_decisions_project_pair", "project", "pair", "id"),
 )

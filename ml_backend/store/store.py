@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ LEASE_SECONDS = 60.0
 LEASE_EVERY = 10.0  # seconds after which its owner prolongs it, and notices that it is lost
 KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
 
-__all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "pair_hash", "process_name"]
+__all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "is_connected", "pair_hash", "process_name"]
 
 
 class Store(TaskStore):
@@ -90,7 +90,21 @@ class Store(TaskStore):
     def is_connected(self, project: int) -> bool:
         """Whether jobs may run for the project by themselves."""
         with self._read() as connection:
-            return bool(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
+            return is_connected(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
+
+    def connected(self, server: str) -> list[Row]:
+        """Projects that ``softirr-ls connect`` connected, in brief: id, number, key_round, connection, webhook_secret, origins."""
+        kept = (
+            projects.c.id,
+            projects.c.number,
+            projects.c.key_round,
+            projects.c.connection,
+            projects.c.webhook_secret,
+            projects.c.origins,
+        )
+        with self._read() as connection:
+            query = sa.select(*kept).where(projects.c.server == server).order_by(projects.c.id)
+            return [row for row in connection.execute(query).mappings() if is_connected(row["connection"])]
 
     def projects(self) -> list[Row]:
         """All projects."""
@@ -308,34 +322,90 @@ class Store(TaskStore):
     # --- what reviewers decided -------------------------------------------------------------------------------------
 
     def decide(
-        self, project: int, text_a: str, text_b: str, *, same: bool, reviewer: str = "", task: int | None = None
+        self,
+        project: int,
+        text_a: str,
+        text_b: str,
+        *,
+        same: bool,
+        reviewer: str = "",
+        reviewer_id: str = "",
+        known_by: str = "",
+        task: int | None = None,
     ) -> None:
-        """Note that a person judged two texts to mean the same, or not; a later judgement replaces an earlier one."""
+        """Note that a person judged two texts to mean the same, or not; a later judgement counts instead of an earlier one.
+
+        Parameters
+        ----------
+        reviewer, reviewer_id, known_by : str
+            The person's name, their user in Label Studio, and what showed that it was them.
+        """
         first, second = sorted((normalise(text_a), normalise(text_b)))
         if not first or not second:
             raise InputError("A judgement needs two texts.")
-        values = {"text_a": first, "text_b": second, "same": same, "task": task, "reviewer": reviewer[:256]}
-        insert = self._upsert(decisions).values(
-            project=project, pair=pair_hash(first, second), decided_at=time.time(), **values
-        )
-        changed = {**values, "decided_at": insert.excluded.decided_at}
-        with self._write() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["project", "pair"], set_=changed))
+        row = {"text_a": first, "text_b": second, "same": same, "task": task, "withdrawn": False}
+        self._log(project, row, reviewer, reviewer_id, known_by)
 
-    def undecide(self, project: int, text_a: str, text_b: str) -> bool:
-        """Take a judgement back; False if there was none."""
-        first, second = sorted((normalise(text_a), normalise(text_b)))
-        with self._write() as connection:
-            gone = connection.execute(
-                sa.delete(decisions).where(decisions.c.project == project, decisions.c.pair == pair_hash(first, second))
-            )
-            return gone.rowcount > 0
+    def undecide(
+        self,
+        project: int,
+        text_a: str,
+        text_b: str,
+        *,
+        reviewer: str = "",
+        reviewer_id: str = "",
+        known_by: str = "",
+    ) -> bool:
+        """Take a judgement back, which adds a row to the log; False if there was none."""
+        pair = pair_hash(normalise(text_a), normalise(text_b))
+        found = next((row for row in self.decisions(project) if row["pair"] == pair), None)
+        if found is None:
+            return False
+        kept = {name: found[name] for name in ("text_a", "text_b", "same", "task")}
+        self._log(project, {**kept, "withdrawn": True}, reviewer, reviewer_id, known_by)
+        return True
 
-    def decisions(self, project: int) -> list[Row]:
-        """All judgements of a project, oldest first."""
+    def _log(self, project: int, row: Mapping[str, Any], reviewer: str, reviewer_id: str, known_by: str) -> None:
+        who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
+        values = {"project": project, "pair": pair_hash(row["text_a"], row["text_b"]), "decided_at": time.time(), **row}
+        with self._write() as connection:
+            connection.execute(sa.insert(decisions).values(**values, **who))
+
+    def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
+        """The judgements that hold in a project, oldest first.
+
+        Parameters
+        ----------
+        texts : collection, optional
+            Only those whose two texts are both among these.
+        """
+        newest = sa.select(sa.func.max(decisions.c.id)).where(decisions.c.project == project)
+        query = sa.select(decisions).order_by(decisions.c.id).where(sa.not_(decisions.c.withdrawn))
+        if texts is None:
+            with self._read() as connection:
+                held = newest.group_by(decisions.c.pair)
+                return list(connection.execute(query.where(decisions.c.id.in_(held))).mappings())
+        wanted, found = list(dict.fromkeys(map(normalise, texts))), []
+        with self._read() as connection:
+            for start in range(0, len(wanted), 500):
+                held = newest.where(decisions.c.text_a.in_(wanted[start : start + 500])).group_by(decisions.c.pair)
+                found += connection.execute(query.where(decisions.c.id.in_(held))).mappings()
+        known = set(wanted)
+        return sorted((row for row in found if row["text_b"] in known), key=lambda row: row["id"])
+
+    def decision_log(self, project: int) -> list[Row]:
+        """Everything that was decided and taken back, oldest first."""
         with self._read() as connection:
             query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
             return list(connection.execute(query).mappings())
+
+
+def is_connected(connection: Mapping[str, Any] | None) -> bool:
+    """Whether a project's `connection` was made by ``softirr-ls connect``.
+
+    Rows of earlier versions can hold one that only Label Studio's settings page made: such a project is not connected.
+    """
+    return bool(connection) and "mode" in connection
 
 
 def pair_hash(text_a: str, text_b: str) -> str:

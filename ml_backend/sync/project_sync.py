@@ -19,7 +19,7 @@ from ml_backend.report import on_demand
 from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.sync import rivals
 from ml_backend.sync.notes import Note
 from ml_backend.sync.reader import FEW_STALE, TaskReader
@@ -426,7 +426,7 @@ class ProjectSync:
         current = None if self._writer.version_was_removed else self._remote.get("model_version")
         if current == MODEL_VERSION and not self._remote.get("show_collab_predictions"):
             return
-        connected = bool(self._reader.row()["connection"])
+        connected = is_connected(self._reader.row()["connection"])
         if current not in (None, "", MODEL_VERSION) and not connected:
             log.warning(
                 "project %d: its model version is not %s, so the score column is not ours", self.number, MODEL_VERSION

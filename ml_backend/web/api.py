@@ -1,16 +1,14 @@
 """JSON about jobs and settings, and /metrics."""
 
-import hmac
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from ml_backend.access import Keys
 from ml_backend.settings import effective
-from ml_backend.store.store import Row
-from ml_backend.web.protocol import Refused, project_number, refused, require_basic_auth, services
+from ml_backend.store.store import Row, is_connected
+from ml_backend.web.callers import Refused, is_operator, keys, project_number, refused, require_operator, services
 
 api = Blueprint("api", __name__)
 api.register_error_handler(Refused, refused)
@@ -27,8 +25,8 @@ def project_with_key() -> Row:
     number = project_number(request.args.get("project"))
     row = services().store.project(services().settings.label_studio_url, number)
     generation = row["key_round"] if row is not None else 0
-    opens = Keys(services().store.secret()).opens(request.args.get("k"), number, "report", generation=generation)
-    if row is None or not opens:
+    opens = keys().opens(request.args.get("k"), number, "report", generation=generation)
+    if row is None or not opens or not is_connected(row["connection"]):
         raise Refused(404, "There is no such project, or the key is wrong.")
     return row
 
@@ -36,26 +34,14 @@ def project_with_key() -> Row:
 @api.get("/api/jobs")
 def jobs() -> Response:
     """Newest jobs first: of one project with its key, of all with the service's user and password."""
-    if request.args.get("project") is not None and not _has_basic_auth():
+    if request.args.get("project") is not None and not is_operator():
         row = project_with_key()
         found = services().store.jobs(row["id"])
     else:
-        if not services().settings.basic_auth_user:
-            raise Refused(404, "Name a project and its key.")
-        require_basic_auth()
+        require_operator()
         found = services().store.jobs()
     numbers = {row["id"]: row["number"] for row in services().store.projects()}
     return jsonify({"jobs": [job_view(job, numbers.get(job["project"])) for job in found]})
-
-
-def _has_basic_auth() -> bool:
-    settings = services().settings
-    given = request.authorization
-    return (
-        bool(settings.basic_auth_user)
-        and given is not None
-        and hmac.compare_digest((given.password or "").encode(), settings.basic_auth_pass.encode())
-    )
 
 
 def job_view(job: Row, number: int | None) -> dict[str, Any]:
@@ -102,7 +88,7 @@ def metrics() -> Response:
     """Counters of all processes in Prometheus' format; they stand in the store, so every web worker says the same."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-    require_basic_auth()
+    require_operator()
     registry = CollectorRegistry()
     registry.register(_StoreCollector())
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

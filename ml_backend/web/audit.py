@@ -10,8 +10,8 @@ from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import visitors as doors
+from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.pages import page_files
-from ml_backend.web.protocol import Refused, json_body, project_number, services
 from ml_backend.web.report import csv_response, job_of
 
 audit = Blueprint("audit", __name__)
@@ -35,7 +35,7 @@ def show(number: int) -> Response:
         default=audits.DEFAULT,
         fewest=audits.FEWEST,
         most=audits.MOST,
-        who=doors.people().name(number),
+        who=doors.person(project, {}),
         **page_files("pages.css", "audit.css", modules=("audit.js",)),
     )
     response = doors.page(text)

@@ -1,13 +1,13 @@
 """Taking and undoing reviewers' decisions, and what follows from them."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from ml_backend.access import Person
 from ml_backend.services import Services
-from ml_backend.store.schema import decisions, projects, tasks
+from ml_backend.store.schema import projects, tasks
 from ml_backend.store.store import Row
 from softirr.text import normalise
 
@@ -16,25 +16,28 @@ LONGEST = 20_000
 
 
 def decide(
-    services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: str, task: int | None
+    services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
 ) -> int:
     """Note a decision on pairs of texts and have everything that contains them scored again; the number of pairs."""
-    store = services.store
     clean = {tuple(sorted((normalise(a), normalise(b)))) for a, b in pairs}
     clean = {pair for pair in clean if pair[0] != pair[1] and all(pair)}
     for a, b in sorted(clean):
-        store.decide(project["id"], a, b, same=same, reviewer=who, task=task)
+        services.store.decide(project["id"], a, b, same=same, task=task, **_signed(who))
     rescore(services, project, sorted(clean))
     return len(clean)
 
 
-def undo(services: Services, project: Row, number: int) -> bool:
-    """Take a decision back; False if it is not there."""
+def undo(services: Services, project: Row, number: int, *, who: Person) -> bool:
+    """Take a decision back; False if it does not hold."""
     found = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
-    if found is None or not services.store.undecide(project["id"], found["text_a"], found["text_b"]):
+    if found is None or not services.store.undecide(project["id"], found["text_a"], found["text_b"], **_signed(who)):
         return False
     rescore(services, project, [(found["text_a"], found["text_b"])])
     return True
+
+
+def _signed(who: Person) -> dict[str, str]:
+    return {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
 
 
 def rescore(services: Services, project: Row, pairs: Sequence[tuple[str, str]]) -> None:
@@ -49,17 +52,3 @@ def rescore(services: Services, project: Row, pairs: Sequence[tuple[str, str]]) 
             )
         connection.execute(sa.update(projects).where(projects.c.id == project["id"]).values(summary_stale=True))
     services.wakeups.want(project["id"], "decision")
-
-
-def of_texts(services: Services, project: int, texts: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Decisions whose two texts are both among `texts`."""
-    found: list[Mapping[str, Any]] = []
-    wanted = list(dict.fromkeys(texts))
-    with services.store.engine.connect() as connection:
-        for start in range(0, len(wanted), 500):
-            query = sa.select(decisions).where(
-                decisions.c.project == project, decisions.c.text_a.in_(wanted[start : start + 500])
-            )
-            found += connection.execute(query).mappings()
-    known = set(wanted)
-    return sorted((row for row in found if row["text_b"] in known), key=lambda row: row["id"])

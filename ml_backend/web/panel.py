@@ -1,11 +1,11 @@
 """The agreement panel: its page, its data, and the decisions that reviewers take in it."""
 
-from itertools import pairwise
+import time
 from typing import Any
-from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, request, send_from_directory
+from flask import Blueprint, Response, redirect, request, send_from_directory
 
+from ml_backend.access import Person
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
@@ -13,10 +13,17 @@ from ml_backend.store.store import Row
 from ml_backend.web import decisions
 from ml_backend.web import visitors as doors
 from ml_backend.web.assets import plugin_dir, version_of
-from ml_backend.web.protocol import Refused, json_body, project_number, services
+from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web.pages import message
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600
+ANSWER_FIRST = "Agreement is shown once your own answer to this task is in."
+NOBODY = {
+    "status": "blind",
+    "message": f"Agreement is shown to people of this project: {doors.HOW_TO_BE_KNOWN}",
+    "raters": [],
+}
 MODULES = ("panel", "render", "texts", "pieces")
 
 
@@ -30,8 +37,7 @@ def refused(error: Refused) -> Response:
 @panel.get("/panel")
 def page() -> Response:
     """The page in the frame: no data, only the program that asks for it."""
-    number = project_of_address(request.headers.get("Referer")) or request.args.get("project", type=int)
-    row = doors.find_project(number) if number else None
+    row = doors.project_of_key(request.args.get("k"))
     doors.check_source(row)
     files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
     text = f"""<!doctype html>
@@ -41,6 +47,27 @@ def page() -> Response:
 <script type="module" src="{files}/page.js"></script></head>
 <body><main id="panel" data-backend="."><noscript>The agreement panel needs JavaScript.</noscript></main></body></html>"""
     return doors.page(text, label_studio=doors.label_studio_places(row))
+
+
+@panel.get("/enter/<int:number>")
+def come_in(number: int) -> Response:
+    """A personal link: the browser is known from now on."""
+    project = doors.find_project(number)
+    token, now = request.args.get("t"), time.time()
+    generation = project["key_round"] if project is not None else 0
+    who = doors.links().read(token, number, generation=generation, now=now)
+    if project is None or who is None or token is None:
+        return doors.refusal(
+            Refused(403, "This personal link is over or was made for another project: ask for a new one.")
+        )
+    if who.at_least("reviewer"):
+        response = redirect(f"../report/{number}")
+    else:
+        response = doors.page(
+            message("Welcome", f"This browser is known as {who.name} now. Go on in Label Studio.", up="../")
+        )
+    doors.remember_person(response, project, token, doors.links().seconds_left(token, now))
+    return response
 
 
 @panel.get("/panel/static/<version>/<path:name>")
@@ -59,10 +86,13 @@ def panel_data() -> Response:
     """What the panel shows for one task."""
     number = project_number(request.args.get("project"))
     project = doors.enter(number, "panel")
-    return allow_label_studio(doors.data(_payload(project), etag=True))
+    who = doors.visitor(project)
+    body = NOBODY | {"project": {"id": number}} if who is None else _payload(project, who)
+    return allow_label_studio(doors.data(body, etag=True))
 
 
-def _payload(project: Row) -> dict[str, Any]:
+def _payload(project: Row, who: Person) -> dict[str, Any]:
+    """What this person is shown; the address says which task is open, and is not believed further than that."""
     store = services().store
     chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
     labeling = request.args.get("labeling") == "1"
@@ -73,6 +103,8 @@ def _payload(project: Row) -> dict[str, Any]:
             return not_ready(project, None, chosen, labeling=True, job=None) or base
         return base | {"status": "none", "message": "Open a task from the Data Manager to see its agreement."}
     task = store.get_tasks(project["id"], [number]).get(number)
+    if not who.at_least("reviewer") and not _has_answered(who, task):
+        return base | {"status": "blind", "message": ANSWER_FIRST, "task": {"id": number}}
     job = next(iter(store.jobs(project["id"], limit=1)), None)
     again = task is not None and task["scored_hash"] is None and task["agreement"] is not None
     reason = not_ready(
@@ -86,19 +118,25 @@ def _payload(project: Row) -> dict[str, Any]:
         return reason
     assert task is not None
     texts = [text for entry in task["answers"].values() for given in entry["answers"].values() for text in given]
-    viewer = doors.people().name(project["number"])
+    reviews = who.at_least("reviewer")
     body = payload(
         project,
         task,
         place=store.rank(project["id"], task["agreement"]),
-        decisions=decisions.of_texts(services(), project["id"], texts),
-        viewer={"can_decide": True, "name": viewer, "asks_name": viewer is None},
+        decisions=store.decisions(project["id"], texts=texts),
+        viewer={"can_decide": reviews and bool(who.known_by), "name": who.name, "role": who.role},
         calibrated=_calibrated(project),
         threshold=chosen.threshold,
         audited=lambda control: ReviewStore(store).audited(project["id"], control),
-        links={"report": f"report/{project['number']}"},  # relative: only the browser knows what a proxy put before it
+        # relative: only the browser knows what a proxy put before it
+        links={"report": f"report/{project['number']}"} if reviews else {},
     )
     return body | {"message": "Being computed again …"} if again else body
+
+
+def _has_answered(who: Person, task: Row | None) -> bool:
+    """Whether the person's own answer to the task is in; until then other people's answers would guide it."""
+    return task is not None and any(who.user in entry["answers"] for entry in task["answers"].values())
 
 
 def _calibrated(project: Row) -> int | None:
@@ -108,9 +146,10 @@ def _calibrated(project: Row) -> int | None:
 
 @panel.post("/api/decisions")
 def decide() -> Response:
-    """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict", "who"}``."""
+    """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict"}``."""
     body = json_body()
     project = doors.enter(project_number(body.get("project")), "panel")
+    who = doors.reviewer(project)
     pairs = body.get("pairs")
     if (
         not isinstance(pairs, list)
@@ -131,7 +170,7 @@ def decide() -> Response:
         project,
         [(a, b) for a, b in pairs],
         same=body["verdict"] == "same",
-        who=doors.person(project, body),
+        who=who,
         task=task,
     )
     return allow_label_studio(doors.data({"decided": n}, status=201))
@@ -139,16 +178,19 @@ def decide() -> Response:
 
 @panel.get("/api/decisions")
 def list_decisions() -> Response:
-    """All decisions of a project, oldest first."""
+    """The decisions that hold in a project, oldest first; with ``log=1`` everything that was decided and taken back."""
     project = doors.enter(project_number(request.args.get("project")), "report")
-    rows = services().store.decisions(project["id"])
+    store = services().store
+    rows = store.decision_log(project["id"]) if request.args.get("log") == "1" else store.decisions(project["id"])
     found = [
         {
             "id": row["id"],
             "task": row["task"],
             "texts": [row["text_a"], row["text_b"]],
-            "verdict": "same" if row["same"] else "different",
+            "verdict": "withdrawn" if row["withdrawn"] else "same" if row["same"] else "different",
             "who": row["reviewer"],
+            "user": row["reviewer_id"] or None,
+            "known_by": row["known_by"] or None,
             "when": moment(row["decided_at"]),
         }
         for row in rows
@@ -160,7 +202,7 @@ def list_decisions() -> Response:
 def undo(number: int) -> Response:
     """Take a decision back."""
     project = doors.enter(project_number(request.args.get("project")), "panel")
-    if not decisions.undo(services(), project, number):
+    if not decisions.undo(services(), project, number, who=doors.reviewer(project)):
         raise Refused(404, "This decision was taken back already.")
     return allow_label_studio(doors.data({"undone": number}))
 
@@ -179,17 +221,10 @@ def allow_label_studio(response: Response) -> Response:
     number = request.args.get("project", type=int)
     if asked and asked in doors.label_studio_places(doors.find_project(number) if number else None):
         response.headers["Access-Control-Allow-Origin"] = asked
+        response.headers["Access-Control-Allow-Credentials"] = "true"  # its login says who asks
         response.headers["Access-Control-Allow-Headers"] = f"{doors.KEY_HEADER}, Content-Type, If-None-Match"
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"
         response.headers["Access-Control-Expose-Headers"] = "ETag"
         response.headers["Access-Control-Max-Age"] = "600"
     response.vary.add("Origin")
     return response
-
-
-def project_of_address(address: str | None) -> int | None:
-    """Project id in an address of Label Studio."""
-    for one, other in pairwise(urlsplit(address or "").path.split("/")):
-        if one == "projects" and other.isascii() and other.isdigit():
-            return int(other[:9])
-    return None

@@ -9,20 +9,21 @@ from typing import Any
 from flask import Blueprint, Response, current_app, jsonify, request
 from sqlalchemy.exc import SQLAlchemyError
 
-from ml_backend.access import Keys
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, task_answers, unanswered_of, without
 from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
-from ml_backend.services import Services
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, clean_url, effective, origin
-from ml_backend.store.store import Row
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, effective
+from ml_backend.settings import refused as refused_options
+from ml_backend.store.store import Row, is_connected
+from ml_backend.web.callers import Refused, host_is_known, is_operator, json_body, keys, project_number, refused, require_connection, services
 from ml_backend.web.health import details
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
 protocol = Blueprint("protocol", __name__)
+protocol.register_error_handler(Refused, refused)
 
 CHANGES = frozenset(
     {
@@ -40,49 +41,12 @@ PREDICT_BATCH = 20  # tasks scored between two looks at the clock
 MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may wait for
 
 
-class Refused(Exception):
-    """The request can't be served: a status and one sentence."""
-
-    def __init__(self, status: int, sentence: str):
-        super().__init__(sentence)
-        self.status, self.sentence = status, sentence
-
-
-@protocol.errorhandler(Refused)
-def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
-    """The sentence as JSON."""
-    headers = {"WWW-Authenticate": 'Basic realm="softirr"'} if error.status == 401 else {}
-    return jsonify({"error": error.sentence}), error.status, headers
-
-
-def services() -> Services:
-    """Of the running app."""
-    return current_app.extensions["softirr"]
-
-
-def require_basic_auth() -> None:
-    """Refuse the request unless it carries the user and password that are set (if any are)."""
-    settings = services().settings
-    if not settings.basic_auth_user:
-        return
-    given = request.authorization
-    if given is None or given.type != "basic":
-        raise Refused(401, "This backend asks for a user and password (BASIC_AUTH_USER, BASIC_AUTH_PASS).")
-    right = hmac.compare_digest((given.username or "").encode(), settings.basic_auth_user.encode())
-    right &= hmac.compare_digest((given.password or "").encode(), settings.basic_auth_pass.encode())
-    if not right:
-        raise Refused(401, "Wrong user or password.")
-
-
-def json_body() -> dict[str, Any]:
-    """The request's JSON object."""
-    try:
-        body = request.get_json(force=True, silent=True)
-    except RecursionError:
-        raise Refused(400, "The request's body is nested too deeply.") from None
-    if not isinstance(body, dict):
-        raise Refused(400, "The request's body is not a JSON object.")
-    return body
+@protocol.get("/health")
+def health() -> Response:
+    """Whether the service is up; and which one it is; answers everybody at once, whatever the scorer process does."""
+    if request.args.get("detail") == "1" and _may_see_details():
+        return jsonify(details(services()) | _marks())
+    return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
 
 
 def _marks() -> dict[str, str]:
@@ -90,7 +54,7 @@ def _marks() -> dict[str, str]:
     extensions = current_app.extensions
     if "softirr-marks" not in extensions:
         try:
-            found = Keys(services().store.secret()).marks(services().settings.label_studio_url)
+            found = keys().marks(services().settings.label_studio_url)
         except SQLAlchemyError:  # its trouble is not that of who asks whether we are up
             return {}
         extensions["softirr-marks"] = found
@@ -99,34 +63,32 @@ def _marks() -> dict[str, str]:
 
 
 @protocol.get("/")
-@protocol.get("/health")
-def health() -> Response:
-    """Whether the service is up, and which one it is; answers at once, whatever the scorer process does."""
-    require_basic_auth()
-    if request.args.get("detail") == "1" and _may_see_details():
-        return jsonify(details(services()) | _marks())
-    return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
+def root() -> Response:
+    """The same, for a caller with a secret."""
+    require_connection()
+    return health()
 
 
 def _may_see_details() -> bool:
-    """Who carries the operator's password (checked before), and who sits at this machine and came through no proxy."""
+    """The operator, and who sits at this machine, came through no proxy and asks under a name of ours."""
     at_this_machine = request.remote_addr in ("127.0.0.1", "::1") and not request.headers.get("X-Forwarded-For")
-    return at_this_machine or bool(services().settings.basic_auth_user)
+    return is_operator() or (at_this_machine and host_is_known())
 
 
 @protocol.get("/versions")
 def versions() -> Response:
     """The one model version there is."""
-    require_basic_auth()
+    require_connection()
     return jsonify({"versions": [MODEL_VERSION], "model_version": MODEL_VERSION})
 
 
 @protocol.post("/setup")
 def setup() -> Response:
-    """Label Studio introduces a project: note its options, and where people open it."""
-    require_basic_auth()
-    body = json_body()
-    number = project_number(body.get("project"))
+    """Label Studio introduces a connected project: note the options of its connection.
+
+    What else the request says is not believed: it makes no project known, and names no address where Label Studio is opened.
+    """
+    row, body = connected_project()
     schema = body.get("schema")
     if schema is not None and not isinstance(schema, str):
         raise Refused(400, "The schema is not a text.")
@@ -134,28 +96,40 @@ def setup() -> Response:
         options = checked_options(body.get("extra_params"), source="Extra params of the connection")
         if schema:
             text_controls(schema)
-        hostname = (
-            origin(clean_url(body["hostname"], "hostname"))
-            if isinstance(body.get("hostname"), str) and body["hostname"]
-            else ""
-        )
     except InputError as error:
         raise Refused(400, str(error)) from None
-    store, settings = services().store, services().settings
-    row = store.ensure_project(settings.label_studio_url, number)
-    changes: dict[str, Any] = {}
-    if options != _plain(row["extra_params"]):
-        changes["extra_params"] = options
-    if hostname and hostname not in row["origins"]:
-        changes["origins"] = [*row["origins"], hostname][-8:]
-    if not row["connection"]:
-        # Registered in Label Studio's own settings page rather than by `connect`: followed all the same.
-        changes["connection"] = {"registered_in_label_studio": True}
-    if changes:
-        store.update_project(row["id"], **changes)
-    if row["pulled_at"] is None or "extra_params" in changes:
+    if not_allowed := refused_options(services().settings, options):
+        raise Refused(400, next(iter(not_allowed.values())))
+    changed = options != _plain(row["extra_params"])
+    if changed:
+        services().store.update_project(row["id"], extra_params=options)
+    if row["pulled_at"] is None or changed:
         services().wakeups.want(row["id"], "setup")
     return jsonify({"model_version": MODEL_VERSION})
+
+
+def connected_project() -> tuple[Row, dict[str, Any]]:
+    """The connected project that the request is about, and the request's body, which is not read before the secret is right.
+
+    Raises
+    ------
+    Refused
+    """
+    row = require_connection()
+    body = json_body()
+    number = _number(body)
+    if row is None:
+        row = services().store.project(services().settings.label_studio_url, number)
+        if row is None or not is_connected(row["connection"]):
+            raise Refused(404, f"Project {number} is not connected to this backend: run softirr-ls connect.")
+    if row["number"] != number:
+        raise Refused(401, "The connection carries the secret of another project.")
+    return row, body
+
+
+def _number(body: Mapping[str, Any]) -> int:
+    project = body.get("project")
+    return project_number(project.get("id") if isinstance(project, Mapping) else project)
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,17 +139,11 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
 @protocol.post("/webhook")
 def webhook() -> tuple[Response, int]:
     """Something happened in a project: a hint to look, never believed further. Answers at once."""
-    body = json_body()
+    row, body = _sent()
     action = body.get("action")
     if not isinstance(action, str):
         raise Refused(400, "The request names no action.")
-    project = body.get("project")
-    number = project_number(project.get("id") if isinstance(project, Mapping) else project)
-    store, settings = services().store, services().settings
-    row = store.project(settings.label_studio_url, number)
-    _check_sender(action, row)
-    if row is None:
-        raise Refused(404, f"Project {number} is not connected to this backend.")
+    store = services().store
     key, deleted = row["id"], _ids(body.get("tasks")) if action == "TASKS_DELETED" else []
     wakeups, training = services().wakeups, action == "START_TRAINING"
 
@@ -192,20 +160,23 @@ def webhook() -> tuple[Response, int]:
     return jsonify({"status": "ok"}), 202
 
 
-def _check_sender(action: str, row: Row | None) -> None:
-    """Our own webhook carries the project's secret; "Start training" comes over the connection, with its basic auth."""
+def _sent() -> tuple[Row, dict[str, Any]]:
+    """The project and the body of a webhook's call: our own webhook carries its secret; "Start training" comes over the connection."""
     given = request.headers.get(SECRET_HEADER)
-    secret = row["webhook_secret"] if row is not None else None
-    if given is not None:
-        if secret is None or not hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode()):
-            raise Refused(403, "The webhook's secret is wrong: run softirr-ls connect again.")
-        return
-    if action == "START_TRAINING" or secret is None:
-        # Without a secret of its own the project was registered by hand: Label Studio's automatic webhook carries no auth.
-        if action == "START_TRAINING":
-            require_basic_auth()
-        return
-    raise Refused(403, f"The webhook lacks the header {SECRET_HEADER}: run softirr-ls connect again.")
+    if given is None:
+        if request.authorization is None:
+            raise Refused(403, f"The webhook lacks the header {SECRET_HEADER}: run softirr-ls connect again.")
+        return connected_project()
+    candidate, found = given.encode("utf-8", "replace"), None
+    for row in services().store.connected(services().settings.label_studio_url):
+        if row["webhook_secret"] and hmac.compare_digest(candidate, row["webhook_secret"].encode()):
+            found = row
+    if found is None:
+        raise Refused(403, "The webhook's secret is wrong: run softirr-ls connect again.")
+    body = json_body()
+    if _number(body) != found["number"]:
+        raise Refused(403, "The webhook carries the secret of another project.")
+    return found, body
 
 
 def _ids(entries: Any) -> list[int]:
@@ -213,33 +184,19 @@ def _ids(entries: Any) -> list[int]:
     return [number for number in found if isinstance(number, int) and 0 < number < 2**31][:1000]
 
 
-def project_number(value: Any) -> int:
-    """Project id from ``4``, ``"4"`` or Label Studio's ``"4.1795179834"``."""
-    text = str(value).partition(".")[0] if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
-    if not text.isascii() or not text.isdigit() or not 0 < int(text[:12]) < 2**31 or len(text) > 12:
-        raise Refused(400, "The request names no project.")
-    return int(text)
-
-
 @protocol.post("/predict")
 def predict() -> Response:
     """One result per task, in order: from the store, else computed from the request's annotations, else queued."""
-    require_basic_auth()
-    body = json_body()
+    row, body = connected_project()
     tasks = body.get("tasks")
     if not isinstance(tasks, list) or not all(isinstance(task, Mapping) for task in tasks):
         raise Refused(400, "tasks is not a list of tasks.")
     if any(isinstance(task.get("id"), bool) or not isinstance(task.get("id"), int) for task in tasks):
         raise Refused(400, "A task has no id.")
-    number = project_number(body.get("project"))
-    store, settings = services().store, services().settings
-    row = store.project(settings.label_studio_url, number)
-    if row is None:
-        raise Refused(404, f"Project {number} is not connected to this backend.")
     label_config = body.get("label_config") or row["label_config"]
     if not isinstance(label_config, str):
         raise Refused(400, "The label config is not a text.")
-    chosen = effective(settings, connection=row["extra_params"], chosen=row["chosen"]).values
+    chosen = effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).values
     try:
         controls = chosen_controls(text_controls(label_config), chosen.controls)
     except InputError as error:

@@ -19,7 +19,7 @@ from ml_backend.store.store import Row
 from ml_backend.web import pages
 from ml_backend.web import visitors as doors
 from ml_backend.web.assets import static_dir, version_of
-from ml_backend.web.protocol import Refused, json_body, project_number, services
+from ml_backend.web.callers import Refused, json_body, project_number, services
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)

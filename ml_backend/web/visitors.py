@@ -5,17 +5,29 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response, current_app, jsonify, request
 
-from ml_backend.access import Door, Keys, embedding_allowed, page_policy, panel_policy
-from ml_backend.settings import origin
-from ml_backend.store.store import Row
-from ml_backend.web.protocol import Refused, services
+from ml_backend.access import (
+    Door,
+    Person,
+    PersonalLinks,
+    Role,
+    embedding_allowed,
+    page_policy,
+    panel_policy,
+)
+from ml_backend.settings import effective, origin
+from ml_backend.store.store import Row, is_connected
+from ml_backend.web.callers import Refused, keys, services
 
 COOKIE = "softirr-access"
+PERSON_COOKIE = "softirr-person"
+HOW_TO_BE_KNOWN = "log in to Label Studio on the same host, or open your personal link (softirr-ls link makes it) once in this browser."
+_LABEL_STUDIO_ROLES: dict[str | None, Role] = {"OW": "lead", "AD": "lead", "MA": "lead", "RE": "reviewer"}
 COOKIE_SECONDS = 30 * 24 * 3600
 KEY_HEADER = "X-Softirr-Key"
 WHO_SECONDS = 60.0
@@ -24,6 +36,9 @@ WHO_SECONDS = 60.0
 def enter(number: int, door: Door) -> Row:
     """The project's row, if the request may pass the door.
 
+    The panel's key stands in the label config, where every annotator can read it: it opens the panel, and `visitor` says what is shown
+    there. The report is about people: it opens for reviewers and leads, and with the report's key.
+
     Raises
     ------
     Refused
@@ -31,23 +46,67 @@ def enter(number: int, door: Door) -> Row:
     """
     row = find_project(number)
     check_source(row)
-    opens = keys().opens(given_key(number), number, door, generation=row["key_round"] if row else 0)
-    if row is None or not (opens or people().name(number)):
-        raise Refused(403, "This needs the project’s access key, or a login in Label Studio.")
-    return row
+    if row is not None and is_connected(row["connection"]):
+        who = visitor(row)
+        if who is not None and (door == "panel" or who.at_least("reviewer")):
+            return row
+        if keys().opens(given_key(number), number, door, generation=row["key_round"]):
+            return row
+        if who is not None:
+            raise Refused(403, "The report is about people: it is for the project’s lead and reviewers.")
+    raise Refused(403, "This needs the project’s access key, or a login in Label Studio.")
+
+
+def visitor(project: Row) -> Person | None:
+    """Who asks, as far as something shows it: Label Studio's session, a personal link, or the report's key, which is a lead's."""
+    number, generation = project["number"], project["key_round"]
+    session = people().person(project)
+    token = request.cookies.get(f"{PERSON_COOKIE}-{number}")
+    link = links().read(token, number, generation=generation, now=time.time())
+    who = session or link
+    if session is not None and link is not None and session.user == link.user and link.at_least(session.role):
+        who = replace(session, role=link.role)
+    if keys().opens(given_key(number), number, "report", generation=generation):
+        who = Person("", "", "lead", "") if who is None else who if who.at_least("lead") else replace(who, role="lead")
+    return who
+
+
+def reviewer(project: Row) -> Person:
+    """Who asks, if that is shown and they may decide.
+
+    Raises
+    ------
+    Refused
+    """
+    who = visitor(project)
+    if who is None or not who.known_by:
+        raise Refused(403, f"A decision needs to know who takes it: {HOW_TO_BE_KNOWN}")
+    if not who.at_least("reviewer"):
+        raise Refused(403, "Deciding is for the project’s lead and reviewers.")
+    return who
+
+
+def links() -> PersonalLinks:
+    """Reads personal links."""
+    return current_app.extensions.setdefault("softirr-links", PersonalLinks(services().store.secret()))
+
+
+def project_of_key(key: str | None) -> Row:
+    """The connected project whose panel this key opens.
+
+    Raises
+    ------
+    Refused
+    """
+    for row in services().store.connected(services().settings.label_studio_url):
+        if keys().opens(key, row["number"], "panel", generation=row["key_round"]):
+            return row
+    raise Refused(403, "The panel’s address lacks the right key: run softirr-ls connect again.")
 
 
 def find_project(number: int) -> Row | None:
     """The project with this id in Label Studio."""
     return services().store.project(services().settings.label_studio_url, number)
-
-
-def keys() -> Keys:
-    """Makes and checks keys."""
-    extensions = current_app.extensions
-    if "softirr-keys" not in extensions:
-        extensions["softirr-keys"] = Keys(services().store.secret())
-    return extensions["softirr-keys"]
 
 
 def people() -> "_People":
@@ -123,6 +182,24 @@ def remember_given_key(response: Response, project: Row, door: Door) -> None:
     )
 
 
+def remember_person(response: Response, project: Row, token: str, seconds: float) -> None:
+    """Leave a personal link's token with the browser.
+
+    Pages of Label Studio on the same host, whatever its port, and behind the same proxy are of the same site. On another host the
+    browser sends the cookie from the panel's frame only over https.
+    """
+    secure = request.is_secure or str(project["connection"].get("panel_base") or "").startswith("https:")
+    response.set_cookie(
+        f"{PERSON_COOKIE}-{project['number']}",
+        token,
+        max_age=int(seconds),
+        httponly=True,
+        samesite="None" if secure else "Lax",
+        secure=secure,
+        path=urlsplit(request.script_root).path or "/",
+    )
+
+
 def page(html: str, *, label_studio: list[str] | None = None) -> Response:
     """A page of ours: strict policy, not stored by anyone; in frames of Label Studio only if `label_studio` is given."""
     response = current_app.make_response(html)
@@ -162,8 +239,9 @@ def refusal(error: Refused) -> Response:
 
 
 def person(project: Row, body: Mapping[str, Any]) -> str:
-    """Who does something: by Label Studio's session where there is one, else the name as typed."""
-    known = people().name(project["number"])
+    """Who does something: by Label Studio's session or a personal link; a lead with the report's address types a name."""
+    who = visitor(project)
+    known = who.name if who is not None else ""
     typed = body.get("who")
     return known or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")
 
@@ -194,32 +272,32 @@ def _loopback_twins(places: set[str]) -> set[str]:
 
 
 class _People:
-    """Asks Label Studio who a session belongs to; only where its cookie reaches us, which is in same-origin mode."""
+    """Asks Label Studio who a session belongs to; only where its cookie reaches us: on the same host, or behind the same proxy."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[float, str | None]] = {}
+        self._known: dict[str, tuple[float, dict[str, Any] | None]] = {}
         self._lock = threading.Lock()
 
-    def name(self, number: int) -> str | None:
-        """Name of the session's user, if that user can open the project in Label Studio."""
+    def person(self, project: Row) -> Person | None:
+        """The session's user, if that user can open the project in Label Studio."""
         session = request.cookies.get("sessionid")
         if not session:
             return None
-        place = hashlib.sha256(f"{number}:{session}".encode()).hexdigest()
+        place = hashlib.sha256(f"{project['number']}:{session}".encode()).hexdigest()
         now = time.monotonic()
         with self._lock:
             known = self._known.get(place)
-        if known and now - known[0] < WHO_SECONDS:
-            return known[1]
-        name = _from_label_studio(session, number)
-        with self._lock:
-            if len(self._known) > 1000:
-                self._known.clear()
-            self._known[place] = now, name
-        return name
+        if known is None or now - known[0] >= WHO_SECONDS:
+            known = now, _from_label_studio(session, project["number"])
+            with self._lock:
+                if len(self._known) > 1000:
+                    self._known.clear()
+                self._known[place] = known
+        user = known[1]
+        return None if user is None else Person(str(user.get("id")), _name(user), _role(user, project), "session")
 
 
-def _from_label_studio(session: str, number: int) -> str | None:
+def _from_label_studio(session: str, number: int) -> dict[str, Any] | None:
     import httpx
 
     try:
@@ -230,8 +308,23 @@ def _from_label_studio(session: str, number: int) -> str | None:
             project = http.get(f"/api/projects/{number}/")
         if me.status_code != 200 or project.status_code != 200:
             return None
-        person = me.json()
+        user = me.json()
     except (httpx.HTTPError, ValueError):
         return None
-    full = f"{person.get('first_name') or ''} {person.get('last_name') or ''}".strip()
-    return full or person.get("email") or person.get("username") or f"user {person.get('id')}"
+    return user if isinstance(user, dict) and user.get("id") is not None else None
+
+
+def _name(user: Mapping[str, Any]) -> str:
+    full = f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
+    return full or user.get("email") or user.get("username") or f"user {user.get('id')}"
+
+
+def _role(user: Mapping[str, Any], project: Row) -> Role:
+    """By what `connect` noted, the project's reviewers, and, in editions that have them, Label Studio's own roles."""
+    number = str(user["id"])
+    if number in project["connection"].get("leads", ()):
+        return "lead"
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    membership = user.get("organization_membership")
+    theirs = _LABEL_STUDIO_ROLES.get(membership.get("role") if isinstance(membership, Mapping) else None, "annotator")
+    return "reviewer" if number in chosen.reviewers and theirs == "annotator" else theirs

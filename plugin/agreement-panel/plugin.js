@@ -23,6 +23,7 @@ if (node && !node.dataset.following) {
     const stop = follow(node, {
       backend: BACKEND,
       key: KEY,
+      credentials: "include", // Label Studio's login, or a personal link, says who asks
       locate() {
         const page = new URL(window.location.href);
         return {

@@ -56,8 +56,6 @@ function place(address) {
  * @returns {() => void} ends it
  */
 export function follow(node, { backend, key, locate: where, credentials = "omit", accept = null }) {
-  const store = storage();
-  let viewer = store.get("softirr-name");
   let etag = null;
   let shown = null;
   let turns = 0;
@@ -109,12 +107,11 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
   }
 
   function draw(message) {
-    const actions = payload.viewer?.can_decide ? { decide, undo, rename } : {};
+    const actions = payload.viewer?.can_decide ? { decide, undo } : {};
     if (accept && payload.status === "ready") actions.accept = (suggestions) => accept(suggestions).then((text) => draw(text), (error) => draw(error.message));
     const links = Object.fromEntries(Object.entries(payload.links ?? {}).map(([name, link]) => [name, new URL(link, `${backend}/`).href]));
     const shownPayload = { ...payload, links, ...(message === undefined ? {} : { message }) };
-    const who = payload.viewer ? { ...payload.viewer, name: payload.viewer.name || viewer } : undefined;
-    render(node, { ...shownPayload, viewer: who }, actions);
+    render(node, shownPayload, actions);
     node.dataset.ready = payload.status;
     if (!performance.getEntriesByName(MARK).length) performance.mark(MARK);
   }
@@ -137,9 +134,7 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
 
   /** Each of `said` is about pairs of texts: the same, or not. */
   async function decide(...said) {
-    const typed = node.querySelector(".sirr-who input")?.value.trim();
-    if (typed) rename(typed);
-    const about = { project: Number(payload.project.id), task: Number(payload.task.id), who: viewer || null };
+    const about = { project: Number(payload.project.id), task: Number(payload.task.id) };
     const last = said.pop();
     const done = said.length ? "Saved: moved." : last.verdict === "same" ? "Saved: the same." : "Saved: not the same.";
     const options = (one) => ({ method: "POST", body: JSON.stringify({ ...about, ...one }) });
@@ -154,11 +149,6 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
 
   function undo(id) {
     return send(`/api/decisions/${encodeURIComponent(id)}?project=${encodeURIComponent(payload.project.id)}`, { method: "DELETE" }, "Undone.");
-  }
-
-  function rename(name) {
-    viewer = name.trim().slice(0, 80);
-    store.set("softirr-name", viewer);
   }
 
   function again() {
@@ -195,27 +185,5 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
     clearInterval(watch);
     asking?.abort();
     node.ownerDocument.removeEventListener("visibilitychange", onVisible);
-  };
-}
-
-/** The browser may refuse storage to a frame of another site: then the name lasts as long as the page. */
-function storage() {
-  const kept = new Map();
-  return {
-    get(name) {
-      try {
-        return globalThis.localStorage.getItem(name) ?? kept.get(name) ?? "";
-      } catch {
-        return kept.get(name) ?? "";
-      }
-    },
-    set(name, value) {
-      kept.set(name, value);
-      try {
-        globalThis.localStorage.setItem(name, value);
-      } catch {
-        // kept for this page
-      }
-    },
   };
 }

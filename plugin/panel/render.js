@@ -6,7 +6,7 @@
  *
  * actions: {
  *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}, ...), undo(decisionId),
- *   rename(name of the viewer), accept([{control, texts}, ...], one for each field with a suggestion)
+ *   accept([{control, texts}, ...], one for each field with a suggestion)
  * }
  *
  * A task with several free-text fields has them in `payload.controls`; then each is shown under its name.
@@ -141,14 +141,13 @@ function headline(of) {
   return parts.join(" ");
 }
 
-/** One body for each free-text field; the name is asked for once, and the suggestions of all fields are taken over together. */
+/** One body for each free-text field; the suggestions of all fields are taken over together. */
 function bodies(context, fields) {
   const suggestions = fields.filter((field) => field.suggestion?.length).map((field) => ({ control: field.name ?? field.control, texts: field.suggestion }));
   return fields.map((field, index) => {
     const payload = { ...context.payload, ...field };
     const last = payload.suggestion === suggestions.at(-1)?.texts;
-    const asksName = index === 0 && context.payload.viewer?.asks_name;
-    return body({ ...context, payload, asksName, part: fields.length > 1 ? `${index}-` : "", suggestions: last ? suggestions : null, heading: fields.length > 1 });
+    return body({ ...context, payload, part: fields.length > 1 ? `${index}-` : "", suggestions: last ? suggestions : null, heading: fields.length > 1 });
   });
 }
 
@@ -265,7 +264,6 @@ function remember(node) {
   const active = node.ownerDocument.activeElement;
   return {
     focus: node.contains(active) ? active.dataset.keep : undefined,
-    typed: node.querySelector(".sirr-who input")?.value,
     picks: [...node.querySelectorAll('.sirr-pick[aria-pressed="true"]')].map((one) => [one.dataset.keep, one.textContent]),
     help: node.querySelector(".sirr-help")?.open,
     folds: [...node.querySelectorAll("[data-fold]")].filter((one) => one.open).map((one) => one.dataset.fold),
@@ -284,8 +282,6 @@ function restore(node, kept) {
     const one = node.querySelector(`[data-fold="${CSS.escape(fold)}"]`);
     if (one) one.open = true;
   }
-  const input = node.querySelector(".sirr-who input");
-  if (input && kept.typed) input.value = kept.typed;
   node.querySelectorAll(".sirr-scroll").forEach((one, index) => {
     one.scrollLeft = kept.scrolls[index] ?? 0;
   });

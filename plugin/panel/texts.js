@@ -17,7 +17,7 @@ const LOWEST = 3;
 
 /** Texts that the measure holds together and those that found no partner, as one table: a column for each annotator. */
 export function texts(context) {
-  const { h, payload, name, actions, asksName } = context;
+  const { h, payload, name, actions } = context;
   const raters = payload.raters ?? [];
   const matches = payload.matches ?? [];
   const unmatched = payload.unmatched ?? {};
@@ -44,7 +44,6 @@ export function texts(context) {
   if (lonely || (deciding && matches.length)) table.append(h("tbody", {}, unmatchedRow(inside, lonely)));
   const parts = [title, h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Texts side by side, scrolls sideways" }, table)];
   if (new Set([...table.querySelectorAll(".sirr-pick")].map((one) => one.dataset.rater)).size > 1) parts.push(pairing(inside));
-  if (deciding && asksName) parts.push(viewerName(context));
   return parts;
 }
 
@@ -322,10 +321,4 @@ function pairing(context) {
     return button;
   });
   return h("p", { class: "sirr-pairing" }, ...buttons, h("span", { class: "sirr-quiet" }, " Select one text to move it to another row, or drag it there. Select two texts, of two annotators, to say whether they mean the same."));
-}
-
-function viewerName({ h, payload, actions }) {
-  const input = h("input", { type: "text", maxlength: "80", autocomplete: "name", "data-keep": "viewer-name", value: payload.viewer?.name ?? "" });
-  input.addEventListener("change", () => actions.rename?.(input.value));
-  return h("p", { class: "sirr-who" }, h("label", {}, "Your name, kept with your decisions ", input));
 }

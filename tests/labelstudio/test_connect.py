@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
+from ml_backend.access import CONNECTION_USER, Keys
+from ml_backend.demo.server import ServerError
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings
-from ml_backend.store.store import Store
 from tests.labelstudio.backend import Commands, Serving, differences, eventually, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation
+
+KEPT_SECRET = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": ""}
+"""As Label Studio's form sends a connection whose password is not changed."""
 
 
 @pytest.fixture(scope="module")
@@ -124,16 +128,15 @@ def test_a_host_without_a_dot_is_refused_before_anything_is_written(
 
 
 def test_a_first_connect_that_fails_halfway_is_undone(
-    ls: Harness, serving: Serving, project: int, tmp_path: Path
+    ls: Harness, commands: Commands, serving: Serving, project: int
 ) -> None:
     class Failing(Client):
         def check_label_config(self, number: int, label_config: str) -> None:
             raise LabelStudioError("Label Studio fails at the last step.", 500)
 
     before = state(ls, project)
-    store = Store(f"sqlite:///{tmp_path / 'softirr.sqlite3'}")
-    store.migrate()
-    settings = Settings(label_studio_url=ls.url, api_key=ls.token, data=tmp_path)
+    store = commands.store()
+    settings = Settings(label_studio_url=ls.url, api_key=ls.token, data=commands.folder)
     with pytest.raises(LabelStudioError, match="at the last step"):
         Connector(store, Failing(ls.url, ls.token), settings).connect(project, serving.url)
     after = state(ls, project)
@@ -172,7 +175,7 @@ def test_the_effective_settings_and_where_they_come_from(
     (connection,) = ls.api.get("/api/ml/", project=project)
     ls.api.patch(
         f"/api/ml/{connection['id']}",
-        {"url": connection["url"], "project": project, "extra_params": {"casefold": True}},
+        {"url": connection["url"], "project": project, "extra_params": {"casefold": True}, **KEPT_SECRET},
     )
     shown = commands.json("settings", "--project", str(project))
     assert shown["threshold"] == {"value": 0.7, "source": "softirr-ls"}
@@ -182,18 +185,17 @@ def test_the_effective_settings_and_where_they_come_from(
     commands.json("disconnect", "--project", str(project))
 
 
-def test_by_hand_in_label_studios_own_settings(
-    ls: Harness, commands: Commands, serving: Serving, project: int, tmp_path: Path
-) -> None:
-    """Someone types the address into Settings > Model and never runs connect."""
-    ls.api.post("/api/ml/", {"url": serving.url, "project": project, "title": "my model"})
-    right(ls, project, tmp_path)
-    findings = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-    assert any("connected in Label Studio's settings only" in what for what in findings), findings
+def test_by_hand_in_label_studios_own_settings(ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
+    """Someone types the address into Settings > Model and never runs connect: refused, since it carries no secret."""
+    with pytest.raises(ServerError, match="look like a valid ML backend"):
+        ls.api.post("/api/ml/", {"url": serving.url, "project": project, "title": "my model"})
+    assert ls.api.get("/api/ml/", project=project) == []
+    assert commands.store().project(ls.url, project) is None
     commands.json("connect", "--project", str(project), "--url", serving.url)
-    assert [c["title"] for c in ls.api.get("/api/ml/", project=project)] == [MODEL_VERSION]
+    (connection,) = ls.api.get("/api/ml/", project=project)
+    assert (connection["title"], connection["auth_method"], connection["state"]) == (MODEL_VERSION, "BASIC_AUTH", "CO")
+    assert connection["basic_auth_pass_is_set"] and "basic_auth_pass" not in connection
     assert len(ls.api.get("/api/webhooks/", project=project)) == 1
-    assert [f for f in commands.doctor(project, "--url", serving.url) if not f["ok"]] == []
     commands.json("disconnect", "--project", str(project))
 
 
@@ -277,7 +279,7 @@ class TestDoctor:
             "title changed": (
                 lambda: ls.api.patch(
                     f"/api/ml/{ls.api.get('/api/ml/', project=project)[0]['id']}",
-                    {"url": serving.url, "project": project, "title": "other"},
+                    {"url": serving.url, "project": project, "title": "other", **KEPT_SECRET},
                 ),
                 "title",
             ),
@@ -317,7 +319,11 @@ class TestDoctor:
     def test_leftover_connections(self, ls: Harness, commands: Commands, serving: Serving, project: int) -> None:
         commands.json("connect", "--project", str(project), "--url", serving.url)
         second = serving.url.replace("127.0.0.1", "localhost")
-        made = ls.api.post("/api/ml/", {"url": second, "project": project, "title": MODEL_VERSION})
+        store = commands.store()
+        password = Keys(store.secret()).password(project)
+        store.close()
+        auth = {"auth_method": "BASIC_AUTH", "basic_auth_user": CONNECTION_USER, "basic_auth_pass": password}
+        made = ls.api.post("/api/ml/", {"url": second, "project": project, "title": MODEL_VERSION, **auth})
         found = [f["what"] for f in commands.doctor(project) if not f["ok"]]
         assert any(f"A leftover connection to {second}" in what for what in found), found
         ls.api.delete(f"/api/ml/{made['id']}")

@@ -181,7 +181,8 @@ def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
         postgres(Path(home)) as database,
         redis_server(tmp_path) as queue,
     ):
-        environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2"}
+        auth = {"BASIC_AUTH_USER": "us", "BASIC_AUTH_PASS": "pass word"}
+        environment = {"SOFTIRR_DATABASE_URL": database, "REDIS_URL": queue, "WORKERS": "2", **auth}
         commands = Commands(tmp_path / "state", ls.url, ls.token, environment=environment)
         ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
         project = ls.create_project()
@@ -201,6 +202,6 @@ def test_on_postgresql_and_redis(ls: Harness, tmp_path: Path) -> None:
         ls.api.delete(f"/api/tasks/{tasks[2]}/")
         with commands.serve() as serving:
             eventually(right, what="what happened while it was away")
-            shown = requests.get(f"{serving.url}/metrics", timeout=30).text
+            shown = requests.get(f"{serving.url}/metrics", auth=("us", "pass word"), timeout=30).text
             assert "softirr_jobs_done_total" in shown
         assert not list((tmp_path / "state").glob("*.sqlite3")), "nothing of it stands in files"

@@ -6,6 +6,7 @@ deleting a version forgets the chosen one, deletions touch no date, and a reques
 
 from __future__ import annotations
 
+import base64
 import functools
 import itertools
 import json
@@ -18,6 +19,7 @@ from typing import Any
 
 import httpx
 
+from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
@@ -356,6 +358,19 @@ class Bench:
                 return ProjectSync(self.store, client, self.settings, self.scorer, check=check).run(NUMBER, full=full)
         finally:
             self.fake.later()
+
+    def connect(self) -> dict[str, str]:
+        """The project as ``softirr-ls connect`` leaves it, with scores or without; the headers with which Label Studio calls then."""
+        row = self.store.ensure_project(URL, NUMBER)
+        if not row["connection"]:
+            self.store.update_project(row["id"], connection={"mode": "connected"})
+        return self.caller()
+
+    def caller(self, number: int = NUMBER) -> dict[str, str]:
+        """Headers of the connection's basic auth."""
+        row = self.store.project(URL, number)
+        password = Keys(self.store.secret()).password(number, generation=row["key_round"] if row else 0)
+        return {"Authorization": "Basic " + base64.b64encode(f"{CONNECTION_USER}:{password}".encode()).decode()}
 
     def choose(self, **options: Any) -> None:
         """Options as ``softirr-ls`` notes them."""

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from ml_backend.access import Keys
+from ml_backend.access import Keys, Person, PersonalLinks
 from ml_backend.app import create_app
 from ml_backend.labelstudio.answers import answers_hash, count_answers
 from ml_backend.services import Services
@@ -48,7 +48,13 @@ class Seeded:
         self.client: FlaskClient = self.app.test_client()
         self.project = self.services.store.ensure_project(LABEL_STUDIO, NUMBER)["id"]
         self.services.store.update_project(
-            self.project, title="Findings", raters=RATERS, required=3, pulled_at=1.0, controls=[{"name": "findings"}]
+            self.project,
+            title="Findings",
+            raters=RATERS,
+            required=3,
+            pulled_at=1.0,
+            controls=[{"name": "findings"}],
+            connection={"mode": "connected"},
         )
 
     @property
@@ -59,6 +65,18 @@ class Seeded:
 
     def key(self, door: Any = "panel", number: int = NUMBER) -> str:
         return Keys(self.services.store.secret()).key(number, door, generation=self.row["key_round"])
+
+    def as_person(self, role: Any = "reviewer", user: str = "9", name: str = "Rae Viewer") -> FlaskClient:
+        """The browser of somebody who opened a personal link."""
+        client = self.app.test_client()
+        client.set_cookie(f"softirr-person-{NUMBER}", self.token(role, user, name))
+        return client
+
+    def token(self, role: Any = "reviewer", user: str = "9", name: str = "Rae Viewer", until: float = 2e9) -> str:
+        """A personal link's token."""
+        who = Person(user, name, role, "link")
+        generation = self.row["key_round"]
+        return PersonalLinks(self.services.store.secret()).make(who, NUMBER, generation=generation, until=until)
 
     def put(
         self,

@@ -28,6 +28,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     for k in range(3):
         made.fake.add_task({1: ["fever"], 2: [f"fevers {k}"], 3: ["rash"]})
     made.sync()
+    made.connect()
     yield made
     made.store.close()
 
@@ -65,7 +66,7 @@ def samples(client: FlaskClient) -> dict[str, float]:
 
 class TestMetrics:
     def test_every_family_is_there_from_the_start(self, tmp_path: Path) -> None:
-        bench = Bench(tmp_path / "empty")
+        bench = Bench(tmp_path / "empty", basic_auth_user=AUTH[0], basic_auth_pass=AUTH[1])
         client = create_app(services=bench.services).test_client()
         found = samples(client)
         assert {f"softirr_jobs{state}" for state in ("queued", "running", "done", "failed")} <= set(found)

@@ -186,7 +186,7 @@ def test_the_panel_shows_the_audited_coefficient(seeded: Seeded) -> None:
     def coefficient() -> Any:
         task = seeded.services.store.get_tasks(seeded.project, [5200])[5200]["number"]
         query = {"project": NUMBER, "task": task, "k": seeded.key()}
-        return seeded.client.get("/api/panel", query_string=query).json["project"]["coefficient"]
+        return seeded.as_person().get("/api/panel", query_string=query).json["project"]["coefficient"]
 
     browser = Browser(seeded)
     assert not coefficient()["audited"]
@@ -352,7 +352,7 @@ class TestRefused:
         audit = Browser(seeded).draw()
         store = seeded.services.store
         other = store.ensure_project(seeded.settings.label_studio_url, 13)
-        store.update_project(other["id"], summary=seeded.row["summary"])
+        store.update_project(other["id"], summary=seeded.row["summary"], connection={"mode": "connected"})
         reply = seeded.client.get(
             f"/api/audit/{audit}", query_string={"project": 13, "judge": "x", "k": seeded.key("report", 13)}
         )

@@ -135,4 +135,4 @@ def test_panel_says_that_it_is_calibrated(seeded: Seeded) -> None:
     refit(seeded)
     seeded.score()
     query = {"project": NUMBER, "task": 101, "k": seeded.key()}
-    assert seeded.client.get("/api/panel", query_string=query).json["provenance"]["calibrated"] == 60
+    assert seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["calibrated"] == 60

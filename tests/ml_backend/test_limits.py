@@ -30,6 +30,12 @@ HALF = (
 )
 
 
+def connect(services: Services) -> None:
+    """A project as `softirr-ls connect` leaves it: before, only /health is answered."""
+    row = services.store.ensure_project(services.settings.label_studio_url, 99)
+    services.store.update_project(row["id"], connection={"mode": "connected"})
+
+
 @contextlib.contextmanager
 def running(folder: Path, **options: Any) -> Iterator[str]:
     """URL of a web server in this process."""
@@ -38,6 +44,7 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
     settings = Settings.from_environment(environment, data=folder, **options)
     services = Services(settings)
     services.store.migrate()
+    connect(services)
     known = KnownSecrets(lambda: secrets_of_programs(services))
     known.refresh()
     server = make_server(create_app(services=services), settings, known)
@@ -187,6 +194,7 @@ class TestIntegers:
     ) -> None:
         services = Services(Settings.from_environment({}, data=tmp_path))
         services.store.migrate()
+        connect(services)
         with create_app(services=services).test_client() as client:
             for number in (2**31, 2**63, 99999999999999999999999, -1):
                 reply = client.get(path.replace("{}", str(number)))
@@ -211,6 +219,7 @@ class TestWrongKeys:
         environment = {"BASIC_AUTH_USER": AUTH[0], "BASIC_AUTH_PASS": AUTH[1]}
         services = Services(Settings.from_environment(environment, data=tmp_path))
         services.store.migrate()
+        connect(services)
         with create_app(services=services).test_client() as client:
             assert client.get("/metrics", auth=AUTH).status_code == 200
             tries = [client.get("/metrics", auth=("operator", f"guess {k}")).status_code for k in range(8)]

@@ -25,9 +25,11 @@ def seeded(tmp_path: Path) -> Iterator[Seeded]:
     made.services.store.close()
 
 
-def ask(seeded: Seeded, task: int | None, key: str | None = None, **parameters: Any) -> Any:
+def ask(seeded: Seeded, task: int | None, key: str | None = None, *, client: Any = None, **parameters: Any) -> Any:
+    """What a reviewer is shown; with a `key`, what who has only that is."""
     query = {"project": NUMBER, "k": seeded.key() if key is None else key, **parameters}
-    return seeded.client.get("/api/panel", query_string=query | ({"task": task} if task else {}))
+    client = client or (seeded.as_person() if key is None else seeded.client)
+    return client.get("/api/panel", query_string=query | ({"task": task} if task else {}))
 
 
 class TestPage:
@@ -39,9 +41,15 @@ class TestPage:
         assert "<script>" not in text and "<style>" not in text and "onload" not in text
 
     def test_only_label_studio_may_frame_it(self, seeded: Seeded) -> None:
-        policy = seeded.client.get("/panel", headers=FRAME).headers["Content-Security-Policy"]
+        policy = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).headers[
+            "Content-Security-Policy"
+        ]
         assert f"frame-ancestors 'self' {LABEL_STUDIO}" in policy
         assert "default-src 'none'" in policy and "unsafe" not in policy
+
+    @pytest.mark.parametrize("key", ["", "x" * 32])
+    def test_needs_the_key(self, seeded: Seeded, key: str) -> None:
+        assert seeded.client.get("/panel", query_string={"k": key}, headers=FRAME).status_code == 403
 
     def test_foreign_page_is_refused(self, seeded: Seeded) -> None:
         reply = seeded.client.get(
@@ -50,11 +58,11 @@ class TestPage:
         assert reply.status_code == 403
 
     def test_not_kept_by_shared_caches(self, seeded: Seeded) -> None:
-        for reply in (seeded.client.get("/panel", headers=FRAME), ask(seeded, 101)):
+        for reply in (seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME), ask(seeded, 101)):
             assert "private" in reply.headers["Cache-Control"]
 
     def test_files_are_found_and_may_be_kept(self, seeded: Seeded) -> None:
-        text = seeded.client.get("/panel", headers=FRAME).get_data(as_text=True)
+        text = seeded.client.get("/panel", query_string={"k": seeded.key()}, headers=FRAME).get_data(as_text=True)
         places = [part.split('"')[0] for part in text.split('="panel/static/')[1:]]
         assert len(places) == 7
         for place in places:
@@ -91,7 +99,7 @@ class TestAccess:
         old = seeded.key()
         seeded.services.store.update_project(seeded.project, key_round=1)
         assert ask(seeded, 101, old).status_code == 403
-        assert ask(seeded, 101, seeded.key()).status_code == 200
+        assert ask(seeded, 101, seeded.key("panel")).status_code == 200
 
     @pytest.mark.parametrize("header", ["Referer", "Origin"])
     def test_other_sites_get_nothing_even_with_the_key(self, seeded: Seeded, header: str) -> None:
@@ -112,7 +120,7 @@ class TestAccess:
     def test_nonsense_is_answered_in_one_sentence(self, seeded: Seeded, query: dict[str, str]) -> None:
         reply = seeded.client.get("/api/panel", query_string=query)
         assert reply.status_code == 400
-        assert reply.json["message"].endswith(".")
+        assert (reply.json.get("message") or reply.json["error"]).endswith(".")
 
 
 class TestBlind:
@@ -144,6 +152,90 @@ class TestBlind:
         seeded.services.store.update_project(seeded.project, chosen={"panel": "always"})
         assert ask(seeded, 105).json["status"] == "ready"
         assert ask(seeded, 105, labeling=1).json["status"] == "blind"
+
+
+class TestWhoIsShownWhat:
+    """The key in the label config opens the panel for people; it shows nothing to who has nothing but the key."""
+
+    def test_nobody_in_particular_sees_nothing_of_any_task(self, seeded: Seeded) -> None:
+        bodies = [
+            ask(seeded, task, seeded.key(), **more) for task in (101, 105, 999, None) for more in ({}, {"labeling": 0})
+        ]
+        assert {(reply.status_code, reply.get_data(as_text=True)) for reply in bodies} == {
+            (200, bodies[0].get_data(as_text=True))
+        }, "not even whether a task is there"
+        assert bodies[0].json["status"] == "blind" and "personal link" in bodies[0].json["message"]
+        assert "Findings" not in bodies[0].get_data(as_text=True)
+
+    def test_an_annotator_sees_a_task_once_answered_and_decides_nothing(self, seeded: Seeded) -> None:
+        seeded.put({110: {"2": ["gout"], "3": ["gout"], "4": ["gouty arthritis"]}})
+        seeded.score()
+        ann, stranger = seeded.as_person("annotator", "2", "Ann"), seeded.as_person("annotator", "7", "New")
+        shown = ask(seeded, 110, client=ann).json
+        assert shown["status"] == "ready" and shown["links"] == {}
+        assert shown["viewer"] == {"can_decide": False, "name": "Ann", "role": "annotator"}
+        hidden = ask(seeded, 110, client=stranger).json
+        assert hidden["status"] == "blind" and "your own answer" in hidden["message"]
+        assert "gout" not in json.dumps(hidden)
+        assert ask(seeded, 105, client=ann).json["status"] == "blind", "others have not answered yet"
+
+    def test_annotators_read_no_report_and_start_nothing(self, seeded: Seeded) -> None:
+        ann = seeded.as_person("annotator", "2", "Ann")
+        for path in ("/report/12", "/report/12/raters.csv", "/report/12/report.json", "/audit/12"):
+            assert ann.get(path).status_code == 403
+        for path in ("/api/report", "/api/queue", "/api/audit", "/api/decisions", "/api/report/state"):
+            reply = ann.get(path, query_string={"project": NUMBER, "k": seeded.key()})
+            assert reply.status_code == 403 and "lead and reviewers" in reply.json["error"]
+        for path in ("/api/audit", "/api/queue", "/api/comparisons"):
+            assert ann.post(path, json={"project": NUMBER, "task": 101}).status_code == 403
+        rae = seeded.as_person()
+        assert rae.get("/report/12").status_code == rae.get("/audit/12").status_code == 200
+
+    @pytest.mark.parametrize(
+        "who", [None, ("annotator", "2", "Ann"), ("annotator", "9", "Rae Viewer")], ids=["key", "annotator", "other"]
+    )
+    def test_only_reviewers_decide_and_take_back(self, seeded: Seeded, who: Any) -> None:
+        seeded.services.store.decide(seeded.project, "a", "b", same=True, reviewer="Rae")
+        (kept,) = seeded.services.store.decisions(seeded.project)
+        client = seeded.client if who is None else seeded.as_person(*who)
+        body = {"project": NUMBER, "task": 102, "pairs": [["x", "y"]], "verdict": "same", "who": "Lena Vogel"}
+        for key in (seeded.key(), seeded.key("report")) if who is None else (seeded.key(),):
+            headers = {"X-Softirr-Key": key}
+            assert client.post("/api/decisions", json=body, headers=headers).status_code == 403
+            undo = client.delete(f"/api/decisions/{kept['id']}?project={NUMBER}", headers=headers)
+            assert undo.status_code == 403
+        assert seeded.services.store.decision_log(seeded.project) == [kept]
+
+
+class TestPersonalLinks:
+    def test_it_makes_the_browser_known(self, seeded: Seeded) -> None:
+        reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token()})
+        assert reply.status_code == 302 and reply.headers["Location"] == "../report/12"
+        cookie = reply.headers["Set-Cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
+        body = ask(seeded, 102, client=seeded.client).json
+        assert body["viewer"] == {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"}
+
+    def test_over_https_the_frame_on_another_host_gets_it_too(self, seeded: Seeded) -> None:
+        made = {"mode": "connected", "panel_base": "https://agreement.example"}
+        seeded.services.store.update_project(seeded.project, connection=made)
+        reply = seeded.client.get(
+            f"/enter/{NUMBER}", query_string={"t": seeded.token()}, headers={"Host": "agreement.example"}
+        )
+        assert "SameSite=None" in reply.headers["Set-Cookie"] and "Secure" in reply.headers["Set-Cookie"]
+
+    def test_an_annotators_link_leads_to_no_report(self, seeded: Seeded) -> None:
+        reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token("annotator", "2", "Ann <b>")})
+        assert reply.status_code == 200 and "Ann &lt;b&gt;" in reply.get_data(as_text=True)
+
+    def test_what_is_not_ours_or_over_is_refused(self, seeded: Seeded) -> None:
+        good = seeded.token()
+        other = Seeded.token(seeded, until=1.0)
+        for token in ("", "x", good[:-1], "A" + good, seeded.key("report"), other):
+            assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": token}).status_code == 403
+        assert seeded.client.get("/enter/13", query_string={"t": good}).status_code == 403
+        seeded.services.store.update_project(seeded.project, key_round=1)
+        assert seeded.client.get(f"/enter/{NUMBER}", query_string={"t": good}).status_code == 403
 
 
 class TestStates:
@@ -190,7 +282,7 @@ class TestStates:
 
     def test_unchanged_answer_costs_no_body(self, seeded: Seeded) -> None:
         first = ask(seeded, 101)
-        again = seeded.client.get(
+        again = seeded.as_person().get(
             "/api/panel",
             query_string={"project": NUMBER, "task": 101, "k": seeded.key()},
             headers={"If-None-Match": first.headers["ETag"]},
@@ -248,8 +340,8 @@ class TestStates:
 
 class TestDecisions:
     def send(self, seeded: Seeded, pairs: Any, verdict: str = "same", **more: Any) -> Any:
-        body = {"project": NUMBER, "task": 102, "pairs": pairs, "verdict": verdict, "who": "Rae  Viewer", **more}
-        return seeded.client.post(
+        body = {"project": NUMBER, "task": 102, "pairs": pairs, "verdict": verdict, "who": "Somebody Else", **more}
+        return seeded.as_person().post(
             "/api/decisions", json=body, headers={"X-Softirr-Key": seeded.key(), "Origin": "http://localhost"}
         )
 
@@ -265,7 +357,7 @@ class TestDecisions:
         (decision,) = after["decisions"]
         assert decision["verdict"] == "same" and decision["who"] == "Rae Viewer" and decision["when"]
         assert all(match["decision"] for match in after["matches"] if len(set(match["texts"].values())) > 1)
-        reply = seeded.client.delete(
+        reply = seeded.as_person("lead", "8", "Lee Lead").delete(
             f"/api/decisions/{decision['id']}",
             query_string={"project": NUMBER},
             headers={"X-Softirr-Key": seeded.key()},
@@ -274,6 +366,13 @@ class TestDecisions:
         seeded.score()
         assert ask(seeded, 102).json["task"]["agreement"] == before
         assert ask(seeded, 102).json["decisions"] == []
+        query = {"project": NUMBER, "k": seeded.key("report"), "log": 1}
+        log = seeded.client.get("/api/decisions", query_string=query).json["decisions"]
+        assert [(row["verdict"], row["who"], row["user"], row["known_by"]) for row in log] == [
+            ("same", "Rae Viewer", "9", "link"),
+            ("withdrawn", "Lee Lead", "8", "link"),
+        ]
+        assert log[0]["id"] == decision["id"], "what was decided stays in the log"
 
     def test_only_tasks_with_both_texts_are_scored_again(self, seeded: Seeded) -> None:
         self.send(seeded, [["heart attack", "myocardial infarction"]])

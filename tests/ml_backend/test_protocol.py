@@ -40,7 +40,15 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def client(bench: Bench) -> FlaskClient:
-    return create_app(services=bench.services).test_client()
+    """Sends what Label Studio's connection sends, the secret included."""
+    return calling(bench)
+
+
+def calling(bench: Bench) -> FlaskClient:
+    made = create_app(services=bench.services).test_client()
+    bench.connect()
+    made.environ_base["HTTP_AUTHORIZATION"] = bench.caller()["Authorization"]
+    return made
 
 
 def known(bench: Bench, *, secret: str | None = "the secret", **columns: Any) -> int:
@@ -93,11 +101,11 @@ class TestHealthSetupVersions:
         assert (reply.status_code, reply.json) == (200, {"model_version": MODEL_VERSION})
         assert client.post("/predict", json=predict_body([])).json["model_version"] == MODEL_VERSION
 
-    def test_setup_notes_the_project_and_wakes_a_job(self, client: FlaskClient, bench: Bench) -> None:
+    def test_setup_notes_the_options_and_wakes_a_job(self, client: FlaskClient, bench: Bench) -> None:
         client.post("/setup", json={**SETUP, "extra_params": {"measure": "jaccard", "controls": "findings"}})
         row = bench.row
         assert row["extra_params"] == {"measure": "jaccard", "controls": ["findings"]}
-        assert row["origins"] == ["http://localhost:8081"]
+        assert row["origins"] == [], "the request does not say where Label Studio is opened"
         assert bench.store.wanted() == [row["id"]]
         bench.store.take_wanted(row["id"])
         bench.store.update_project(row["id"], pulled_at=1.0)
@@ -119,6 +127,9 @@ class TestHealthSetupVersions:
             ("{", "not valid JSON"),
             ([1], "expected an object"),
             ({"controls": []}, "controls must be"),
+            ({"measure": "llm-verbalised:http://192.0.2.1/v1"}, "SOFTIRR_ALLOWED_MEASURES"),
+            ({"measure": "embedding:/tmp/model"}, "SOFTIRR_ALLOWED_MEASURES"),
+            ({"reviewers": ["1"]}, "only be set by softirr-ls"),
         ],
     )
     def test_unusable_options_are_said_in_a_sentence(self, client: FlaskClient, options: Any, says: str) -> None:
@@ -194,7 +205,7 @@ class TestPredict:
     def test_the_budget_ends_the_computing(self, tmp_path: Path) -> None:
         bench = Bench(tmp_path, predict_budget_seconds=1e-9)
         known(bench)
-        client = create_app(services=bench.services).test_client()
+        client = calling(bench)
         tasks = [predict_task(n, {1: ["fever"], 2: ["fever"]}) for n in range(1, 60)]
         results = client.post("/predict", json=predict_body(tasks)).json["results"]
         assert len(results) == 59
@@ -255,8 +266,12 @@ class TestWebhook:
     def test_removed_tasks_are_looked_at_again(self, client: FlaskClient, bench: Bench) -> None:
         task = bench.fake.add_task({1: ["a"], 2: ["b"]})
         bench.sync()
-        known(bench, secret=None)
-        client.post("/webhook", json={"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": NUMBER}})
+        known(bench)
+        client.post(
+            "/webhook",
+            json={"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": NUMBER}},
+            headers={SECRET_HEADER: "the secret"},
+        )
         bench.services.background.drain()
         assert bench.store.suspects(bench.row["id"]) == [task]
 
@@ -271,25 +286,30 @@ class TestWebhook:
         self, client: FlaskClient, bench: Bench, headers: dict[str, str]
     ) -> None:
         known(bench)
+        del client.environ_base["HTTP_AUTHORIZATION"]
         reply = client.post("/webhook", json={"action": "TASKS_CREATED", "project": {"id": NUMBER}}, headers=headers)
         assert reply.status_code == 403
         assert "softirr-ls connect" in reply.json["error"]
         bench.services.background.drain()
         assert bench.store.wanted() == []
 
-    def test_the_automatic_webhook_of_a_project_registered_by_hand(self, client: FlaskClient, bench: Bench) -> None:
-        key = known(bench, secret=None)
-        body = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 12}], "project": {"id": NUMBER}}
-        assert client.post("/webhook", json=body).status_code == 202
+    def test_the_secret_of_another_project_is_no_secret(self, client: FlaskClient, bench: Bench) -> None:
+        known(bench)
+        other = bench.store.ensure_project(URL, 77)["id"]
+        bench.store.update_project(other, connection={"mode": "connected"}, webhook_secret="theirs")
+        body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
+        assert client.post("/webhook", json=body, headers={SECRET_HEADER: "theirs"}).status_code == 403
         bench.services.background.drain()
-        assert bench.store.wanted() == [key]
+        assert bench.store.wanted() == []
 
     def test_a_late_call_for_a_disconnected_project_wakes_nothing(self, client: FlaskClient, bench: Bench) -> None:
-        key = known(bench, secret=None)
+        key = known(bench)
         bench.store.update_project(key, connection={})
-        for action in ("TASKS_CREATED", "START_TRAINING"):
-            client.post("/webhook", json={"action": action, "project": {"id": NUMBER}})
-        client.post("/predict", json=predict_body([predict_task(1, {1: ["a"], 2: ["b"]})]))
+        for headers in ({}, {SECRET_HEADER: "the secret"}):
+            body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
+            assert client.post("/webhook", json=body, headers=headers).status_code == 403
+        predict = predict_body([predict_task(1, {1: ["a"], 2: ["b"]})])
+        assert client.post("/predict", json=predict).status_code == 403
         bench.services.background.drain()
         assert bench.store.wanted() == []
 
@@ -303,37 +323,54 @@ class TestWebhook:
         assert bench.store.wanted() == []
 
 
-class TestBasicAuth:
+class TestSecrets:
+    """Every endpoint but /health needs the secret that `connect` made, or the operator's user and password."""
+
     @pytest.fixture
     def guarded(self, tmp_path: Path) -> Iterator[tuple[Bench, FlaskClient]]:
         bench = Bench(tmp_path, basic_auth_user="us", basic_auth_pass="pass word")
         yield bench, create_app(services=bench.services).test_client()
         bench.store.close()
 
-    @pytest.mark.parametrize(
-        ("method", "path"),
-        [("GET", "/health"), ("GET", "/versions"), ("POST", "/setup"), ("POST", "/predict"), ("GET", "/metrics")],
-    )
-    def test_every_protocol_route_asks_for_it(self, guarded: tuple[Bench, FlaskClient], method: str, path: str) -> None:
+    ROUTES = (("GET", "/"), ("GET", "/versions"), ("POST", "/setup"), ("POST", "/predict"), ("GET", "/metrics"))
+
+    @pytest.mark.parametrize(("method", "path"), ROUTES)
+    def test_each_route(self, guarded: tuple[Bench, FlaskClient], method: str, path: str) -> None:
         bench, client = guarded
         known(bench)
+        other = bench.store.ensure_project(URL, 77)["id"]
+        bench.store.update_project(other, connection={"mode": "connected"})
         body = None if method == "GET" else {**SETUP, **predict_body([])}
-        for wrong in ({}, {"Authorization": "Basic !"}, {"Authorization": "Bearer x"}, {"Authorization": "Basic dTpw"}):
-            reply = client.open(path, method=method, json=body, headers=wrong)
+        wrong = [
+            {},
+            *({"Authorization": given} for given in ("Basic !", "Bearer x", "Basic dTpw", "Basic c29mdGlycjo=")),
+        ]
+        for headers in (*wrong, *([bench.caller(77)] if body else []), bench.caller(78)):
+            reply = client.open(path, method=method, json=body, headers=headers)
             assert reply.status_code == 401
             assert reply.json["error"].endswith(".")
             assert "pass word" not in reply.text
         assert client.open(path, method=method, json=body, headers=BASIC).status_code == 200
+        if path != "/metrics":
+            assert client.open(path, method=method, json=body, headers=bench.caller()).status_code == 200
 
-    def test_the_webhook_has_its_secret_instead(self, guarded: tuple[Bench, FlaskClient]) -> None:
-        """Label Studio sends no basic auth there."""
+    def test_health_is_open(self, guarded: tuple[Bench, FlaskClient]) -> None:
+        assert guarded[1].get("/health", headers={"Host": "anything.example"}).json["status"] == "UP"
+
+    def test_new_keys_end_the_old_secret(self, guarded: tuple[Bench, FlaskClient]) -> None:
+        bench, client = guarded
+        key, old = known(bench), bench.caller()
+        bench.store.update_project(key, key_round=1)
+        assert client.post("/setup", json=SETUP, headers=old).status_code == 401
+        assert client.post("/setup", json=SETUP, headers=bench.caller()).status_code == 200
+
+    def test_start_training_comes_over_the_connection(self, guarded: tuple[Bench, FlaskClient]) -> None:
         bench, client = guarded
         known(bench)
-        body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
-        assert client.post("/webhook", json=body, headers={SECRET_HEADER: "the secret"}).status_code == 202
         training = {"action": "START_TRAINING", "project": {"id": NUMBER}}
-        assert client.post("/webhook", json=training).status_code == 401
-        assert client.post("/webhook", json=training, headers=BASIC).status_code == 202
+        assert client.post("/webhook", json=training).status_code == 403
+        for headers in (BASIC, bench.caller()):
+            assert client.post("/webhook", json=training, headers=headers).status_code == 202
 
 
 BROKEN: list[Any] = [
@@ -388,7 +425,8 @@ class TestBrokenRequests:
         known(bench)
         body = BROKEN[number]
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        reply = client.post(path, data=data, content_type="application/json", headers={SECRET_HEADER: "the secret"})
+        headers = {SECRET_HEADER: "the secret"} if path == "/webhook" else {}
+        reply = client.post(path, data=data, content_type="application/json", headers=headers)
         if reply.status_code >= 300:
             assert 400 <= reply.status_code < 500
             assert reply.json["error"].endswith(".")
@@ -431,7 +469,8 @@ class TestBrokenRequests:
     def test_a_body_beyond_the_limit(self, bench: Bench) -> None:
         app = create_app(services=bench.services)
         app.config["MAX_CONTENT_LENGTH"] = 1000
-        reply = app.test_client().post("/predict", data=b"x" * 2000)
+        headers = bench.connect()
+        reply = app.test_client().post("/predict", data=b"x" * 2000, content_type="application/json", headers=headers)
         assert 400 <= reply.status_code < 500
         assert reply.json["error"].endswith(".")
 
@@ -443,12 +482,17 @@ class TestBrokenRequests:
         assert reply.status_code in (404, 405)
         assert reply.json["error"].endswith(".")
 
-    def test_a_foreign_project_is_refused_and_not_made(self, client: FlaskClient, bench: Bench) -> None:
-        for path, body in {"/predict": predict_body([]), "/webhook": {"action": "TASKS_CREATED", "project": 4}}.items():
-            reply = client.post(path, json=body)
+    def test_a_foreign_project_is_refused_and_not_made(self, tmp_path: Path) -> None:
+        bench = Bench(tmp_path, basic_auth_user="us", basic_auth_pass="pass word")
+        client = create_app(services=bench.services).test_client()
+        for path in ("/setup", "/predict", "/webhook"):
+            body = {**SETUP, **predict_body([]), "action": "START_TRAINING"}
+            assert client.post(path, json=body).status_code == 403
+            reply = client.post(path, json=body, headers=BASIC)
             assert reply.status_code == 404
             assert f"Project {NUMBER} is not connected" in reply.json["error"]
         assert bench.store.projects() == []
+        bench.store.close()
 
     def test_a_database_that_is_away_is_a_500_without_a_text(
         self, client: FlaskClient, bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -469,9 +513,12 @@ def test_a_web_worker_loads_no_model_library() -> None:
     loaded = _loaded_by(
         "import tempfile; from ml_backend.app import create_app; from ml_backend.settings import Settings; "
         "s = Settings.from_environment({}, data=tempfile.mkdtemp()); a = create_app(s); "
-        "a.extensions['softirr'].store.migrate(); c = a.test_client(); "
-        f"assert c.post('/setup', json={SETUP!r}).status_code == 200; "
-        f"assert c.post('/predict', json={predict_body([predict_task(1, {1: ['fever'], 2: ['rash']})])!r}).status_code == 200"
+        "t = a.extensions['softirr'].store; t.migrate(); c = a.test_client(); "
+        f"r = t.ensure_project(s.label_studio_url, {NUMBER}); t.update_project(r['id'], connection={{'mode': 'connected'}}); "
+        "from ml_backend.access import Keys; "
+        f"h = {{'auth': ('softirr', Keys(t.secret()).password({NUMBER}))}}; "
+        f"assert c.post('/setup', json={SETUP!r}, **h).status_code == 200; "
+        f"assert c.post('/predict', json={predict_body([predict_task(1, {1: ['fever'], 2: ['rash']})])!r}, **h).status_code == 200"
     )
     assert "flask" in loaded
     assert not loaded & {"torch", "transformers", "matplotlib"}

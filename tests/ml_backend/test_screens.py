@@ -130,7 +130,7 @@ def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chr
     assert pulls.startswith("Without Chloé Martin it would be ") and pulls in terminal
     target = page.inner_text("#target")
     assert target.startswith("The target of 0.90 is not met") and target in terminal
-    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key()}")
+    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
     facts = page.locator(".sirr-facts")
     facts.wait_for()
     said = facts.inner_text()
@@ -160,7 +160,7 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     page.wait_for_url(lambda url: "diagnosis" in url)
     other = page.inner_text("#headline-value")
     assert other != shown and other in fields["diagnosis"] and "diagnosis" in page.inner_text("h1")
-    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key()}")
+    page.goto(f"{made.url}/panel?project={NUMBER}&task=101&k={seeded.key('report')}")
     page.locator(".sirr-facts").wait_for()
     said = page.inner_text(".sirr-facts")
     assert "Whole project, findings" in said and f"alpha {shown}" in said

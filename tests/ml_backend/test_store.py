@@ -259,6 +259,27 @@ class TestDecisions:
         assert (row["same"], row["reviewer"], row["task"]) == (False, "Ben", None)
         assert store.undecide(project, "fever", text)
         assert not store.undecide(project, "fever", text)
+        assert store.decisions(project) == store.decisions(project, texts=["fever", text]) == []
+
+    def test_the_log_only_grows(self, store: Store, project: int) -> None:
+        store.decide(project, "a", "b", same=True, reviewer="Ann", reviewer_id="2", known_by="session")
+        before = store.decision_log(project)
+        store.decide(project, "b", "a", same=False, reviewer="Ben", reviewer_id="3", known_by="link")
+        store.decide(project, "a", "c", same=True)
+        assert [(row["text_b"], row["same"]) for row in store.decisions(project)] == [("b", False), ("c", True)]
+        assert [row["text_b"] for row in store.decisions(project, texts=["b", "a"])] == ["b"]
+        assert store.undecide(project, "a", "b", reviewer="Cleo", reviewer_id="4", known_by="session")
+        assert [row["text_b"] for row in store.decisions(project)] == ["c"]
+        log = store.decision_log(project)
+        assert log[:1] == before
+        assert [(row["reviewer"], row["withdrawn"]) for row in log] == [
+            ("Ann", False),
+            ("Ben", False),
+            ("", False),
+            ("Cleo", True),
+        ]
+        store.decide(project, "a", "b", same=True)
+        assert [(row["text_b"], row["same"]) for row in store.decisions(project)] == [("c", True), ("b", True)]
 
     def test_a_judgement_needs_two_texts(self, store: Store, project: int) -> None:
         with pytest.raises(InputError, match="needs two texts"):

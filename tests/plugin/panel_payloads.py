@@ -87,7 +87,7 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "suggestion": ["fever", "pneumonia of the left lower lobe", "cough"],
         "excluded": [{"rater": ids[1], "reason": "older answer of the same rater"}],
         "provenance": {"measure": "nli", "model": "bundled", "computed_at": "2026-11-20T13:11:29Z"},
-        "viewer": {"can_decide": True, "name": None, "asks_name": True},
+        "viewer": {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"},
         "links": {"report": "http://localhost:9090/report/12"},
         "how_to_accept": "To take it over, open the tab “agreement” above and choose “Duplicate Annotation” in its menu.",
         "decisions": [],
@@ -149,7 +149,7 @@ def decided() -> dict[str, Any]:
         "pairs": [{"raters": ["2", "3"], "equivalence": 1.0, "decision": one}],
     }
     payload["decisions"] = [one, two]
-    payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "asks_name": False}
+    payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"}
     payload["provenance"]["calibrated"] = 73
     return payload
 

@@ -56,7 +56,11 @@ class TestPlugin:
 
         def backend(route: Any) -> None:
             path = route.request.url.removeprefix(BACKEND)
-            headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-Softirr-Key"}
+            headers = {
+                "Access-Control-Allow-Origin": "http://ls.example",
+                "Access-Control-Allow-Credentials": "true",
+                "Access-Control-Allow-Headers": "X-Softirr-Key",
+            }
             if path.startswith("/panel/static/current/"):
                 route.fulfill(path=PLUGIN / "panel" / path.rpartition("/")[2], headers=headers)
             elif route.request.method == "OPTIONS":
