@@ -17,7 +17,17 @@ from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, effective
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.store import Row, is_connected
-from ml_backend.web.callers import Refused, host_is_known, is_operator, json_body, keys, project_number, refused, require_connection, services
+from ml_backend.web.callers import (
+    Refused,
+    host_is_known,
+    is_operator,
+    json_body,
+    keys,
+    project_number,
+    refused,
+    require_connection,
+    services,
+)
 from ml_backend.web.health import details
 from softirr.errors import InputError
 
