@@ -12,7 +12,8 @@
 from softirr.errors import InputError, SoftirrError
 from softirr.measures import measure
 from softirr.report.agreement import AgreementReport, agreement, item_agreement
-from softirr.tables.annotations import AnnotationTable, Answer, Excluded, read
+from softirr.tables.files import read
+from softirr.tables.table import AnnotationTable, Answer, Excluded
 
 __all__ = [
     "AgreementReport",

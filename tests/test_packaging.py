@@ -100,10 +100,10 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         expected = {
             re.sub("^plugin/", "ml_backend/plugin/", name)
             for name in tracked.stdout.splitlines()
-            if (root / name).exists() and not re.match(r"softirr/lab/\w+/(results|words)/", name)
+            if (root / name).exists() and not re.match(r"softirr/lab/\w+/(results|word_lists)/", name)
         }
         assert expected - names == set()
-    assert not [name for name in names if re.match(r"softirr/lab/\w+/(results|words)/", name)]
+    assert not [name for name in names if re.match(r"softirr/lab/\w+/(results|word_lists)/", name)]
     strangers = [name for name in names if not name.startswith(("softirr", "ml_backend")) or "__pycache__" in name]
     assert strangers == []
 

@@ -9,7 +9,7 @@ from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import overlapping
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
-from softirr.tables.annotations import label_studio_answers
+from softirr.tables.labelstudio import label_studio_answers
 from softirr.text import normalise
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"

@@ -18,7 +18,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 
 DEFAULT = 60
 FEWEST, MOST = 10, 2000

@@ -8,7 +8,7 @@ from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_rows import rows_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
-from softirr.tables.annotations import SKIPPED
+from softirr.tables.table import SKIPPED
 
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
 HOW_TO_ACCEPT = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from ml_backend.scoring.model_turns import Turns
 from ml_backend.settings import ProjectSettings
-from softirr.tables.annotations import AnnotationTable, Answer, Excluded
+from softirr.tables.table import AnnotationTable, Answer, Excluded
 
 Progress = Callable[[int, int], Any]
 PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap

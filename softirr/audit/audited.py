@@ -31,10 +31,10 @@ from softirr.measures.cache import MemoryCache, PairCache
 from softirr.provenance import Progress
 from softirr.report.agreement import AgreementReport, agreement
 from softirr.report.objects import Expected
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.cells import plain_cell
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
+from softirr.tables.table import AnnotationTable
 from softirr.text import normalise
 
 __all__ = [

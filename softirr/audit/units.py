@@ -16,8 +16,8 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
-from softirr.tables.annotations import AnnotationTable, Answer
 from softirr.tables.ratings import Ints, Ratings
+from softirr.tables.table import AnnotationTable, Answer
 
 _POOL = 20_000
 """Pairs of answers of different items that stand for all of them, where the measure is cheap; half as many of sets."""

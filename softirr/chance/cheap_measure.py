@@ -14,8 +14,8 @@ from softirr.matching.assignment import AnswerScorer
 from softirr.measures import BlockMeasure, Measure, measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Ints
+from softirr.tables.table import AnnotationTable
 
 LEXICAL = "indel+jaccard"
 """Letters and words together go better with meaning than either: fewer pairs are needed than with one of them."""

@@ -224,7 +224,7 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments import compare as comparing
     from softirr.lab.experiments import recommend, sheet
     from softirr.lab.experiments.output import write, write_text
-    from softirr.tables.annotations import read
+    from softirr.tables.files import read
 
     measures = _measures(arguments)
     table = read(

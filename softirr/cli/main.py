@@ -193,7 +193,7 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 
 def _table(arguments: argparse.Namespace) -> Any:
-    from softirr.tables.annotations import read
+    from softirr.tables.files import read
 
     table = read(
         arguments.file,

@@ -19,7 +19,7 @@ from softirr.errors import InputError
 
 if TYPE_CHECKING:
     from softirr.measures.pairs import PairScorer
-    from softirr.tables.annotations import AnnotationTable
+    from softirr.tables.table import AnnotationTable
 
 Method = Literal["optimal", "greedy"]
 METHODS: tuple[str, ...] = ("optimal", "greedy")

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.errors import InputError
-from softirr.tables.annotations import contents as contents
+from softirr.tables.files import contents
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "isotonic", "platt"]

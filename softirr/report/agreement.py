@@ -35,8 +35,8 @@ from softirr.report.objects import (
     RaterAgreement,
     RaterPairAgreement,
 )
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Marginals, Ratings
+from softirr.tables.table import AnnotationTable
 
 __all__ = [
     "AgreementReport",

@@ -10,8 +10,8 @@ import numpy as np
 from softirr.matching.consensus import Consensus, consensus
 from softirr.measures.pairs import PairScorer
 from softirr.report.objects import ItemAgreement
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
+from softirr.tables.table import AnnotationTable
 
 _AT_ONCE = 1 << 20
 _CERTAIN = 1e-12

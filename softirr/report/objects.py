@@ -10,7 +10,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
 from softirr.provenance import Provenance
 from softirr.report.headline import headline, without_each_rater
-from softirr.tables.annotations import Excluded
+from softirr.tables.table import Excluded
 
 
 @dataclass(frozen=True)

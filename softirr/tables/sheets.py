@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from softirr.errors import InputError
-from softirr.tables.annotations import contents as contents
-from softirr.tables.annotations import long_fields as long_fields
 from softirr.tables.cells import cell_text
+from softirr.tables.files import contents, long_fields
 
 SAME = "same"
 DIFFERENT = "different"

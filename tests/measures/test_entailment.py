@@ -16,7 +16,7 @@ from softirr.measures import DirectionalMeasure, measure
 from softirr.measures.base import CheckedMeasure
 from softirr.measures.cache import MemoryCache
 from softirr.measures.pairs import PairScorer
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}

@@ -28,7 +28,8 @@ from ml_backend.store.store import Store
 from ml_backend.sync.project_sync import ProjectSync, SyncResult
 from softirr.measures import measure
 from softirr.report.agreement import item_agreement
-from softirr.tables.annotations import AnnotationTable, label_studio_answers
+from softirr.tables.labelstudio import label_studio_answers
+from softirr.tables.table import AnnotationTable
 
 URL = "http://labels.example"
 NUMBER = 4

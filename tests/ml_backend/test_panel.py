@@ -241,7 +241,7 @@ class TestPersonalLinks:
 class TestStates:
     def test_ready_says_the_same_as_the_science(self, seeded: Seeded) -> None:
         from softirr.report.agreement import item_agreement
-        from softirr.tables.annotations import AnnotationTable, Answer
+        from softirr.tables.table import AnnotationTable, Answer
 
         answers = [Answer("101", rater, tuple(texts)) for rater, texts in TASKS[101].items()]
         (item,) = item_agreement(AnnotationTable.from_answers(answers), "indel")

@@ -10,7 +10,7 @@ from ml_backend.report.people import tendency_words
 from ml_backend.scoring.disagreements import disagreements
 from softirr.provenance import Provenance
 from softirr.report.agreement import item_agreement
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 
 ENTAILS = {
     ("pneumonia", "chest infection"): 0.9,

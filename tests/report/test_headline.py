@@ -11,7 +11,7 @@ from softirr.report.headline import (
     who_pulls_down,
     without_each_rater,
 )
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 
 TEXTS = {
     "1": {"a": "fever", "b": "fever", "c": "rash"},

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softirr import InputError, agreement, read
-from softirr.tables.annotations import AnnotationTable, Answer, Excluded
+from softirr.tables.table import AnnotationTable, Answer, Excluded
 
 ODD: list[Any] = [None, 0, 1.5, -3, True, False, "", "7", [], [1], ["x", 2], {}, {"x": 1}]
 

@@ -16,7 +16,7 @@ from softirr.lab.bench.inference_contenders import label_order, pipeline_way, sh
 from softirr.measures import measure
 from softirr.measures.cache import MemoryCache
 from softirr.report.agreement import agreement
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 
 PERMUTATIONS = 3
 """The paper's D."""

@@ -14,8 +14,8 @@ from softirr.lab.experiments.synthetic import NamedMeasure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.report.agreement import agreement
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.table import AnnotationTable
 
 SHOWN = 30
 """Text pairs in the table of those on which measures differ most."""

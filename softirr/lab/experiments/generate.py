@@ -31,7 +31,7 @@ from typing import Literal
 
 from softirr.errors import InputError
 from softirr.lab.experiments.draw import Draw
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import Terminology
 
 Setting = Literal["paper", "hard", "sets"]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from softirr.chance import estimates as chances
 from softirr.coefficients.summary import COEFFICIENTS, Summary, summarise
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.table import AnnotationTable
 
 Overlap = Literal["jaccard", "dice", "equal"]
 

@@ -20,8 +20,8 @@ from softirr.measures import Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.calibration import cross_validated, fit
 from softirr.measures.pairs import PairScorer
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats
+from softirr.tables.table import AnnotationTable
 
 FEWEST = PAIRS
 FEWEST_EACH = 5

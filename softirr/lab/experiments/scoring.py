@@ -20,8 +20,8 @@ from softirr.measures import Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.report.agreement import Summary, summarise
-from softirr.tables.annotations import AnnotationTable
 from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.table import AnnotationTable
 from softirr.text import normalise
 
 ChanceMethod = Literal["permutation", "exact"]

@@ -39,7 +39,7 @@ class WordList:
 def read_list(name: str) -> WordList:
     """One list: a concept a line, its wordings between bars, remarks behind a hash; concepts below a line that begins with ``>`` are kinds of it."""
     try:
-        text = resources.files("softirr.lab.training").joinpath("words", f"{name}.txt").read_text(encoding="utf-8")
+        text = resources.files("softirr.lab.training").joinpath("word_lists", f"{name}.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError("The word lists for training are not in the installed package: use a checkout.") from None
     groups: list[tuple[str, ...]] = []

@@ -16,7 +16,7 @@ from softirr.lab.experiments import recommend as task
 from softirr.lab.experiments import sheet as sheets
 from softirr.lab.experiments.generate import Generator, Population
 from softirr.lab.experiments.synthetic import NamedMeasure
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import Terminology
 
 

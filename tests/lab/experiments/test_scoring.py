@@ -20,7 +20,7 @@ from softirr.lab.experiments.scoring import Chance, SharedScorer, score_populati
 from softirr.lab.experiments.store import AuditRow, PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, measure_key, pairs_of, run, split_label
 from softirr.measures import measure
-from softirr.tables.annotations import AnnotationTable, Answer
+from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import Terminology
 
 EXACT = Chance("exact")

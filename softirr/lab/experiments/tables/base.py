@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from softirr.errors import InputError
-from softirr.tables.annotations import AnnotationTable, Answer, Excluded
+from softirr.tables.table import AnnotationTable, Answer, Excluded
 from softirr.text import normalise
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.lab.experiments.tables.base import Coded, GoldTable
-from softirr.tables.annotations import Excluded
+from softirr.tables.table import Excluded
 from softirr.terminology import read_table, read_text
 
 _PHASES = (1, 2)

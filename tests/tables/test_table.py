@@ -8,8 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softirr.errors import InputError
-from softirr.tables import annotations
-from softirr.tables.annotations import AnnotationTable, Answer, Excluded, label_studio_answers, read, text_controls
+from softirr.tables.files import read
+from softirr.tables.labelstudio import label_studio_answers, text_controls
+from softirr.tables.table import (
+    COPIED,
+    COPIED_AND_EDITED,
+    DRAFT,
+    NO_RATER,
+    OLDER_DUPLICATE,
+    SKIPPED,
+    AnnotationTable,
+    Answer,
+    Excluded,
+)
 from softirr.text import normalise
 
 
@@ -93,13 +104,13 @@ class TestLabelStudio:
         answers, excluded = label_studio_answers(made, control="findings")
         assert answers == [Answer("5", "2", ("new",)), Answer("5", "7", ())]
         assert [(e.rater, e.reason) for e in excluded] == [
-            ("1", annotations.SKIPPED),
-            ("2", annotations.OLDER_DUPLICATE),
-            ("3", annotations.COPIED),
-            ("4", annotations.COPIED_AND_EDITED),
-            ("", annotations.NO_RATER),
-            ("6", annotations.COPIED),
-            ("h@example.com", annotations.DRAFT),
+            ("1", SKIPPED),
+            ("2", OLDER_DUPLICATE),
+            ("3", COPIED),
+            ("4", COPIED_AND_EDITED),
+            ("", NO_RATER),
+            ("6", COPIED),
+            ("h@example.com", DRAFT),
         ]
 
     def test_the_newest_answer_counts_wherever_it_stands(self):
@@ -173,7 +184,7 @@ class TestJsonl:
         ]
         table = read(io.StringIO("\n".join(json.dumps(line) for line in lines)))
         assert rows(table) == {("1", "a", ("new",)), ("2", "b", ())}
-        assert table.excluded == (Excluded("1", "a", annotations.OLDER_DUPLICATE),)
+        assert table.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
 
     def test_a_number_is_not_the_string_of_it(self):
         with pytest.raises(InputError, match="line 1: texts is not a list of strings"):

@@ -1,0 +1,273 @@
+"""Answers in the tasks of Label Studio: which annotations count, and the JSON export as a table."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables import export_check
+from softirr.tables.table import (
+    COPIED,
+    COPIED_AND_EDITED,
+    DRAFT,
+    NO_RATER,
+    OLDER_DUPLICATE,
+    SKIPPED,
+    AnnotationTable,
+    Answer,
+    Excluded,
+)
+
+__all__ = ["AGREEMENT_VERSION", "export_table", "label_studio_answers", "text_controls"]
+
+AGREEMENT_VERSION = "agreement"
+"""``model_version`` of our own predictions: never a rater."""
+
+
+def label_studio_answers(
+    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False
+) -> tuple[list[Answer], list[Excluded]]:
+    """Answers in one task of a Label Studio JSON export or of its API, and those that don't count.
+
+    Skipped annotations, drafts, answers copied from a prediction and older answers of one rater are excluded with the reason.
+
+    Parameters
+    ----------
+    task : mapping
+        With ``id``, ``annotations`` and, where present, ``drafts`` and ``predictions``.
+    control : str or None
+        ``from_name`` of the TextArea; None takes every TextArea.
+    predictions_as_raters : bool
+        Count each model version's newest prediction as the answer of a rater ``model:VERSION``.
+    """
+    item = _task_id(task)
+    answers: dict[str, tuple[tuple[str, str, int], Answer]] = {}
+    excluded: list[Excluded] = []
+
+    def keep_newest(rater: str, source: Mapping[str, Any]) -> None:
+        dated = _age(source), Answer(item, rater, _texts(source, control))
+        if rater in answers:
+            excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
+            dated = max(dated, answers[rater], key=lambda pair: pair[0])
+        answers[rater] = dated
+
+    for annotation in _mappings(task.get("annotations")):
+        rater = _user(annotation.get("completed_by"))
+        copied = _copied(annotation, control)
+        if annotation.get("was_cancelled"):
+            excluded.append(Excluded(item, rater or "", SKIPPED))
+        elif rater is None:
+            excluded.append(Excluded(item, "", NO_RATER))
+        elif copied:
+            excluded.append(Excluded(item, rater, copied))
+        else:
+            keep_newest(rater, annotation)
+    for draft in _mappings(task.get("drafts")):
+        excluded.append(Excluded(item, _user(draft.get("user")) or "", DRAFT))
+    if predictions_as_raters:
+        for prediction in _mappings(task.get("predictions")):
+            version = prediction.get("model_version") or ""
+            if version != AGREEMENT_VERSION:
+                keep_newest(f"model:{version}", prediction)
+    return [answer for _, answer in answers.values()], excluded
+
+
+def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """``from_name`` of every TextArea that has a result in the tasks' annotations, in order of appearance."""
+    names: dict[str, None] = {}
+    for task in tasks:
+        for annotation in _mappings(task.get("annotations")):
+            for region in _mappings(annotation.get("result")):
+                if region.get("type") == "textarea" and isinstance(region.get("from_name"), str):
+                    names[region["from_name"]] = None
+    return tuple(names)
+
+
+def _task_id(task: Mapping[str, Any]) -> str:
+    if not isinstance(task.get("id"), int | str):
+        raise InputError("A task of the export has no id.")
+    return str(task["id"])
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The mappings in a list; exports hold bare ids where objects were not asked for."""
+    if isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, Mapping))
+
+
+def _user(value: Any) -> str | None:
+    """Id of a user: Label Studio gives a number, an object or an email address."""
+    if isinstance(value, Mapping):
+        value = value.get("id", value.get("email"))
+    return None if value is None or isinstance(value, bool) else str(value)
+
+
+def _regions(source: Mapping[str, Any], control: str | None) -> Iterator[Mapping[str, Any]]:
+    for region in _mappings(source.get("result")):
+        if region.get("type") == "textarea" and control in (None, region.get("from_name")):
+            yield region
+
+
+def _texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
+    """All strings of the control: one result with several strings and several results with one are the same answer."""
+    texts: list[str] = []
+    for region in _regions(source, control):
+        value = region.get("value")
+        text = value.get("text") if isinstance(value, Mapping) else None
+        texts.extend(part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str))
+    return tuple(texts)
+
+
+def _copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
+    origins = {
+        str(region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual"))
+        for region in _regions(annotation, control)
+    }
+    if "prediction" in origins:
+        return COPIED
+    return COPIED_AND_EDITED if "prediction-changed" in origins else None
+
+
+def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Sort key for "newest": ISO dates of one server sort as strings."""
+    number = source.get("id")
+    return (
+        str(source.get("updated_at") or ""),
+        str(source.get("created_at") or ""),
+        number if isinstance(number, int) else 0,
+    )
+
+
+def export_table(
+    name: str, text: str, *, control: str | None, casefold: bool, predictions_as_raters: bool
+) -> AnnotationTable:
+    """The table of a JSON export.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    text : str
+        Its content, a JSON list.
+    control, casefold, predictions_as_raters
+        As for :func:`softirr.read`.
+
+    Raises
+    ------
+    InputError
+        If it is damaged or no export; the message says where.
+    """
+    tasks, places = _tasks(name, text, predictions=predictions_as_raters)
+    control = _choose_control(name, tasks, control)
+    for position, wrong in export_check.check_control(tasks, control):
+        raise _damaged(name, text, places[position], tasks[position], wrong)
+    return _from_label_studio(tasks, control, casefold, predictions_as_raters)
+
+
+def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str, Any]], list[int]]:
+    """The tasks of an export and where each begins: what is no task ends the reading before the rest takes memory."""
+    decoder = export_check.decoder()
+    tasks: list[Mapping[str, Any]] = []
+    places: list[int] = []
+    try:
+        place = _after_space(text, _after_space(text, 0) + 1)
+        while text[place : place + 1] != "]" or tasks:
+            places.append(place)
+            task, place = decoder.raw_decode(text, place)
+            tasks.append(_checked_task(name, task, len(tasks) + 1))
+            try:
+                export_check.check_annotations(task)
+                if predictions:
+                    export_check.check_predictions(task)
+            except export_check.Damage as damage:
+                raise _damaged(name, text, places[-1], task, str(damage)) from None
+            place = _after_space(text, place)
+            if text[place : place + 1] != ",":
+                break
+            place = _after_space(text, place + 1)
+        if text[place : place + 1] != "]":
+            raise json.JSONDecodeError("Expecting ',' or ']' after a task", text, place)
+        rest = _after_space(text, place + 1)
+        if rest != len(text):
+            raise json.JSONDecodeError("Extra data", text, rest)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name} is not valid JSON: {error.msg} on line {error.lineno}.") from None
+    except RecursionError:
+        raise InputError(f"{name} is not valid JSON: it is nested too deeply.") from None
+    except InputError:
+        raise
+    except export_check.RepeatedKey as error:
+        line = _line(text, places[-1])
+        raise InputError(f"{name}, line {line}: task number {len(places)} has the key {error} twice.") from None
+    except ValueError:
+        raise InputError(f"{name} is not valid JSON: it holds an impossible number.") from None
+    if not tasks:
+        raise InputError(f"{name} holds no tasks.")
+    return tasks, places
+
+
+def _damaged(name: str, text: str, place: int, task: Mapping[str, Any], wrong: str) -> InputError:
+    return InputError(f"{name}, line {_line(text, place)}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
+
+
+def _line(text: str, place: int) -> int:
+    """Number of the line, from 1, that a place in a text is on."""
+    return text.count("\n", 0, place) + 1
+
+
+def _after_space(text: str, place: int) -> int:
+    """The next place that is no JSON white space."""
+    found = _JSON_SPACE.match(text, place)
+    return found.end() if found else place
+
+
+_JSON_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(task, Mapping) or "annotations" not in task:
+        raise InputError(
+            f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
+            "(export with the format JSON, not JSON_MIN)."
+        )
+    identifier = task.get("id")
+    if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
+        raise InputError(f"{name}: task number {number} has no id.")
+    return task
+
+
+def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | None) -> str:
+    found = text_controls(tasks)
+    if not found:
+        raise InputError(f"{name} has no TextArea answers: no annotation holds a result of type textarea.")
+    if control is None:
+        if len(found) > 1:
+            raise InputError(f"{name} has several TextArea controls ({_listed(found)}): choose one with --control.")
+        return found[0]
+    if control not in found:
+        raise InputError(f"{name} has no TextArea named {control!r}; it has {_listed(found)}.")
+    return control
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join("".join(mark if mark.isprintable() else "?" for mark in name) for name in names)
+
+
+def _from_label_studio(
+    tasks: list[Mapping[str, Any]], control: str, casefold: bool, predictions_as_raters: bool
+) -> AnnotationTable:
+    answers: list[Answer] = []
+    excluded: list[Excluded] = []
+    seen: set[str] = set()
+    for task in tasks:
+        identifier = _task_id(task)
+        if identifier in seen:
+            raise InputError(f"The export holds task {identifier} twice.")
+        seen.add(identifier)
+        given, left_out = label_studio_answers(task, control=control, predictions_as_raters=predictions_as_raters)
+        answers += given
+        excluded += left_out
+    return AnnotationTable.from_answers(
+        answers, items=(str(task["id"]) for task in tasks), excluded=excluded, casefold=casefold
+    )

@@ -1,0 +1,158 @@
+"""Who wrote what about which item: the table that everything is computed from.
+
+Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted nothing has the
+empty answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.text import normalise
+
+__all__ = [
+    "COPIED",
+    "COPIED_AND_EDITED",
+    "DRAFT",
+    "NO_RATER",
+    "OLDER_DUPLICATE",
+    "SKIPPED",
+    "AnnotationTable",
+    "Answer",
+    "Excluded",
+]
+
+SKIPPED = "skipped"
+DRAFT = "draft, not submitted"
+COPIED = "copied from a prediction"
+COPIED_AND_EDITED = "copied from a prediction and edited"
+OLDER_DUPLICATE = "older answer of the same rater"
+NO_RATER = "no annotator named"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one rater wrote about one item; ``texts=()`` is a submitted, empty answer.
+
+    A plain string is one text: ``Answer("1", "ann", "fever")`` is ``Answer("1", "ann", ("fever",))``.
+
+    Raises
+    ------
+    InputError
+        If a text is not a string, such as the NaN of a data frame.
+    """
+
+    item: str
+    rater: str
+    texts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        texts: Any = (self.texts,) if isinstance(self.texts, str) else self.texts
+        parts = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+        for part in parts:
+            if not isinstance(part, str):
+                raise InputError(
+                    f"An answer holds {part!r}, which is not a text: leave out an answer that is missing, "
+                    "and give () for an empty one."
+                )
+        object.__setattr__(self, "texts", parts)
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """An answer that counts for nothing, and why."""
+
+    item: str
+    rater: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotationTable:
+    """Items x raters -> answer, as arrays over the answers that were given.
+
+    Attributes
+    ----------
+    items, raters : tuple of str
+        Ids in order of first appearance; items without an answer are kept.
+    texts : tuple of str
+        Distinct normalised texts, sorted: an item's result does not depend on what else is in the table.
+    answers : tuple of tuple of int
+        Distinct answers, each a sorted tuple of indices into `texts`; ``()`` is the empty answer.
+    item, rater, answer : ndarray of int64, shape (n,)
+        One entry per given answer, sorted by item, then rater: indices into `items`, `raters` and `answers`.
+    excluded : tuple of Excluded
+    """
+
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    texts: tuple[str, ...]
+    answers: tuple[tuple[int, ...], ...]
+    item: NDArray[np.int64]
+    rater: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    excluded: tuple[Excluded, ...] = ()
+
+    @classmethod
+    def from_answers(
+        cls,
+        answers: Iterable[Answer],
+        *,
+        items: Iterable[str] = (),
+        excluded: Iterable[Excluded] = (),
+        casefold: bool = False,
+    ) -> Self:
+        """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
+
+        Parameters
+        ----------
+        answers : iterable of Answer
+        items : iterable of str
+            Ids that exist whether answered or not; they come first, in this order.
+        excluded : iterable of Excluded
+        casefold : bool
+            Texts that differ only in case are one text.
+
+        Raises
+        ------
+        InputError
+            If one rater answers one item twice.
+        """
+        item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
+        rater_ids: dict[str, int] = {}
+        texts: set[str] = set()
+        answer_ids: dict[tuple[str, ...], int] = {}
+        rows: dict[tuple[int, int], int] = {}
+        for given in answers:
+            folded = (normalise(text, casefold=casefold) for text in given.texts)
+            key = tuple(sorted({text for text in folded if text}))
+            texts.update(key)
+            place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
+            if place in rows:
+                raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
+            rows[place] = answer_ids.setdefault(key, len(answer_ids))
+        order = sorted(rows)
+        text_ids = {text: index for index, text in enumerate(sorted(texts))}
+        return cls(
+            items=tuple(item_ids),
+            raters=tuple(rater_ids),
+            texts=tuple(text_ids),
+            answers=tuple(tuple(text_ids[text] for text in key) for key in answer_ids),
+            item=np.array([item for item, _ in order], dtype=np.int64),
+            rater=np.array([rater for _, rater in order], dtype=np.int64),
+            answer=np.array([rows[place] for place in order], dtype=np.int64),
+            excluded=tuple(excluded),
+        )
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every answer holds exactly one text: no sets, no empty answers."""
+        return all(len(answer) == 1 for answer in self.answers)
+
+    def texts_of(self, answer: int) -> tuple[str, ...]:
+        """Texts of the distinct answer number `answer`."""
+        return tuple(self.texts[text] for text in self.answers[answer])
