@@ -7,9 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -147,20 +147,16 @@ def test_a_node_that_is_lost_at_work_costs_nothing(
     nodes = [node(), node()]
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
     engine = RayEngine(bert_model, OPTIONS, 2)
-
-    def lose() -> None:
-        eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
-        cluster.remove_node(nodes[1], allow_graceful=False)
-        (tmp_path / "hold").unlink()
-
-    losing = threading.Thread(target=lose)
-    losing.start()
-    try:
-        outputs = engine.run(TEXTS, LEFT, RIGHT)
-    finally:
-        losing.join()
-        engine.close()
-    assert np.allclose(outputs.logits, expected(bert_model), atol=1e-5)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
+            eventually(lambda: all((tmp_path / each.node_id).exists() for each in nodes))
+            cluster.remove_node(nodes[1], allow_graceful=False)
+            (tmp_path / "hold").unlink()
+            logits = outputs.result().logits
+        finally:
+            engine.close()
+    assert np.allclose(logits, expected(bert_model), atol=1e-5)
 
 
 def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
@@ -168,22 +164,19 @@ def test_when_all_nodes_are_lost_the_job_waits_for_a_new_one(
 ) -> None:
     first = node()
     monkeypatch.setattr(ray_engine, "Worker", waiting_worker(tmp_path))
+    monkeypatch.setattr(ray_engine, "_PATIENCE", 120.0)
     engine = RayEngine(bert_model, OPTIONS, 1)
-
-    def replace() -> None:
-        eventually((tmp_path / first.node_id).exists)
-        cluster.remove_node(first, allow_graceful=False)
-        (tmp_path / "hold").unlink()
-        node()
-
-    replacing = threading.Thread(target=replace)
-    replacing.start()
-    try:
-        outputs = engine.run(TEXTS, LEFT, RIGHT)
-    finally:
-        replacing.join()
-        engine.close()
-    assert np.allclose(outputs.logits, expected(bert_model), atol=1e-5)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            outputs = pool.submit(engine.run, TEXTS, LEFT, RIGHT)
+            eventually((tmp_path / first.node_id).exists)
+            cluster.remove_node(first, allow_graceful=False)
+            (tmp_path / "hold").unlink()
+            node()
+            logits = outputs.result().logits
+        finally:
+            engine.close()
+    assert np.allclose(logits, expected(bert_model), atol=1e-5)
 
 
 def test_a_share_that_ends_a_worker_once_or_twice_is_tried_again(
