@@ -50,10 +50,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Turn formulas into MathML, which browsers show without a script."""
+    """Turn formulas into MathML, which browsers show without a script, and the bars that GitHub wants escaped in tables back into bars."""
 
     def formula(found: re.Match[str]) -> str:
         display = "block" if found[1] == "div" else "inline"
         return latex2mathml.converter.convert(html.unescape(found[2]), display=display)
 
+    content = re.sub(r"<td[^>]*>.*?</td>", lambda cell: cell[0].replace("\\|", "|"), content, flags=re.DOTALL)
     return re.sub(r'<(div|span) class="arithmatex">\\[\[(](.*?)\\[\])]</\1>', formula, content, flags=re.DOTALL)

@@ -35,9 +35,11 @@ REFERENCE = "docs/reference/"
 NOT_RUN = {
     "make demo": "tests/labelstudio/test_demo.py runs the demo",
     "make test": "it runs this test",
-    "pip install .": "tests/test_packaging.py installs the wheel",
+    "pip install": "changes the environment; tests/test_packaging.py installs the wheel",
     "export": "sets variables of the commands that follow",
     "softirr-ls": "needs a Label Studio; tests/labelstudio runs every command",
+    "ray start": "needs several machines; tests/inference/test_ray.py runs a cluster of several nodes",
+    "softirr score answers.csv --engine ray": "needs the same",
     "softirr score answers.csv --measure nli:my-model": "needs a trained model; tests/lab/training trains one",
 }
 """What a shown command begins with, and why it is not run here. All of softirr and softirr-ls are parsed."""
@@ -121,7 +123,7 @@ def _blocks(page: str, language: str) -> list[str]:
 
 def _shown(page: str) -> list[str]:
     """Commands in shell blocks; lines that end with a backslash are joined."""
-    text = "\n".join(_blocks(page, "sh")).replace("\\\n", " ")
+    text = "\n".join(_blocks(page, "(?:sh|bash|shell|console)")).replace("\\\n", " ")
     return [re.split(r"\s#", line)[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
 
 
@@ -130,7 +132,13 @@ def _inline(page: str) -> list[str]:
 
 
 def _why_not_run(command: str) -> str | None:
+    command = re.sub(r"^([A-Z_]+=\S+ )+", "", command)
     return next((why for start, why in NOT_RUN.items() if f"{command} ".startswith(f"{start} ")), None)
+
+
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    shown = [re.sub(r"^([A-Z_]+=\S+ )+", "", line) for page in PAGES for line in _shown(page)]
+    assert [start for start in NOT_RUN if not any(f"{line} ".startswith(f"{start} ") for line in shown)] == []
 
 
 def test_the_two_commands_come_first() -> None:

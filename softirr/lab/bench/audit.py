@@ -1,4 +1,4 @@
-"""``softirr bench audit``: how right and how narrow audited coefficients are, on pretended projects whose truth is known."""
+"""``softirr bench audit``: how right and how narrow audited coefficients are, on simulated projects whose truth is known."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def simulated(options: argparse.Namespace) -> Iterator[str]:
-    """Tables of bias, coverage and efficiency on pretended answers."""
+    """Tables of bias, coverage and efficiency on simulated answers."""
     judgements = tuple(options.judgements)
     for name in options.worlds:
         world = WORLDS[name]

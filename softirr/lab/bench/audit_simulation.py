@@ -1,4 +1,4 @@
-"""Pretended projects for the audit: what raters meant is known, so every estimate has a truth to be held against."""
+"""Simulated projects for the audit: what raters meant is known, so every estimate has a truth to be held against."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Populations of two pretended raters who name the same concepts, or near misses of them, in their own words.
+"""Populations of two simulated raters who name the same concepts, or near misses of them, in their own words.
 
 Paper, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three settings:
 
@@ -54,7 +54,7 @@ _TRIES = 200
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """One pretended project.
+    """One simulated project.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def run_audits(
     measures : sequence of NamedMeasure
     store : RunStore
     judgements : sequence of int
-        How many pairs the pretended judge judges.
+        How many pairs the simulated judge judges.
     populations : int
         Of each setting and kind of negatives.
     cache : PairCache, optional

@@ -40,9 +40,9 @@ def read_derm_ddx(path: Path, name: str) -> GoldTable:
 
 
 def read_protoqa(path: Path, name: str) -> GoldTable:
-    """Crowd answers to a question with hand-made clusters of the same meaning; a question's answers are dealt to pretended raters.
+    """Crowd answers to a question with hand-made clusters of the same meaning; a question's answers are dealt to simulated raters.
 
-    An item is a question; each of ``PROTOQA_RATERS`` pretended raters gives one of its answers, drawn without replacement by how often it was
+    An item is a question; each of ``PROTOQA_RATERS`` simulated raters gives one of its answers, drawn without replacement by how often it was
     given. Answers that no cluster, or more than one, holds are left out.
     """
     answers = []
@@ -65,12 +65,12 @@ def read_protoqa(path: Path, name: str) -> GoldTable:
         name,
         answers,
         place=str(path),
-        notes=("Raters are pretended: the collection does not say who gave an answer.",),
+        notes=("Raters are simulated: the collection does not say who gave an answer.",),
     )
 
 
 def read_ncbi_disease(path: Path, name: str) -> GoldTable:
-    """Disease mentions in abstracts with their concepts; pretended pairs of mentions of the same concept, or of any.
+    """Disease mentions in abstracts with their concepts; simulated pairs of mentions of the same concept, or of any.
 
     Each of ``NCBI_ITEMS`` items draws a mention; the second rater's is with probability one half another mention of the same concept, else any.
     Mentions that stand for several concepts are left out.
@@ -98,7 +98,7 @@ def read_ncbi_disease(path: Path, name: str) -> GoldTable:
         name,
         answers,
         place=str(path),
-        notes=("Raters are pretended: pairs of mentions from different abstracts.",),
+        notes=("Raters are simulated: pairs of mentions from different abstracts.",),
     )
 
 
