@@ -1,4 +1,4 @@
-"""Soft inter-rater reliability: do people who annotate in free text agree in meaning?
+"""Soft inter-rater reliability: how far people who annotate in free text agree in meaning.
 
 >>> import softirr
 >>> answers = [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fevers",)),

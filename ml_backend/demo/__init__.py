@@ -302,6 +302,7 @@ class Demo:
             store.close()
 
     def print_addresses(self) -> None:
+        """Print the headline and the addresses to open."""
         row = self.row()
         summary = row["summary"]["controls"][CONTROL]
         _say(f"\n{summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']}.")

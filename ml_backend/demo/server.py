@@ -162,9 +162,11 @@ class Process:
 
     @property
     def pid(self) -> int:
+        """Process id."""
         return self._popen.pid
 
     def running(self) -> bool:
+        """Whether the process has not ended."""
         return self._popen.poll() is None
 
     def wait(self) -> int:
@@ -172,6 +174,7 @@ class Process:
         return self._popen.wait()
 
     def last_words(self, lines: int = 12) -> str:
+        """Last lines of the log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) or "(none)"
 
     def wait_until(
@@ -195,6 +198,7 @@ class Process:
             time.sleep(0.2)
 
     def stop(self, patience: float = 10) -> None:
+        """Stop it."""
         """Ask it to end, then insist. Only this program and its own children are touched."""
         for sign in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -232,15 +236,19 @@ class Api:
         return reply.json() if "json" in reply.headers.get("Content-Type", "") else None
 
     def get(self, path: str, **params: Any) -> Any:
+        """GET, and the reply."""
         return self.call("GET", path, params=params)
 
     def post(self, path: str, body: Any = None) -> Any:
+        """POST, and the reply."""
         return self.call("POST", path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:
+        """PATCH, and the reply."""
         return self.call("PATCH", path, json=body)
 
     def delete(self, path: str, body: Any = None) -> Any:
+        """Send DELETE."""
         return self.call("DELETE", path, json=body)
 
     def export(self, project: int) -> list[dict[str, Any]]:
@@ -356,11 +364,13 @@ class LabelStudio:
         shutil.copyfile(kept, database)
 
     def healthy(self) -> bool:
+        """Whether the server answers."""
         with contextlib.suppress(requests.RequestException):
             return requests.get(f"{self.url}/health", timeout=5).ok
         return False
 
     def stop(self) -> None:
+        """Stop it."""
         self.process.stop()
 
     def __enter__(self) -> LabelStudio:
@@ -374,7 +384,7 @@ class LabelStudio:
         return self._form("/user/login/", email=email, password=password)
 
     def sign_up(self, email: str, password: str, *, first_name: str = "", last_name: str = "") -> tuple[int, str]:
-        """A new user: id and personal access token. (Users made through the API have no password that works.)"""
+        """Make a user who can log in: id and personal access token. Users made through the API have no password that works."""
         session = self._form("/user/signup/", email=email, password=password, allow_newsletters="false")
         user = int(session.get(f"{self.url}/api/current-user/whoami", timeout=60).json()["id"])
         if first_name or last_name:

@@ -19,7 +19,7 @@ FORGOTTEN_AFTER = 24 * 3600.0  # seconds for which the file of a dead process is
 
 
 class Presence:
-    """This process's mark in a folder.
+    """Mark of this process in a folder.
 
     Attributes
     ----------

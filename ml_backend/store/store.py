@@ -30,7 +30,7 @@ class Store(TaskStore):
 
     @functools.cached_property
     def presence(self) -> Presence | None:
-        """This process's mark of life; None if there is no folder for it or the folder can't be written."""
+        """Mark of life of this process; None if there is no folder for it or the folder can't be written."""
         try:
             return Presence(self.folder) if self.folder is not None else None
         except OSError:

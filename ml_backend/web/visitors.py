@@ -261,7 +261,7 @@ def whole_number(value: Any, name: str) -> int:
 
 
 def _loopback_twins(places: set[str]) -> set[str]:
-    """localhost and 127.0.0.1 are one machine, whichever a person typed."""
+    """Localhost and 127.0.0.1 are one machine, whichever a person typed."""
     twins = set()
     for place in places:
         host = urlsplit(place).hostname

@@ -29,7 +29,7 @@ _LEAST_POOL = 500
 
 @dataclass(frozen=True)
 class AuditUnit:
-    """A pair of texts to be judged: do they mean the same?
+    """A pair of texts to be judged as the same in meaning or different.
 
     Attributes
     ----------
@@ -131,10 +131,12 @@ def _in_order(table: AnnotationTable) -> AnnotationTable:
 
 
 def digest(*parts: str) -> str:
+    """Hash of texts, 32 hexadecimal digits."""
     return hashlib.blake2b("\x1e".join(parts).encode("utf-8"), digest_size=16).hexdigest()
 
 
 def seed_of(ids: Mapping[str, str]) -> int:
+    """Seed that the ids of a sheet hold; all of them must hold the same."""
     seeds: dict[int, str] = {}
     for id, place in ids.items():
         parts = id.rsplit("-", 2)

@@ -145,8 +145,10 @@ class PairPopulation:
 
     @cached_property
     def comparison_shares(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """For the left, then the right answer of each comparison: shares by stratum of its pairs with the other rater's answers to the
-        pair's other items, shape (2 P, n_strata + 1), and whether there are any, shape (2 P,)."""
+        """Shares by stratum of each answer's pairs with the other rater's answers to other items, and whether there are any.
+
+        Of the left answers of all comparisons, then of the right ones: shapes (2 P, n_strata + 1) and (2 P,).
+        """
         ratings, comparisons = self.ratings, self.ratings.comparisons
         m, n, strata = len(comparisons.shared), len(ratings.item), self.n_strata + 1
         mine = np.flatnonzero(self.cell < m)

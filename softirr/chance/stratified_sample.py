@@ -181,7 +181,7 @@ def _through(slope: float, at: Floats, squares: Floats, n: Floats) -> Floats:
 
 
 def _not_taken(size: int, taken: Ints, k: int, rng: np.random.Generator) -> Ints:
-    """k numbers below size, drawn without replacement from those not taken yet."""
+    """Draw k numbers below size, without replacement, from those not taken yet."""
     if 4 * (len(taken) + k) > size:
         return np.asarray(rng.permutation(np.setdiff1d(np.arange(size), taken))[:k])
     found: Ints = np.zeros(0, dtype=np.int64)

@@ -74,14 +74,14 @@ class Braylan2022:
         return 1 - float(np.mean(below >= level))
 
     def ks(self) -> float:
-        """max over x of F_observed(x) - F_expected(x)."""
+        """Maximum over x of F_observed(x) - F_expected(x)."""
         from scipy.stats import ks_2samp
 
         return float(ks_2samp(self.observed, self.expected, alternative="greater").statistic)
 
 
 def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> dict[str, Estimate]:
-    """sigma and KS of a table as theirs, without intervals, which theirs has not either."""
+    """Estimate sigma and KS as the authors' code does, which gives no intervals."""
     reason: Any = missing(ratings)
     if reason is None and len(np.unique(ratings.item)) < 2:
         reason = Undefined.ONE_ITEM

@@ -68,7 +68,7 @@ def standard_error(estimate: Estimate) -> float | None:
 
 
 def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95) -> tuple[float, float]:
-    """value ± quantile × error, with Student's t of ``df`` degrees of freedom, cut at the highest possible value 1."""
+    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, cut at the highest possible value 1."""
     half = _quantile(df, level) * error
     return value - half, min(value + half, 1.0)
 

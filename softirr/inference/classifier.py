@@ -364,6 +364,7 @@ def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
 
 
 def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 

@@ -86,10 +86,12 @@ class Worker:
         self._classifier = PairClassifier(folder, options)
 
     def about(self) -> About:
+        """What the model of this process is."""
         c = self._classifier
         return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
 
     def run(self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Outputs:
+        """Outputs of the comparisons."""
         return self._classifier.run(texts, left, right)
 
 
@@ -155,6 +157,8 @@ class ShardedEngine(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Share:
+    """A share of the comparisons, for one worker: their places in the whole, and what to compare."""
+
     where: NDArray[np.int64]
     texts: list[str]
     left: NDArray[np.int64]

@@ -36,7 +36,7 @@ class Draw:
         return items[self.below(len(items))]
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
-        """k of the items, each at most once, in random order."""
+        """Draw k of the items, each at most once, in random order."""
         pool = list(items)
         for i in range(k):
             j = i + self.below(len(pool) - i)

@@ -10,6 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     op.create_table(
         "counters",
         sa.Column("name", sa.String(length=64), nullable=False),
@@ -123,6 +124,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Change it back."""
     op.drop_index("ix_tasks_project_write", table_name="tasks")
     op.drop_index("ix_tasks_project_agreement", table_name="tasks")
     op.drop_table("tasks")

@@ -10,6 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     op.create_table(
         "reviewed",
         sa.Column("project", sa.Integer(), nullable=False),
@@ -58,5 +59,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Change it back."""
     for table in ("audit_judgements", "audits", "reviewed"):
         op.drop_table(table)

@@ -10,6 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     op.create_table(
         "comparisons",
         sa.Column("project", sa.Integer(), nullable=False),
@@ -30,6 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Change it back."""
     for column in ("drawn_from", "asked_at", "problem"):
         op.drop_column("audits", column)
     op.drop_table("comparisons")

@@ -10,11 +10,13 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     op.add_column("projects", sa.Column("watermark_at", sa.Float(), nullable=True))
     op.add_column("projects", sa.Column("seen_versions", sa.JSON(), nullable=True))
     op.add_column("projects", sa.Column("summary_due", sa.Float(), nullable=True))
 
 
 def downgrade() -> None:
+    """Change it back."""
     for column in ("watermark_at", "seen_versions", "summary_due"):
         op.drop_column("projects", column)

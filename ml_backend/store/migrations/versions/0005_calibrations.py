@@ -10,6 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     op.create_table(
         "calibrations",
         sa.Column("project", sa.Integer(), nullable=False),
@@ -26,4 +27,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Change it back."""
     op.drop_table("calibrations")

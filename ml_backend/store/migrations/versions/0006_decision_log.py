@@ -10,6 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Change the schema."""
     with op.batch_alter_table("decisions") as table:
         table.drop_constraint("uq_decisions_project", type_="unique")
         table.add_column(sa.Column("withdrawn", sa.Boolean(), nullable=False, server_default=sa.false()))
@@ -21,6 +22,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Change it back."""
     decisions = sa.table("decisions", sa.column("id"), sa.column("project"), sa.column("pair"), sa.column("withdrawn"))
     newest = sa.select(sa.func.max(decisions.c.id)).group_by(decisions.c.project, decisions.c.pair)
     op.execute(sa.delete(decisions).where(decisions.c.id.not_in(newest) | decisions.c.withdrawn))
