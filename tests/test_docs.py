@@ -17,6 +17,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
@@ -54,6 +55,11 @@ def _pages() -> dict[str, str]:
 
 
 PAGES = _pages()
+SCIENCE = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "softirr").rglob("*.md"))
+}
+"""Reports of what was measured: their commands are parsed, not run."""
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +124,8 @@ def test_every_bench_is_documented() -> None:
 
 
 def _blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"^ *```{language}\n(.*?)```", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+    text = (PAGES | SCIENCE)[page]
+    return re.findall(rf"^ *```{language}\n(.*?)```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def _shown(page: str) -> list[str]:
@@ -128,7 +135,8 @@ def _shown(page: str) -> list[str]:
 
 
 def _inline(page: str) -> list[str]:
-    return [" ".join(found.split()) for found in re.findall(r"`((?:softirr|softirr-ls|make) [^`]+)`", PAGES[page])]
+    commands = r"`((?:softirr|softirr-ls|make) [^`]+)`"
+    return [" ".join(found.split()) for found in re.findall(commands, (PAGES | SCIENCE)[page])]
 
 
 def _why_not_run(command: str) -> str | None:
@@ -145,12 +153,17 @@ def test_the_two_commands_come_first() -> None:
     assert [line for line in _shown("README.md") if line.startswith("make")][:2] == ["make demo", "make test"]
 
 
-@pytest.mark.parametrize("page", sorted(PAGES))
+@pytest.mark.parametrize("page", sorted(PAGES | SCIENCE))
 def test_every_command_parses(page: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    variables: dict[str, str] = {}
     for line in _shown(page) + _inline(page):
-        words = shlex.split(re.split(" [<>] ", line)[0])
-        program, *arguments = [word for word in words if not re.fullmatch(r"[A-Z_]+=.*", word)]
+        words = shlex.split(Template(re.split(" [<>] ", line)[0]).safe_substitute(variables))
+        variables |= dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+        words = [word for word in words if not re.match(r"[A-Z_]+=", word)]
+        if not words:
+            continue  # only variables
+        program, *arguments = words
         if program == "make":
             assert set(arguments) <= targets, line
         elif program in ("softirr", "softirr-ls"):
