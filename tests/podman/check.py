@@ -51,7 +51,7 @@ def eventually(what: str, condition: Callable[[], Any]) -> Any:
     while True:
         try:
             found = condition()
-        except requests.ConnectionError:
+        except requests.RequestException:
             found = None
         if found:
             seen(what, True)
@@ -105,6 +105,7 @@ class Check:
     def up(self) -> None:
         self.compose.run("up", "--detach", "--no-build", timeout=PATIENCE * 2)
         eventually("Label Studio answers", self.server.healthy)
+        # Both start at once, on few processors.
         eventually("the backend answers", lambda: requests.get(f"{self.backend}/health", timeout=5).ok)
 
     def token(self) -> None:
