@@ -5,10 +5,10 @@ VENV := .venv/bin
 LABEL_STUDIO := $(or $(SOFTIRR_LABEL_STUDIO),$(CURDIR)/.venv-labelstudio/bin/label-studio)
 ARGS ?=
 
-.PHONY: help demo test lint docs bench audit podman clean python
+.PHONY: help demo test test-all lint docs bench audit podman clean python
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 python:
 	@command -v python3 >/dev/null || { echo "Python 3.11, 3.12 or 3.13 is needed, and no python3 was found. On Debian or Ubuntu: apt-get install python3 python3-venv"; exit 2; }
@@ -17,9 +17,16 @@ demo: python  ## a Label Studio with an example project, scored; ARGS=--check ru
 	@$(SETUP) run labelstudio
 	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/softirr-ls demo $(ARGS)
 
-test: python  ## every test, with a real Label Studio; ARGS are passed to pytest
+# Two processes at least: tests of one server share a process, and the others run beside it.
+PYTEST := SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest -n $(or $(JOBS),auto) --dist loadgroup
+
+test: python  ## the tests of some minutes, with a real Label Studio and a browser; ARGS are passed to pytest
 	@$(SETUP) dev labelstudio system
-	@SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest $(ARGS)
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: python  ## every test
+	@$(SETUP) dev labelstudio system
+	@$(PYTEST) $(ARGS)
 
 lint: python  ## ruff and mypy
 	@$(SETUP) dev

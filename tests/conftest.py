@@ -20,14 +20,20 @@ TOGETHER = {"labelstudio": "Label Studio", "test_demo.py": "demo", "browser": "b
 """Folders and files whose tests share a server or a browser, and the name of what they share."""
 
 
+MAIN_PATH = "test_walk.py"
+"""Walks the demo in a real Label Studio and a real browser; the other tests of these two are left to ``make test-all``."""
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes (``-n 2 --dist loadgroup``) tests of one server run in one: it takes longer to start than most tests take."""
+    """Keep the tests of one server in one process, since it takes longer to start than most tests take, and mark the slow ones."""
     for item in items:
         folder = item.path.relative_to(ROOT / "tests").parts[0]
         group = TOGETHER.get(item.path.name) or TOGETHER.get(folder)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
+        if folder in ("labelstudio", "browser") and item.path.name != MAIN_PATH:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
