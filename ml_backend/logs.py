@@ -93,7 +93,7 @@ class Thinned(logging.Filter):
 class _Text(logging.Formatter):
     """``2026-11-23T10:30:18Z WARNING ml_backend.worker [request]: message``."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request)s]: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
@@ -106,7 +106,7 @@ class _Text(logging.Formatter):
 class _Json(logging.Formatter):
     """One object per line: time, level, logger, request, message, and what the line is about."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from types import FrameType
+from typing import Any
 
 from ml_backend.children import child_environment, python_module
 from ml_backend.logs import set_up_logging
@@ -108,7 +109,8 @@ class _Child:
 
     def start(self) -> None:
         """Start the process."""
-        environment, options = self._environment, {}
+        environment = self._environment
+        options: dict[str, Any] = {}
         if self._listening is not None:
             environment = environment | {"SOFTIRR_LISTEN_FD": str(self._listening.fileno())}
             options = {"pass_fds": (self._listening.fileno(),)}

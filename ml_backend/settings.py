@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 from urllib.parse import urlsplit
 
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model
+from softirr.report.agreement import ChanceMethod, IntervalMethod
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
@@ -224,9 +225,9 @@ class ProjectSettings:
 
     measure: str = DEFAULT_MEASURE
     controls: tuple[str, ...] | None = None
-    chance: str = "auto"
+    chance: ChanceMethod = "auto"
     permutations: int = 3
-    interval: str = "analytic"
+    interval: IntervalMethod = "analytic"
     threshold: float = 0.5
     casefold: bool = False
     predictions_as_raters: bool = False
@@ -253,8 +254,8 @@ class ProjectSettings:
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers"})
 _NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target"})
 _CHOICES = {
-    "chance": ("auto", "exact", "permutation", "stratified"),
-    "interval": ("analytic", "bootstrap"),
+    "chance": get_args(ChanceMethod),
+    "interval": get_args(IntervalMethod),
     "regions": ("pooled", "overlap"),
     "panel": ("complete", "always"),
 }

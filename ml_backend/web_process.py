@@ -102,6 +102,7 @@ class _Parser(HTTPRequestParser):
 
     known: KnownSecrets
     largest: int
+    adj: Adjustments
     has_secret = False
 
     def parse_header(self, header_plus: bytes) -> None:

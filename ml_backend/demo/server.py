@@ -300,7 +300,7 @@ class LabelStudio:
         self.environment = self._environment(environment or {})
         self._begin_with_a_key()
         self._begin_with_empty_tables(waiting, timeout)
-        command = [self.executable, "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
+        command = [str(self.executable), "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
         command += ["--username", ADMIN_EMAIL, "--password", ADMIN_PASSWORD]
         self.process = Process(
             command, environment=self.environment, log=self.folder / "label-studio.log", name="Label Studio"

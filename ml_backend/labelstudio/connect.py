@@ -337,7 +337,7 @@ class Connector:
     def _fields(self, number: int, registered: bool, made: dict[str, Any], changes: Changes) -> None:
         """All fields in one request: setting show_collab_predictions alone resets model_version."""
         remote = self.client.project(number)
-        wanted = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
+        wanted: dict[str, Any] = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
         has_ours = registered or self.client.model_versions(number).get(MODEL_VERSION)
         wanted["model_version"] = MODEL_VERSION if has_ours else remote.get("model_version") or ""
         if all(remote.get(name) == value for name, value in wanted.items()):

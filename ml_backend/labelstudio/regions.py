@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeGuard
 
 Box = tuple[tuple[float, float], ...]  # an interval for each dimension
 Placed = tuple[str, Any, list[str]]  # rater, place, texts
@@ -72,10 +72,10 @@ def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, An
         value = {"start": offsets.get("start"), "end": offsets.get("end")}
     start, end = value.get("start"), value.get("end")
     if _is_number(start) and _is_number(end):
-        return f"interval {value.get('channel')}", ((float(start), float(end)),)  # type: ignore[arg-type]
+        return f"interval {value.get('channel')}", ((float(start), float(end)),)
     if str(start).isdigit() and str(end).isdigit() and _is_number(value.get("startOffset")):  # Paragraphs
-        first = float(start) * 1e6 + value["startOffset"]  # type: ignore[arg-type]
-        last = float(end) * 1e6 + float(value.get("endOffset") or 0)  # type: ignore[arg-type]
+        first = float(str(start)) * 1e6 + value["startOffset"]
+        last = float(str(end)) * 1e6 + float(value.get("endOffset") or 0)
         return "paragraphs", ((first, last),)
     x, y = value.get("x"), value.get("y")
     if _is_number(x) and _is_number(y):
@@ -92,7 +92,7 @@ def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, An
     return "id", region.get("id")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

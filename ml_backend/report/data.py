@@ -52,7 +52,9 @@ class Reports:
         summary = project["summary"]
         if not summary or not summary.get("controls"):
             return None
-        name = control if control in summary["controls"] else next(iter(summary["controls"]))
+        name: str = (
+            control if control is not None and control in summary["controls"] else next(iter(summary["controls"]))
+        )
         key = (project["id"], name, links.project(), *self._state(project))
         with self._lock:
             if key in self._cache:

@@ -15,8 +15,9 @@ from typing import Any
 
 from ml_backend.scoring.scorer import Scorer, places
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.store.store import Row, Store
+from ml_backend.store.store import Store
 from softirr.errors import InputError
 from softirr.tables.table import AnnotationTable, Answer
 
@@ -192,4 +193,4 @@ def _rows(store: Store, project: int) -> list[Row]:
 
     query = sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash).where(tasks.c.project == project)
     with store.engine.connect() as connection:
-        return list(connection.execute(query.order_by(tasks.c.number)).mappings())
+        return rows(connection.execute(query.order_by(tasks.c.number)))

@@ -39,9 +39,9 @@ def field_headline(
     if summary is None or found is None:
         return None
     name, plain = found
-    corrected = audit["result"]["coefficients"].get(name) if audit is not None else None
-    audited = bool(corrected) and corrected["value"] is not None
-    chosen = corrected if audited and corrected else plain
+    corrected = (audit["result"]["coefficients"].get(name) if audit is not None else None) or {}
+    audited = corrected.get("value") is not None
+    chosen = corrected if audited else plain
     target = target_of(project)
     without = (summary.get("headline") or {}).get("without", ())
     pull = who_pulls_down(without, plain["value"])
@@ -70,7 +70,7 @@ def field_headline(
 def headline_lines(project: Mapping[str, Any], audits: Mapping[str, Any] | None = None) -> list[str]:
     """The headline of each field for a terminal; the field is named where there are several."""
     controls = list((project["summary"] or {}).get("controls") or ())
-    lines = []
+    lines: list[str] = []
     for control in controls:
         found = field_headline(project, control, (audits or {}).get(control))
         said = found["sentences"] if found else ["There is no agreement to report yet."]

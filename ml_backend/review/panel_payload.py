@@ -50,7 +50,7 @@ def not_ready(
     job : mapping or None
         The project's unfinished job.
     """
-    base = {"project": {"id": project["number"], "title": project["title"]}, "task": None, "raters": []}
+    base: dict[str, Any] = {"project": {"id": project["number"], "title": project["title"]}, "task": None, "raters": []}
     if labeling:
         return base | {"status": "blind", "message": BLIND_STREAM}
     working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))

@@ -2,9 +2,9 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,6 +14,15 @@ from ml_backend.store import integrity
 from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import RESTORE, trouble_sentence
 from softirr.errors import InputError, SoftirrError
+
+Row = Mapping[str, Any]
+"""A row by the names of its columns."""
+
+
+def rows(result: sa.Result[Any]) -> list[Row]:
+    """All rows of a result."""
+    # SQLAlchemy's rows also take columns as keys, so that their type is no mapping from names alone.
+    return cast(list[Row], list(result.mappings()))
 
 
 class Database:

@@ -7,10 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from ml_backend.store.database import Row, rows
 from ml_backend.store.schema import metadata
 from ml_backend.store.store import Store
-
-Row = Mapping[str, Any]
 
 reviewed = sa.Table(
     "reviewed",
@@ -93,7 +92,7 @@ class ReviewStore:
 
     def _rows(self, query: Any) -> list[Row]:
         with self.engine.connect() as connection:
-            return list(connection.execute(query).mappings())
+            return rows(connection.execute(query))
 
     # --- triage -----------------------------------------------------------------------------------------------------
 

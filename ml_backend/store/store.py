@@ -13,8 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.alive import Presence, is_alive
+from ml_backend.store.database import Row, rows
 from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
-from ml_backend.store.tasks import Row, TaskStore
+from ml_backend.store.tasks import TaskStore
 from softirr.errors import InputError, SoftirrError
 from softirr.text import normalise
 
@@ -53,6 +54,7 @@ class Store(TaskStore):
             with self._write() as connection:
                 connection.execute(made)
                 value = connection.scalar(query)
+        assert value is not None
         return bytes.fromhex(value)
 
     def count(self, **amounts: float) -> None:
@@ -77,15 +79,13 @@ class Store(TaskStore):
     def project(self, server: str, number: int) -> Row | None:
         """The project's row, or None if it is not known here."""
         with self._read() as connection:
-            found = connection.execute(
-                sa.select(projects).where(projects.c.server == server, projects.c.number == number)
-            ).mappings()
-            return found.first()
+            query = sa.select(projects).where(projects.c.server == server, projects.c.number == number)
+            return next(iter(rows(connection.execute(query))), None)
 
     def project_by_id(self, project: int) -> Row | None:
         """The project with this key in the store."""
         with self._read() as connection:
-            return connection.execute(sa.select(projects).where(projects.c.id == project)).mappings().first()
+            return next(iter(rows(connection.execute(sa.select(projects).where(projects.c.id == project)))), None)
 
     def is_connected(self, project: int) -> bool:
         """Whether jobs may run for the project by themselves."""
@@ -104,12 +104,12 @@ class Store(TaskStore):
         )
         with self._read() as connection:
             query = sa.select(*kept).where(projects.c.server == server).order_by(projects.c.id)
-            return [row for row in connection.execute(query).mappings() if is_connected(row["connection"])]
+            return [row for row in rows(connection.execute(query)) if is_connected(row["connection"])]
 
     def projects(self) -> list[Row]:
         """All projects."""
         with self._read() as connection:
-            return list(connection.execute(sa.select(projects).order_by(projects.c.id)).mappings())
+            return rows(connection.execute(sa.select(projects).order_by(projects.c.id)))
 
     def ensure_project(self, server: str, number: int, *, born: str | None = None) -> Row:
         """The project's row, made if it is new.
@@ -284,7 +284,9 @@ class Store(TaskStore):
             found = connection.scalar(waiting)
             if found is None:
                 made = sa.insert(jobs).values(project=project, state=state, reason=reason, requested_at=time.time())
-                found = connection.execute(made).inserted_primary_key[0]
+                key = connection.execute(made).inserted_primary_key
+                assert key is not None
+                found = key[0]
             return int(found)
 
     def update_job(self, job: int, **values: Any) -> None:
@@ -309,9 +311,7 @@ class Store(TaskStore):
         """Newest jobs first."""
         query = sa.select(jobs).order_by(jobs.c.id.desc()).limit(limit)
         with self._read() as connection:
-            return list(
-                connection.execute(query if project is None else query.where(jobs.c.project == project)).mappings()
-            )
+            return rows(connection.execute(query if project is None else query.where(jobs.c.project == project)))
 
     def job_states(self) -> dict[str, int]:
         """Number of jobs in each state."""
@@ -384,12 +384,13 @@ class Store(TaskStore):
         if texts is None:
             with self._read() as connection:
                 held = newest.group_by(decisions.c.pair)
-                return list(connection.execute(query.where(decisions.c.id.in_(held))).mappings())
-        wanted, found = list(dict.fromkeys(map(normalise, texts))), []
+                return rows(connection.execute(query.where(decisions.c.id.in_(held))))
+        wanted = list(dict.fromkeys(map(normalise, texts)))
+        found: list[Row] = []
         with self._read() as connection:
             for start in range(0, len(wanted), 500):
                 held = newest.where(decisions.c.text_a.in_(wanted[start : start + 500])).group_by(decisions.c.pair)
-                found += connection.execute(query.where(decisions.c.id.in_(held))).mappings()
+                found += rows(connection.execute(query.where(decisions.c.id.in_(held))))
         known = set(wanted)
         return sorted((row for row in found if row["text_b"] in known), key=lambda row: row["id"])
 
@@ -397,7 +398,7 @@ class Store(TaskStore):
         """Everything that was decided and taken back, oldest first."""
         with self._read() as connection:
             query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
-            return list(connection.execute(query).mappings())
+            return rows(connection.execute(query))
 
 
 def is_connected(connection: Mapping[str, Any] | None) -> bool:
@@ -405,7 +406,7 @@ def is_connected(connection: Mapping[str, Any] | None) -> bool:
 
     Rows of earlier versions can hold one that only Label Studio's settings page made: such a project is not connected.
     """
-    return bool(connection) and "mode" in connection
+    return "mode" in (connection or ())
 
 
 def pair_hash(text_a: str, text_b: str) -> str:

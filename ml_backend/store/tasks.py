@@ -6,10 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.database import Database
+from ml_backend.store.database import Database, Row, rows
 from ml_backend.store.schema import tasks
-
-Row = Mapping[str, Any]
 
 
 class TaskStore(Database):
@@ -36,20 +34,21 @@ class TaskStore(Database):
                 tasks.c.project == project, tasks.c.number.in_([row["number"] for row in pulled])
             )
             before = {row.number: row for row in connection.execute(query)}
-            rows = []
+            values = []
             for row in pulled:
                 known = before.get(row["number"])
-                scored = known is not None and known.scored_hash == row["answers_hash"]
-                found = [entry[1] for entry in row["actual"]]
-                right = scored and found == ([] if known.desired is None else [known.desired])
-                rows.append({"project": project, "write": not right, **row})
-            connection.execute(insert, rows)
+                right = False
+                if known is not None and known.scored_hash == row["answers_hash"]:
+                    found = [entry[1] for entry in row["actual"]]
+                    right = found == ([] if known.desired is None else [known.desired])
+                values.append({"project": project, "write": not right, **row})
+            connection.execute(insert, values)
         return sum(
             row["number"] not in before or before[row["number"]].answers_hash != row["answers_hash"] for row in pulled
         )
 
     def unscored(
-        self, project: int, limit: int, *, after: int = -1, end: int = 2**31, only: Sequence[int] | None = None
+        self, project: int, limit: int, *, after: int = -1, end: int = 2**31 - 1, only: Sequence[int] | None = None
     ) -> list[Row]:
         """Tasks whose answers were not scored yet as they are now, in order of number.
 
@@ -72,7 +71,7 @@ class TaskStore(Database):
                 .order_by(tasks.c.number)
                 .limit(limit)
             )
-            return list(connection.execute(query).mappings())
+            return rows(connection.execute(query))
 
     def count_unscored(self, project: int) -> int:
         """How many tasks wait to be scored."""
@@ -133,7 +132,7 @@ class TaskStore(Database):
                 .where(tasks.c.project == project, tasks.c.write, tasks.c.scored_hash == tasks.c.answers_hash)
                 .order_by(tasks.c.number)
             )
-            return list(connection.execute(query).mappings())
+            return rows(connection.execute(query))
 
     def suspect(self, project: int, numbers: Sequence[int]) -> None:
         """Note that these tasks are to be looked at again."""
@@ -239,7 +238,7 @@ class TaskStore(Database):
             for start in range(0, len(numbers), 500):
                 part = numbers[start : start + 500]
                 query = sa.select(tasks).where(tasks.c.project == project, tasks.c.number.in_(part))
-                found |= {row["number"]: row for row in connection.execute(query).mappings()}
+                found |= {row["number"]: row for row in rows(connection.execute(query))}
         return found
 
     def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
@@ -293,4 +292,4 @@ class TaskStore(Database):
                 .limit(limit)
                 .offset(offset)
             )
-            return list(connection.execute(query).mappings())
+            return rows(connection.execute(query))

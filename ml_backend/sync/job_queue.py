@@ -137,6 +137,8 @@ class JsonSerializer(Serializer):
 class _SelfMendingStorage(SqliteStorage):
     """A SQLite queue file that is made anew when it is damaged, emptied or deleted, also under a running process."""
 
+    _conn: sqlite3.Connection | None
+
     def __init__(self, *arguments: Any, **options: Any):
         self._file: tuple[int, int] | None = None
         self._mending = threading.Lock()

@@ -1,5 +1,6 @@
 """Bring one project up to date: read what changed, score it, write what differs. Can be broken off anywhere and run again."""
 
+import functools
 import hashlib
 import json
 import logging
@@ -105,7 +106,7 @@ class ProjectSync:
         started = time.monotonic()
         self._begin(number)
         for round_number in range(1, ROUNDS + 1):
-            counts = self._counts_in_label_studio()
+            before = self._counts_in_label_studio()
             self._read(round_number, full=full)
             self._look_for_unanswered()
             calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
@@ -114,7 +115,7 @@ class ProjectSync:
                 self._score_and_write()
             if self._rival() is not None or self._writer.all_there():
                 break
-            changed = self._counts_in_label_studio() != counts or self._reader.is_behind()
+            changed = self._counts_in_label_studio() != before or self._reader.is_behind()
             if self._reader.incomplete or changed:
                 # What people add and delete meanwhile makes the numbers differ; the next run looks again.
                 log.info("project %d: it changes while it is read, the rest is left to the next run", number)
@@ -369,12 +370,15 @@ class ProjectSync:
                 break
             last = rows[-1]["number"]
             self._report("scoring", done, max(total, done + len(rows)), self._pairs)
-            self._score(rows, lambda n, _m, at=done: self._report("scoring", at, max(total, at), self._pairs + n))
+            self._score(rows, functools.partial(self._report_scoring, done, max(total, done)))
             done += len(rows)
             if time.monotonic() - last_write > WRITE_EVERY:
                 self._write()
                 last_write = time.monotonic()
         self._write()
+
+    def _report_scoring(self, done: int, total: int, pairs: int, _of: int) -> None:
+        self._report("scoring", done, total, self._pairs + pairs)
 
     def _note_stale(self) -> None:
         """In the store, so that a run that is broken off forgets nothing."""

@@ -19,11 +19,11 @@ def decide(
     services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
 ) -> int:
     """Note a decision on pairs of texts and have everything that contains them scored again; the number of pairs."""
-    clean = {tuple(sorted((normalise(a), normalise(b)))) for a, b in pairs}
-    clean = {pair for pair in clean if pair[0] != pair[1] and all(pair)}
-    for a, b in sorted(clean):
+    sorted_pairs = (sorted((normalise(a), normalise(b))) for a, b in pairs)
+    clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
+    for a, b in clean:
         services.store.decide(project["id"], a, b, same=same, task=task, **_signed(who))
-    rescore(services, project, sorted(clean))
+    rescore(services, project, clean)
     return len(clean)
 
 

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from flask import Blueprint, Response, redirect, request, send_from_directory
+from flask import Blueprint, Response, current_app, redirect, request, send_from_directory
 
 from ml_backend.access import Person
 from ml_backend.review.panel_payload import moment, not_ready, payload
@@ -61,7 +61,7 @@ def come_in(number: int) -> Response:
             Refused(403, "This personal link is over or was made for another project: ask for a new one.")
         )
     if who.at_least("reviewer"):
-        response = redirect(f"../report/{number}")
+        response = current_app.make_response(redirect(f"../report/{number}"))
     else:
         response = doors.page(
             message("Welcome", f"This browser is known as {who.name} now. Go on in Label Studio.", up="../")

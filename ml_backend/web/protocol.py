@@ -268,7 +268,7 @@ def _results(
 
 
 def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any) -> dict[str, Any]:
-    made = {"score": None, "result": []}
+    made: dict[str, Any] = {"score": None, "result": []}
     if details is not None:
         made = shapes.build(details, controls, suggestions=chosen.suggestions)
     return {**made, "model_version": MODEL_VERSION}

@@ -157,7 +157,7 @@ def compare() -> Response:
     body = json_body()
     project = doors.enter(project_number(body.get("project")), "report")
     control, measures = body.get("control"), body.get("measures")
-    if control not in ((project["summary"] or {}).get("controls") or ()):
+    if not isinstance(control, str) or control not in ((project["summary"] or {}).get("controls") or ()):
         raise Refused(404, "This project has no such field.")
     known = {entry["name"] for entry in _measures(project, None)}
     if (

@@ -223,7 +223,8 @@ def data(body: Any, *, status: int = 200, etag: bool = False) -> Response:
         return response
     response.headers["Cache-Control"] = "private, no-cache"
     response.set_etag(hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:24])
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 def refusal(error: Refused) -> Response:

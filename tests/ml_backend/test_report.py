@@ -279,7 +279,7 @@ class TestQueue:
 
 
 class TestComparison:
-    def ask(self, seeded: Seeded, measures: Any, control: str = "findings") -> Any:
+    def ask(self, seeded: Seeded, measures: Any, control: Any = "findings") -> Any:
         body = {"project": NUMBER, "control": control, "measures": measures}
         return seeded.client.post("/api/comparisons", json=body, headers={"X-Softirr-Key": seeded.key("report")})
 
@@ -316,8 +316,9 @@ class TestComparison:
     def test_nonsense_is_refused(self, seeded: Seeded, measures: Any) -> None:
         assert self.ask(seeded, measures).status_code == 400
 
-    def test_unknown_field(self, seeded: Seeded) -> None:
-        assert self.ask(seeded, ["exact"], "nothing").status_code == 404
+    @pytest.mark.parametrize("control", ["nothing", None, 7, ["findings"], {}])
+    def test_unknown_field(self, seeded: Seeded, control: Any) -> None:
+        assert self.ask(seeded, ["exact"], control).status_code == 404
 
 
 def test_tasks_of_the_seed_are_what_these_tests_count_on() -> None:
