@@ -1,29 +1,100 @@
 """Soft inter-rater reliability: how far people who annotate in free text agree in meaning.
 
+Importing this package loads nothing else: each name below is loaded when it is first used, and models when a measure needs them.
+
 >>> import softirr
->>> answers = [softirr.Answer("1", "ann", ("fever",)), softirr.Answer("1", "bob", ("fevers",)),
-...            softirr.Answer("2", "ann", ("cough",)), softirr.Answer("2", "bob", ("dry cough",))]
->>> table = softirr.AnnotationTable.from_answers(answers)
->>> report = softirr.agreement(table, measure="indel")
+>>> kappa = softirr.cohen_kappa(["fever", "cough"], ["fevers", "dry cough"], measure="indel")
+>>> round(kappa.value, 2)
+0.66
+>>> answers = [softirr.Answer("1", "ann", "fever"), softirr.Answer("1", "bob", "fevers"),
+...            softirr.Answer("2", "ann", "cough"), softirr.Answer("2", "bob", "dry cough")]
+>>> report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), measure="indel")
 >>> round(report.coefficients["cohen_kappa"].value, 2)
 0.66
 """
 
-from softirr.errors import InputError, SoftirrError
-from softirr.measures import measure
-from softirr.report.agreement import AgreementReport, agreement, item_agreement
-from softirr.tables.files import read
-from softirr.tables.table import AnnotationTable, Answer, Excluded
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from softirr import audit
+    from softirr.coefficients.intervals import Coefficient
+    from softirr.coefficients.matrix import MatrixAgreement, matrix_agreement
+    from softirr.errors import InputError, SoftirrError
+    from softirr.measures import measure
+    from softirr.measures.calibration import CalibrationReport, calibrate
+    from softirr.measures.calibration_curves import Calibration, load_calibration
+    from softirr.measures.corrected import corrected
+    from softirr.report.agreement import agreement, item_agreement
+    from softirr.report.objects import AgreementReport
+    from softirr.report.two_lists import cohen_kappa
+    from softirr.tables.files import read
+    from softirr.tables.table import AnnotationTable, Answer, Excluded
+
+    __version__: str
 
 __all__ = [
     "AgreementReport",
     "AnnotationTable",
     "Answer",
+    "Calibration",
+    "CalibrationReport",
+    "Coefficient",
     "Excluded",
     "InputError",
+    "MatrixAgreement",
     "SoftirrError",
+    "__version__",
     "agreement",
+    "audit",
+    "calibrate",
+    "cohen_kappa",
+    "corrected",
     "item_agreement",
+    "load_calibration",
+    "matrix_agreement",
     "measure",
     "read",
 ]
+
+_HOME = {
+    "AgreementReport": "report.objects",
+    "AnnotationTable": "tables.table",
+    "Answer": "tables.table",
+    "Calibration": "measures.calibration_curves",
+    "CalibrationReport": "measures.calibration",
+    "Coefficient": "coefficients.intervals",
+    "Excluded": "tables.table",
+    "InputError": "errors",
+    "MatrixAgreement": "coefficients.matrix",
+    "SoftirrError": "errors",
+    "agreement": "report.agreement",
+    "calibrate": "measures.calibration",
+    "cohen_kappa": "report.two_lists",
+    "corrected": "measures.corrected",
+    "item_agreement": "report.agreement",
+    "load_calibration": "measures.calibration_curves",
+    "matrix_agreement": "coefficients.matrix",
+    "measure": "measures",
+    "read": "tables.files",
+}
+"""The module below this package that each name is loaded from."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from softirr.provenance import version
+
+        found: Any = version()
+    elif name == "audit":
+        return importlib.import_module("softirr.audit")  # which sets the attribute
+    elif name in _HOME:
+        found = getattr(importlib.import_module(f"softirr.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"module 'softirr' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 
-__all__ = ["Progress", "Provenance"]
+__all__ = ["Progress", "Provenance", "version"]
 
 Progress = Callable[[int, int], None]
 """Called with (pairs done, pairs in all); both count unordered pairs."""
@@ -40,3 +41,11 @@ class Provenance:
     label_order: str | None = None
     clipped: int | None = None
     failed_answers: int | None = None
+
+
+def version() -> str:
+    """Version of the installed package; "unknown" where it runs from a checkout without an installation."""
+    try:
+        return metadata.version("softirr")
+    except metadata.PackageNotFoundError:
+        return "unknown"

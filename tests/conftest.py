@@ -11,6 +11,7 @@ import pytest
 
 # Before any library reads them: tests must not depend on what a hub would answer, and with models this small threads only wait for each other.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("SOFTIRR_CACHE", "none")  # scores of models that only tests have
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 

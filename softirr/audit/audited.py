@@ -27,10 +27,14 @@ from softirr.chance import estimates as chances
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
-from softirr.measures.cache import MemoryCache, PairCache
-from softirr.provenance import Progress
+from softirr.measures import measure as measure_by_name
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.cache import MemoryCache
 from softirr.report.agreement import AgreementReport, agreement
+from softirr.report.frames import FrameKind
+from softirr.report.html import report_html
 from softirr.report.objects import Expected
+from softirr.report.text import report_lines
 from softirr.tables.cells import plain_cell
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
@@ -125,9 +129,17 @@ class AuditSummary:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditReport:
-    """An agreement report with audited coefficients; raters, rater pairs and items are still the measure's."""
+    """An agreement report with audited coefficients; raters, rater pairs and items are still the measure's.
+
+    Attributes
+    ----------
+    report : AgreementReport
+        With the audited coefficients and the audited expected agreement.
+    audit : AuditSummary
+        What the audit rests on.
+    """
 
     report: AgreementReport
     audit: AuditSummary
@@ -140,6 +152,19 @@ class AuditReport:
     def to_dict(self) -> dict[str, Any]:
         """The object of docs/reference/json.md, with ``audit``."""
         return {**self.report.to_dict(), "audit": self.audit.to_dict()}
+
+    def to_frame(self, kind: FrameKind = "coefficients") -> Any:
+        """A pandas data frame of the audited coefficients, or of the measure's items, raters or pairs: see :meth:`AgreementReport.to_frame`."""
+        return self.report.to_frame(kind)
+
+    def __repr__(self) -> str:
+        return f"<AuditReport: {self.audit.judgements:,} judgements, {self.report!r}>"
+
+    def __str__(self) -> str:
+        return "\n".join(report_lines(self.to_dict()))
+
+    def _repr_html_(self) -> str:
+        return report_html(self.to_dict())
 
     def lines(self) -> list[str]:
         """What the audit found, for people."""
@@ -175,8 +200,8 @@ def sample(
     seed: int = 0,
     assignment: str = "optimal",
     without: Collection[str] = (),
-    cache: PairCache | None = None,
-    progress: Progress | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> AuditSheet:
     """Draw units to be judged.
 
@@ -202,12 +227,14 @@ def sample(
     """
     if judgements < 1:
         raise InputError(f"The number of judgements is {judgements}, but has to be at least 1.")
-    frames = Frames(table, measure, seed, assignment, cache, progress)
-    wanted: dict[tuple[int, int], None] = {}
-    for frame, member in frames.design.draws():
-        wanted.setdefault(frames.design.key(frame, member))
-        if len(wanted) == judgements:
-            break
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(made, cache, progress) as (store, told):
+        frames = Frames(table, made, seed, assignment, store, told)
+        wanted: dict[tuple[int, int], None] = {}
+        for frame, member in frames.design.draws():
+            wanted.setdefault(frames.design.key(frame, member))
+            if len(wanted) == judgements:
+                break
     if not wanted:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
     units = sorted((frames.unit(*pair) for pair in wanted), key=lambda unit: digest(unit.id, "order"))
@@ -220,8 +247,8 @@ def apply(
     sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
     *,
     assignment: str = "optimal",
-    cache: PairCache | None = None,
-    progress: Progress | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> AuditReport:
     """Audited coefficients.
 
@@ -246,19 +273,20 @@ def apply(
     if not ids:
         raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
     seed = seed_of(ids)
-    store = cache if cache is not None else MemoryCache()
-    frames = Frames(table, measure, seed, assignment, store, progress)
-    units, draws = frames.found(ids)
-    _check_texts(read, units)
-    judged = _judged(read, units)
-    _check_enough(frames.design, judged, draws)
-    plain = agreement(table, frames.measure, assignment=assignment, cache=store, progress=progress)
-    ratings = frames.design.ratings
-    chance = chances.permutation(
-        ratings, frames.answers, permutations=5 if frames.answers.scorer.cheap else 2, seed=seed
-    )
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(made, cache, progress) as (given, told):
+        store = given if given is not None else MemoryCache()
+        frames = Frames(table, made, seed, assignment, store, told)
+        units, draws = frames.found(ids)
+        _check_texts(read, units)
+        judged = _judged(read, units)
+        _check_enough(frames.design, judged, draws)
+        plain = agreement(table, made, assignment=assignment, cache=store, progress=told)
+        permutations = 5 if frames.answers.scorer.cheap else 2
+        chance = chances.permutation(frames.design.ratings, frames.answers, permutations=permutations, seed=seed)
     audited = estimate(frames.design, judged.units, draws, chance)
-    return _report(plain, audited, judged, len(ids))
+    options = plain.options | {"chance": "audit", "permutations": permutations, "target_error": None, "sorting": None}
+    return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids))
 
 
 # --- judgements -------------------------------------------------------------------------------------------------------

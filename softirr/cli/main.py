@@ -221,9 +221,9 @@ def _measure(arguments: argparse.Namespace) -> Any:
     made = measure(arguments.measure, **options)
     if getattr(arguments, "calibration", None) is None:
         return made
-    from softirr.measures.calibration import corrected, load
+    from softirr.measures.calibration import corrected, load_calibration
 
-    return corrected(made, load(arguments.calibration))
+    return corrected(made, load_calibration(arguments.calibration))
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ import numpy as np
 from softirr.chance.estimates import MatrixEquivalence, exact, permutation
 from softirr.chance.expected import Chance
 from softirr.chance.stratified import stratified
+from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import Summary, summarise
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats, Marginals, Ratings
 
+__all__ = ["MatrixAgreement", "matrix_agreement"]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MatrixAgreement:
     """Estimates of a matrix of ratings, and what they were computed from.
 
@@ -33,6 +37,16 @@ class MatrixAgreement:
     scores: Floats
     chance: Chance | None
     summary: Summary
+
+    @cached_property
+    def coefficients(self) -> dict[str, Coefficient]:
+        """Every coefficient by name, with its standard error and analytic 95% interval."""
+        return {name: analytic(estimate) for name, estimate in self.summary.coefficients.items()}
+
+    def __repr__(self) -> str:
+        alpha = self.coefficients["krippendorff_alpha"].value
+        shown = "undefined" if alpha is None else f"{alpha:.3f}"
+        return f"<MatrixAgreement: {self.ratings.n_items:,} items, {self.ratings.n_raters:,} raters, Krippendorff's alpha {shown}>"
 
 
 def matrix_agreement(
@@ -70,6 +84,12 @@ def matrix_agreement(
     ------
     InputError
         If the similarity does not fit the matrix.
+
+    Examples
+    --------
+    >>> found = matrix_agreement([[0, 0], [1, 1], [0, 1], [2, 2]])
+    >>> round(found.coefficients["cohen_kappa"].value, 3)
+    0.636
     """
     ratings = Ratings.from_matrix(matrix)
     weights = np.eye(ratings.n_answers) if similarity is None else np.asarray(similarity, dtype=np.float64)

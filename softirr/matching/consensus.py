@@ -28,6 +28,9 @@ RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_G
 Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
 KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
 
+THRESHOLD = 0.5
+"""Two texts match from this equivalence on."""
+
 MANY = 500
 """Above this many texts of one item (each rater's counted), texts are matched pair by pair, the surest first."""
 
@@ -102,7 +105,7 @@ def relation(
     forward: float | None = None,
     backward: float | None = None,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     direction_threshold: float = 0.5,
 ) -> Relation:
     """How a first text relates to a second.
@@ -133,7 +136,7 @@ def consensus(
     P: Scores,
     directions: Scores | None = None,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     direction_threshold: float = 0.5,
     method: str = "optimal",
 ) -> Consensus:
@@ -207,7 +210,7 @@ def disagreement(
     backward: float | None = None,
     *,
     relatedness: float | None = None,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     direction_threshold: float = 0.5,
     lexical_threshold: float = 0.7,
     relatedness_threshold: float = 0.5,

@@ -16,7 +16,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
-from softirr.measures.cache import PairCache
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.calibration_curves import (
     BINS,
     ISOTONIC_FROM,
@@ -28,12 +28,11 @@ from softirr.measures.calibration_curves import (
     cross_validated,
     expected_calibration_error,
     fit,
-    load,
+    load_calibration,
     reliability,
 )
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.pairs import PairScorer
-from softirr.provenance import Progress
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
 from softirr.text import normalise
 
@@ -50,7 +49,7 @@ __all__ = [
     "cross_validated",
     "expected_calibration_error",
     "fit",
-    "load",
+    "load_calibration",
     "read_pairs",
     "reliability",
 ]
@@ -191,8 +190,8 @@ def calibrate(
     method: Method = "auto",
     bins: int = BINS,
     seed: int = 0,
-    cache: PairCache | None = None,
-    progress: Progress | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> CalibrationReport:
     """Calibrate a measure on judged pairs: ``softirr calibrate``.
 
@@ -217,7 +216,8 @@ def calibrate(
     judged = np.array(given.judged, dtype=np.float64)
     if len(judged) < LEAST:
         raise InputError(f"{len(judged)} judged pairs are too few to calibrate: judge at least {LEAST}.")
-    p = np.asarray(PairScorer(made, texts, cache=cache, progress=progress).score(left, right), dtype=np.float64)
+    with cache_and_progress(made, cache, progress) as (store, told):
+        p = np.asarray(PairScorer(made, texts, cache=store, progress=told).score(left, right), dtype=np.float64)
     found = fit(p, judged, method=method, measure=made.name)
     after = cross_validated(p, judged, method=cast(Method, found.method), seed=seed)
     return CalibrationReport(

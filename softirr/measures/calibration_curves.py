@@ -166,7 +166,7 @@ class Calibration:
             raise InputError(f"{os.fspath(path)} can't be written: {error.strerror or error}.") from None
 
 
-def load(path: str | os.PathLike[str]) -> Calibration:
+def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     """Read a calibration from the JSON file that :meth:`Calibration.save` wrote."""
     name, text = contents(path)
     try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, boo
 from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary, summarise
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
-from softirr.matching.consensus import MANY
+from softirr.matching.consensus import MANY, THRESHOLD
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.provenance import Progress
 from softirr.report.items import item_agreements
 from softirr.report.objects import (
     AgreementReport,
@@ -74,7 +76,6 @@ MOST_PAIRS_OF_ITEM = 50_000
 
 ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
 IntervalMethod = Literal["analytic", "bootstrap"]
-Progress = Callable[[int, int], None]
 WithInterval = Callable[[Estimate], Coefficient]
 
 
@@ -91,8 +92,8 @@ def agreement(
     assignment: str = "optimal",
     marginals: Marginals = "answers",
     compat: str | None = None,
-    cache: PairCache | None = None,
-    progress: Progress | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> AgreementReport:
     """How far the raters of a table agree in meaning.
 
@@ -120,10 +121,12 @@ def agreement(
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     compat : {"braylan2022"}, optional
         sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
-    cache : PairCache, optional
-        Keeps scores of models between runs.
-    progress : callable, optional
-        Called with (pairs done, pairs in all) while a model scores.
+    cache : PairCache, str or None
+        Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the command line: SOFTIRR_CACHE, else a file
+        in your cache folder, which holds hashes of texts and no texts. A string is a file or URL as for ``--cache``; None keeps nothing.
+    progress : callable, "auto" or None
+        Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error where that is a
+        terminal, and silence elsewhere; None is silence.
 
     Returns
     -------
@@ -134,6 +137,14 @@ def agreement(
     ------
     InputError
         If an option or the measure's name is not known.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> answers = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers)
+    >>> softirr.agreement(table, "exact").coefficients["observed_agreement"].value
+    0.0
     """
     _check(
         chance=chance,
@@ -145,14 +156,40 @@ def agreement(
     )
     _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(made, cache, progress) as (store, told):
+        return _agreement(
+            table,
+            made,
+            _ChancePlan(chance, permutations, target_se, seed, sorting),
+            interval=interval,
+            assignment=assignment,
+            marginals=marginals,
+            compat=compat,
+            cache=store,
+            progress=told,
+        )
+
+
+def _agreement(
+    table: AnnotationTable,
+    made: Measure,
+    plan: _ChancePlan,
+    *,
+    interval: IntervalMethod,
+    assignment: str,
+    marginals: Marginals,
+    compat: str | None,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> AgreementReport:
     scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=assignment)
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    if target_se is None:
-        target_se = CHEAP_TARGET_SE if scorer.cheap else TARGET_SE
-    plan = _ChancePlan(chance, permutations, target_se, seed, sorting)
+    if plan.target_se is None:
+        plan = replace(plan, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
+    seed = plan.seed
     random = _for_chance(made, table, ratings, answers, seed, cache, progress)
     known = plan.chance(ratings, random, scores, "answers")
     pooled = known if marginals == "answers" else plan.chance(ratings, random, scores, marginals)
@@ -183,6 +220,11 @@ def agreement(
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
+        options=plan.told(known)
+        | {"interval": interval, "assignment": assignment, "marginals": marginals, "compat": compat}
+        | {"casefold": table.casefold, "threshold": THRESHOLD},
+        seed=seed,
+        input_sha256=table.sha256,
     )
 
 
@@ -191,8 +233,8 @@ def item_agreement(
     measure: str | Measure = DEFAULT_MEASURE,
     *,
     assignment: str = "optimal",
-    cache: PairCache | None = None,
-    progress: Progress | None = None,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
 ) -> tuple[ItemAgreement, ...]:
     """Agreement and matches of each item alone, without chance: what has to be computed anew when an item changes.
 
@@ -200,13 +242,14 @@ def item_agreement(
     """
     _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
-    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
-    ratings = Ratings.of(table)
-    comparisons = ratings.comparisons
-    scores = AnswerScorer(table, scorer, method=assignment).score(
-        ratings.answer[comparisons.left], ratings.answer[comparisons.right]
-    )
-    return item_agreements(table, scorer, ratings, scores, assignment)
+    with cache_and_progress(made, cache, progress) as (store, told):
+        scorer = PairScorer(made, table.texts, cache=store, progress=told)
+        ratings = Ratings.of(table)
+        comparisons = ratings.comparisons
+        scores = AnswerScorer(table, scorer, method=assignment).score(
+            ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        )
+        return item_agreements(table, scorer, ratings, scores, assignment)
 
 
 def _check_table(table: object) -> None:
@@ -240,7 +283,7 @@ class _ChancePlan:
 
     method: ChanceMethod
     permutations: int
-    target_se: float
+    target_se: float | None
     seed: int
     sorting: str | Measure
 
@@ -259,6 +302,17 @@ class _ChancePlan:
             ratings, answers, permutations=self.permutations, marginals=marginals, seed=self.seed
         )
 
+    def told(self, used: Chance | None) -> dict[str, Any]:
+        """The options as the provenance holds them: those of methods that were not used are None."""
+        method = self.method if used is None else used.method
+        sampled = method == "stratified"
+        return {
+            "chance": self.method,
+            "permutations": self.permutations if method == "permutation" else None,
+            "target_error": self.target_se if sampled else None,
+            "sorting": (self.sorting if isinstance(self.sorting, str) else self.sorting.name) if sampled else None,
+        }
+
     def _stratified(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance:
         table = answers.table
         return stratified(
@@ -266,7 +320,7 @@ class _ChancePlan:
             answers.score,
             scores,
             sorting_equivalence(table, self.sorting, method=answers.method),
-            target_se=self.target_se,
+            target_se=TARGET_SE if self.target_se is None else self.target_se,
             marginals=marginals,
             seed=self.seed,
             population=POPULATION if table.is_single else SET_POPULATION,

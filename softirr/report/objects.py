@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from importlib import metadata
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
-from softirr.provenance import Provenance
+from softirr.provenance import Provenance, version
+from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline, without_each_rater
+from softirr.report.html import report_html
+from softirr.report.text import report_lines
 from softirr.tables.table import Excluded
 
 
@@ -152,7 +154,43 @@ class Distributions:
 
 @dataclass(frozen=True, repr=False)
 class AgreementReport:
-    """Everything that is known of a table's agreement under one measure; :meth:`to_dict` is the contract."""
+    """Everything that is known of a table's agreement under one measure.
+
+    ``print(report)`` shows it as a table, :meth:`to_dict` gives it as JSON, :meth:`to_frame` as data frames.
+
+    Attributes
+    ----------
+    measure : str
+        The measure, as it was asked for.
+    n_items, n_raters : int
+        Items and raters of the table.
+    coefficients : dict of str to Coefficient
+        ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``, ``sigma`` and ``ks``, each with
+        ``value``, ``standard_error``, ``ci95`` (95% interval) and, where there is no value, the reason in ``undefined``.
+    expected_agreement : Expected
+        Agreement by chance, and how it was computed.
+    raters : tuple of RaterAgreement
+        Each rater with all others.
+    rater_pairs : tuple of RaterPairAgreement
+        Each two raters who share an item.
+    items : tuple of ItemAgreement
+        Each item: agreement, matching texts, unmatched texts, suggestion.
+    excluded : tuple of Excluded
+        Answers that don't count, with the reason.
+    provenance : Provenance
+        Measure, model and device.
+    warnings : tuple of str
+        Sentences that a reader of the numbers should know.
+    distributions : Distributions or None
+        Equivalence of answers to the same item and to different items.
+    options : dict
+        What :func:`softirr.agreement` was called with: chance, permutations, target_error, sorting, interval, assignment, marginals, compat, casefold,
+        and the threshold of matches. Options of a chance method that was not used are None.
+    seed : int
+        Of everything that was drawn at random.
+    input_sha256 : str or None
+        Hash of the file that was read, or of the answers.
+    """
 
     measure: str
     n_items: int
@@ -166,11 +204,49 @@ class AgreementReport:
     provenance: Provenance
     warnings: tuple[str, ...] = ()
     distributions: Distributions | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    input_sha256: str | None = None
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
         shown = "undefined" if kappa is None else f"{kappa:.3f}"
         return f"<AgreementReport: {self.n_items:,} items, {self.n_raters:,} raters, measure {self.measure}, Cohen's kappa {shown}>"
+
+    def __str__(self) -> str:
+        return "\n".join(report_lines(self.to_dict()))
+
+    def _repr_html_(self) -> str:
+        return report_html(self.to_dict())
+
+    def to_frame(self, kind: FrameKind = "coefficients") -> Any:
+        """A pandas data frame of a part of the report.
+
+        Parameters
+        ----------
+        kind : {"coefficients", "items", "raters", "pairs"}
+            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion
+            by item. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
+            by the two raters. low and high are the ends of the 95% interval; what is not defined is NaN.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed, or there is no such part.
+
+        Examples
+        --------
+        >>> import softirr
+        >>> rows = [("1", "ann", "fever"), ("1", "bob", "fever"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+        >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        >>> softirr.agreement(table, "exact").to_frame("items")["agreement"].to_dict()
+        {'1': 1.0, '2': 0.0}
+        """
+        return report_frame(self.to_dict(), kind)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object that docs/reference/json.md describes."""
@@ -187,7 +263,13 @@ class AgreementReport:
             "items": [item.to_dict() for item in self.items],
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": list(self.warnings),
-            "provenance": _provenance(self.provenance),
+            "provenance": {
+                "softirr": version(),
+                **asdict(self.provenance),
+                "options": dict(self.options),
+                "seed": self.seed,
+                "input_sha256": self.input_sha256,
+            },
         }
 
     def _headline(self) -> dict[str, Any] | None:
@@ -204,14 +286,3 @@ class AgreementReport:
 
 def _listed(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else list(interval)
-
-
-def _provenance(provenance: Provenance) -> dict[str, Any]:
-    return {"softirr": _version(), **asdict(provenance)}
-
-
-def _version() -> str:
-    try:
-        return metadata.version("softirr")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -22,26 +22,37 @@ COEFFICIENT_NAMES = {
 _LOWEST_SHOWN = 5
 
 
-def report_lines(report: Mapping[str, Any], *, source: str) -> Iterable[str]:
+Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
+"""A line of text, or the head and the rows of a table."""
+
+
+def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[str]:
     """Lines of the readable form of a report.
 
     Parameters
     ----------
     report : mapping
         What ``AgreementReport.to_dict()`` gives.
-    source : str
+    source : str, optional
         Name of the input, for the heading.
     """
-    yield f"{printable(source)}: {_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
+    for block in report_blocks(report, source=source):
+        yield from (block,) if isinstance(block, str) else _table(*block)
+
+
+def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
+    """The readable form of a report as lines and tables; parameters as for :func:`report_lines`."""
+    start = "" if source is None else f"{printable(source)}: "
+    yield f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
     yield ""
     yield from _headline(report)
-    yield from _coefficients(report["coefficients"])
+    yield _coefficients(report["coefficients"])
     yield ""
     yield _chance(report["expected_agreement"])
     if "audit" in report:
         yield _audit(report["audit"])
     yield ""
-    yield from _table(
+    yield (
         ("rater", "items", "agreement with the others"),
         [(printable(rater["id"]), str(rater["n_items"]), _number(rater["agreement"])) for rater in report["raters"]],
     )
@@ -97,7 +108,7 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     yield ""
 
 
-def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Iterable[str]:
+def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
     rows = []
     for key, coefficient in coefficients.items():
         name = COEFFICIENT_NAMES.get(key, key)
@@ -108,7 +119,7 @@ def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Iterable[str
             rows.append(
                 (name, _number(coefficient["value"]), f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "")
             )
-    yield from _table(("coefficient", "value", "95% interval"), rows)
+    return ("coefficient", "value", "95% interval"), rows
 
 
 def _chance(expected: Mapping[str, Any]) -> str:
@@ -136,12 +147,12 @@ def _audit(audit: Mapping[str, Any]) -> str:
     )
 
 
-def _lowest(items: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+def _lowest(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
     scored = sorted((item for item in items if item["agreement"] is not None), key=lambda item: item["agreement"])
     if not scored:
         return
     yield ""
-    yield from _table(
+    yield (
         ("lowest agreement", "agreement", "raters"),
         [(printable(item["id"]), _number(item["agreement"]), str(item["n_raters"])) for item in scored[:_LOWEST_SHOWN]],
     )

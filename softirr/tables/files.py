@@ -1,18 +1,20 @@
-"""Files of answers: Label Studio JSON exports, long CSV and JSONL."""
+"""Answers that are read: Label Studio JSON exports, long CSV, JSONL and data frames."""
 
 import codecs
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import IO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any
 
 from softirr.errors import InputError
 from softirr.tables import export_check
+from softirr.tables.frames import frame_table, is_frame
 from softirr.tables.labelstudio import export_table
 from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
 
@@ -20,45 +22,88 @@ __all__ = ["contents", "long_fields", "read"]
 
 
 def read(
-    source: str | os.PathLike[str] | io.TextIOBase,
+    source: Any,
     *,
     control: str | None = None,
     casefold: bool = False,
     predictions_as_raters: bool = False,
+    item: str = "item",
+    rater: str = "rater",
+    text: str = "text",
+    raters: Sequence[str] | None = None,
 ) -> AnnotationTable:
-    """Read a Label Studio JSON export, a long CSV ``item,rater,text`` or JSONL ``{"item", "rater", "texts"}``.
+    r"""Read answers: a Label Studio JSON export, a long CSV ``item,rater,text``, JSONL ``{"item", "rater", "texts"}``, or a data frame.
 
     Parameters
     ----------
-    source : path, "-" for standard input, or open text stream
+    source : path, "-" for standard input, open text stream, or data frame of pandas or polars
+        A long frame has a row for each text: several rows of one item and rater are a set, and the text "" is an empty answer. A wide frame has a row for
+        each item and a column for each rater. A cell may hold a list of texts, too.
     control : str, optional
         The TextArea to read from a Label Studio export; needed when the export has several.
     casefold : bool
         Texts that differ only in case are one text.
     predictions_as_raters : bool
         In a Label Studio export, count each model version as a rater.
+    item, rater, text : str
+        Columns of a long data frame; ``item`` of a wide one too.
+    raters : sequence of str, optional
+        The frame is wide, and these columns are its raters. An empty or missing cell is an answer that the rater did not give, and an empty list
+        an empty answer.
+
+    Returns
+    -------
+    AnnotationTable
 
     Raises
     ------
     InputError
         If the input can't be used; the message says what is wrong and on which line.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read(io.StringIO("item,rater,text\n1,ann,fever\n1,bob,high fever\n"))
+    >>> table.raters
+    ('ann', 'bob')
     """
-    name, text = contents(source, _refuse_other_kinds)
-    first = re.search(r"\S", text)
+    if is_frame(source):
+        if control is not None or predictions_as_raters:
+            raise InputError(
+                "A data frame is no Label Studio export, so it has no controls and no predictions to choose from."
+            )
+        return frame_table(source, item=item, rater=rater, text=text, raters=raters, casefold=casefold)
+    if not isinstance(source, str | os.PathLike | io.TextIOBase):
+        raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
+    if raters is not None or (item, rater, text) != ("item", "rater", "text"):
+        raise InputError(
+            "item, rater, text and raters name the columns of a data frame: read the file with pandas or polars first, and give its frame."
+        )
+    name, content, sha256 = _contents(source, _refuse_other_kinds)
+    first = re.search(r"\S", content)
     start = first.group() if first else ""
     if not start:
         raise InputError(f"{name} is empty.")
     if start == "[":
-        return export_table(name, text, control=control, casefold=casefold, predictions_as_raters=predictions_as_raters)
-    if start == "{" and _is_one_object(text):
+        return export_table(
+            name,
+            content,
+            control=control,
+            casefold=casefold,
+            predictions_as_raters=predictions_as_raters,
+            input_sha256=sha256,
+        )
+    if start == "{" and _is_one_object(content):
         raise InputError(
             f'{name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
             '"texts": [...]} on each line.'
         )
     if control is not None or predictions_as_raters:
         raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
-    rows = _jsonl_answers(name, text) if start == "{" else _csv_answers(name, text)
-    return AnnotationTable.from_answers(rows[0], items=rows[1], excluded=rows[2], casefold=casefold)
+    rows = _jsonl_answers(name, content) if start == "{" else _csv_answers(name, content)
+    return AnnotationTable.from_answers(
+        rows[0], items=rows[1], excluded=rows[2], casefold=casefold, input_sha256=sha256
+    )
 
 
 def _is_one_object(text: str) -> bool:
@@ -81,8 +126,17 @@ def contents(
     source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
 ) -> tuple[str, str]:
     """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
+    return _contents(source, refuse)[:2]
+
+
+def _contents(
+    source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None]
+) -> tuple[str, str, str]:
+    """The same, and the SHA-256 of the bytes."""
     if isinstance(source, io.TextIOBase):
-        return getattr(source, "name", None) or "The input", source.read().removeprefix("\ufeff")
+        whole = source.read()
+        sha256 = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+        return getattr(source, "name", None) or "The input", whole.removeprefix("\ufeff"), sha256
     name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
     try:
         if source == "-":
@@ -96,7 +150,7 @@ def contents(
         raise
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    return name, _decoded(name, data)
+    return name, _decoded(name, data), hashlib.sha256(data).hexdigest()
 
 
 def _decoded(name: str, data: bytes, *, whole: bool = True) -> str:

@@ -140,7 +140,13 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
 
 
 def export_table(
-    name: str, text: str, *, control: str | None, casefold: bool, predictions_as_raters: bool
+    name: str,
+    text: str,
+    *,
+    control: str | None,
+    casefold: bool,
+    predictions_as_raters: bool,
+    input_sha256: str | None = None,
 ) -> AnnotationTable:
     """The table of a JSON export.
 
@@ -152,6 +158,8 @@ def export_table(
         Its content, a JSON list.
     control, casefold, predictions_as_raters
         As for :func:`softirr.read`.
+    input_sha256 : str, optional
+        Of the file.
 
     Raises
     ------
@@ -162,7 +170,7 @@ def export_table(
     control = _choose_control(name, tasks, control)
     for position, wrong in export_check.check_control(tasks, control):
         raise _damaged(name, text, places[position], tasks[position], wrong)
-    return _from_label_studio(tasks, control, casefold, predictions_as_raters)
+    return _from_label_studio(tasks, control, casefold, predictions_as_raters, input_sha256)
 
 
 def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str, Any]], list[int]]:
@@ -255,7 +263,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _from_label_studio(
-    tasks: list[Mapping[str, Any]], control: str, casefold: bool, predictions_as_raters: bool
+    tasks: list[Mapping[str, Any]], control: str, casefold: bool, predictions_as_raters: bool, input_sha256: str | None
 ) -> AnnotationTable:
     answers: list[Answer] = []
     excluded: list[Excluded] = []
@@ -269,5 +277,9 @@ def _from_label_studio(
         answers += given
         excluded += left_out
     return AnnotationTable.from_answers(
-        answers, items=(str(task["id"]) for task in tasks), excluded=excluded, casefold=casefold
+        answers,
+        items=(str(task["id"]) for task in tasks),
+        excluded=excluded,
+        casefold=casefold,
+        input_sha256=input_sha256,
     )

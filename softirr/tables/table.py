@@ -4,6 +4,8 @@ Missing is not empty (docs/explanation/definitions.md): a rater who gave no answ
 empty answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -86,6 +88,11 @@ class AnnotationTable:
     item, rater, answer : ndarray of int64, shape (n,)
         One entry per given answer, sorted by item, then rater: indices into `items`, `raters` and `answers`.
     excluded : tuple of Excluded
+        Answers that don't count, with the reason.
+    casefold : bool
+        Whether texts that differ only in case are one text.
+    input_sha256 : str or None
+        Of the file that was read; None for a table made of answers or of a data frame.
     """
 
     items: tuple[str, ...]
@@ -96,6 +103,8 @@ class AnnotationTable:
     rater: NDArray[np.int64]
     answer: NDArray[np.int64]
     excluded: tuple[Excluded, ...] = ()
+    casefold: bool = False
+    input_sha256: str | None = None
 
     @classmethod
     def from_answers(
@@ -105,6 +114,7 @@ class AnnotationTable:
         items: Iterable[str] = (),
         excluded: Iterable[Excluded] = (),
         casefold: bool = False,
+        input_sha256: str | None = None,
     ) -> Self:
         """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
 
@@ -116,11 +126,20 @@ class AnnotationTable:
         excluded : iterable of Excluded
         casefold : bool
             Texts that differ only in case are one text.
+        input_sha256 : str, optional
+            Of the file that the answers stand in.
 
         Raises
         ------
         InputError
             If one rater answers one item twice.
+
+        Examples
+        --------
+        >>> rows = [("1", "ann", "fever"), ("1", "bob", ("high fever", "cough")), ("2", "ann", ())]
+        >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+        >>> table.items, table.raters, table.texts
+        (('1', '2'), ('ann', 'bob'), ('cough', 'fever', 'high fever'))
         """
         item_ids = {name: index for index, name in enumerate(dict.fromkeys(items))}
         rater_ids: dict[str, int] = {}
@@ -146,7 +165,18 @@ class AnnotationTable:
             rater=np.array([rater for _, rater in order], dtype=np.int64),
             answer=np.array([rows[place] for place in order], dtype=np.int64),
             excluded=tuple(excluded),
+            casefold=casefold,
+            input_sha256=input_sha256,
         )
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the input: of the file that was read, else of the answers."""
+        if self.input_sha256 is not None:
+            return self.input_sha256
+        rows = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), strict=True)
+        told = [[self.items[i], self.raters[r], self.texts_of(a)] for i, r, a in rows]
+        return hashlib.sha256(json.dumps([sorted(self.items), sorted(told)]).encode()).hexdigest()
 
     @property
     def is_single(self) -> bool:

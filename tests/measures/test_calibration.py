@@ -24,7 +24,7 @@ from softirr.measures.calibration import (
     cross_validated,
     expected_calibration_error,
     fit,
-    load,
+    load_calibration,
     read_pairs,
     reliability,
 )
@@ -155,7 +155,7 @@ class TestFile:
     def test_round_trip(self, tmp_path, method):
         made = fit(*drawn(80), method=method, measure="indel")
         made.save(tmp_path / "c.json")
-        assert load(tmp_path / "c.json") == made
+        assert load_calibration(tmp_path / "c.json") == made
         assert Calibration.from_dict(json.loads(json.dumps(made.to_dict()))) == made
 
     @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ class TestFile:
     def test_what_is_none(self, tmp_path, content):
         (tmp_path / "c.json").write_text(content)
         with pytest.raises(InputError, match=r"c\.json"):
-            load(tmp_path / "c.json")
+            load_calibration(tmp_path / "c.json")
 
     def test_where_nothing_can_be_written(self, tmp_path):
         with pytest.raises(InputError, match="can't be written"):

@@ -1,0 +1,99 @@
+"""A report as data frames of pandas, which is imported only here and only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, get_args
+
+from softirr.errors import InputError
+
+__all__ = ["FrameKind", "report_frame"]
+
+FrameKind = Literal["coefficients", "items", "raters", "pairs"]
+
+
+def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
+    """A part of ``AgreementReport.to_dict()`` as a data frame.
+
+    Parameters
+    ----------
+    report : mapping
+    kind : {"coefficients", "items", "raters", "pairs"}
+
+    Raises
+    ------
+    InputError
+        If there is no such part, or pandas is not installed.
+    """
+    if kind not in _PARTS:
+        raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError("Data frames need pandas: pip install pandas.") from None
+    index, columns, rows = _PARTS[kind](report)
+    frame = pd.DataFrame(rows, columns=[*index, *columns])
+    numbers = [name for name in columns if name not in _TEXTS]
+    return frame.astype({name: "float64" for name in numbers if name not in _COUNTS}).set_index(index)
+
+
+_Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
+_TEXTS = ("undefined", "suggestion")
+_COUNTS = ("n_items", "n_raters")
+
+
+def _coefficients(report: Mapping[str, Any]) -> _Part:
+    rows = [
+        (name, one["value"], one["standard_error"], *_ends(one["ci95"]), one["undefined"])
+        for name, one in report["coefficients"].items()
+    ]
+    return ["coefficient"], ["value", "standard_error", "low", "high", "undefined"], rows
+
+
+def _items(report: Mapping[str, Any]) -> _Part:
+    columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion"]
+    return ["item"], columns, [(item["id"], *(item[name] for name in columns)) for item in report["items"]]
+
+
+def _raters(report: Mapping[str, Any]) -> _Part:
+    rows = [
+        (
+            one["id"],
+            one["n_items"],
+            one["agreement"],
+            *_ends(one["agreement_ci95"]),
+            one["cohen_kappa"]["value"],
+            one["sigma"]["value"],
+        )
+        for one in report["raters"]
+    ]
+    return ["rater"], ["n_items", "agreement", "low", "high", "cohen_kappa", "sigma"], rows
+
+
+def _pairs(report: Mapping[str, Any]) -> _Part:
+    rows = [
+        (
+            *one["raters"],
+            one["n_items"],
+            one["observed_agreement"],
+            *_ends(one["observed_agreement_ci95"]),
+            one["expected_agreement"],
+            one["cohen_kappa"]["value"],
+            one["sigma"]["value"],
+        )
+        for one in report["rater_pairs"]
+    ]
+    columns = ["n_items", "agreement", "low", "high", "expected_agreement", "cohen_kappa", "sigma"]
+    return ["rater_a", "rater_b"], columns, rows
+
+
+def _ends(interval: list[float] | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval[0], interval[1])
+
+
+_PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
+    "coefficients": _coefficients,
+    "items": _items,
+    "raters": _raters,
+    "pairs": _pairs,
+}

@@ -1,0 +1,141 @@
+"""A report for people and programs: printed, in a notebook, as data frames; and where its numbers come from."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pydoc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from softirr.cli.main import main
+
+ROWS = [
+    ("1", "<script>alert(1)</script>", "fever"),
+    ("1", "bob", "fever"),
+    ("2", "<script>alert(1)</script>", "cough"),
+    ("2", "bob", "rash"),
+    ("3", "<script>alert(1)</script>", "itch"),
+]
+
+
+@pytest.fixture
+def table() -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS)
+
+
+@pytest.fixture
+def report(table: softirr.AnnotationTable) -> softirr.AgreementReport:
+    return softirr.agreement(table, "indel")
+
+
+class TestShown:
+    def test_printed_as_the_command_line_does(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n1,b,xy\n2,a,z\n2,b,z\n")
+        assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel"]) == 0
+        printed = capsys.readouterr().out.removeprefix(f"{tmp_path / 'a.csv'}: ")
+        assert str(softirr.agreement(softirr.read(tmp_path / "a.csv"), "indel")) + "\n" == printed
+
+    def test_repr_is_one_line(self, report: softirr.AgreementReport) -> None:
+        assert "\n" not in repr(report) and len(repr(report)) < 200
+
+    def test_html_is_escaped(self, report: softirr.AgreementReport) -> None:
+        html = report._repr_html_()
+        assert "<script" not in html and "&lt;script&gt;alert(1)" in html
+        assert "<table>" in html and "Krippendorff&#x27;s alpha" in html
+
+    def test_help_says_what_the_fields_hold(self) -> None:
+        text = pydoc.render_doc(softirr.AgreementReport, renderer=pydoc.plaintext)
+        for name in softirr.AgreementReport.__dataclass_fields__:
+            assert name in text.partition("Methods defined here")[0]
+
+    def test_the_audit_too(self) -> None:
+        rows = [(str(i), who, f"text {i} {who if i % 2 else ''}") for i in range(12) for who in ("<b>ann", "bob")]
+        table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        sheet = softirr.audit.sample(table, "indel", seed=3)
+        judged = io.StringIO(
+            "".join(f"{line}different\n" if i else f"{line}\n" for i, line in enumerate(sheet.to_csv().splitlines()))
+        )
+        found = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
+        assert "Audited by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
+        assert found.to_frame().loc["sigma", "undefined"] == "the audit does not cover it"
+        made = found.to_dict()["provenance"]
+        assert (made["seed"], made["options"]["chance"], made["options"]["permutations"]) == (3, "audit", 5)
+
+
+class TestFrames:
+    def test_coefficients(self, report: softirr.AgreementReport) -> None:
+        frame = report.to_frame()
+        assert frame.loc["cohen_kappa", "value"] == report.coefficients["cohen_kappa"].value
+        assert list(frame.columns) == ["value", "standard_error", "low", "high", "undefined"]
+
+    def test_items(self, report: softirr.AgreementReport) -> None:
+        frame = report.to_frame("items")
+        assert frame["agreement"].isna().tolist() == [False, False, True]
+        assert frame["n_raters"].tolist() == [2, 2, 1]
+
+    def test_raters_and_pairs(self, report: softirr.AgreementReport) -> None:
+        assert report.to_frame("raters").loc["bob", "n_items"] == 2
+        pair = report.to_frame("pairs").loc[(ROWS[0][1], "bob")]
+        assert pair["agreement"] == report.rater_pairs[0].observed_agreement.value
+
+    def test_nothing_to_compare(self) -> None:
+        table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", "x")])
+        assert [len(softirr.agreement(table, "exact").to_frame(kind)) for kind in ("items", "raters", "pairs")] == [
+            1,
+            1,
+            0,
+        ]
+
+    def test_another_part(self, report: softirr.AgreementReport) -> None:
+        with pytest.raises(softirr.InputError, match="no part 'tasks': it has coefficients, items, raters, pairs"):
+            report.to_frame("tasks")  # type: ignore[arg-type]
+
+    def test_without_pandas(self, report: softirr.AgreementReport, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(softirr.InputError, match="Data frames need pandas: pip install pandas"):
+            report.to_frame()
+
+
+class TestProvenance:
+    def of(self, table: softirr.AnnotationTable, **options: Any) -> dict[str, Any]:
+        return dict(softirr.agreement(table, "indel", **options).to_dict()["provenance"])
+
+    def test_options_and_seed(self, table: softirr.AnnotationTable) -> None:
+        made = self.of(table, chance="permutation", permutations=7, seed=11, interval="bootstrap", assignment="greedy")
+        assert made["seed"] == 11
+        assert made["options"] == {
+            "chance": "permutation",
+            "permutations": 7,
+            "target_error": None,
+            "sorting": None,
+            "interval": "bootstrap",
+            "assignment": "greedy",
+            "marginals": "answers",
+            "compat": None,
+            "casefold": False,
+            "threshold": 0.5,
+        }
+
+    def test_options_that_were_not_used_are_none(self, table: softirr.AnnotationTable) -> None:
+        exact = self.of(table)["options"]
+        assert (exact["chance"], exact["permutations"], exact["target_error"]) == ("auto", None, None)
+        sampled = self.of(table, chance="stratified")["options"]
+        assert (sampled["target_error"], sampled["permutations"]) == (0.001, None)
+
+    def test_the_hash_of_a_file(self, tmp_path: Path) -> None:
+        data = "\ufeffitem,rater,text\r\n1,a,Ä\r\n1,b,ä\r\n".encode()
+        (tmp_path / "a.csv").write_bytes(data)
+        made = self.of(softirr.read(tmp_path / "a.csv", casefold=True))
+        assert made["input_sha256"] == hashlib.sha256(data).hexdigest()
+        assert made["options"]["casefold"] is True
+
+    def test_the_hash_of_answers(self, table: softirr.AnnotationTable) -> None:
+        again = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in reversed(ROWS))
+        other = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in ROWS[:-1])
+        hashes = [self.of(one)["input_sha256"] for one in (table, again, other)]
+        assert hashes[0] == hashes[1] != hashes[2]

@@ -1,0 +1,99 @@
+"""Data frames of pandas and polars, long and wide, give the table that a file gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import softirr
+
+LONG = {
+    "item": [1, 1, 1, 2, 2],
+    "rater": ["ann", "ann", "bob", "ann", "bob"],
+    "text": ["fever", "cough", "fever", "rash", ""],
+}
+LIBRARIES = pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+
+
+def rows(table: softirr.AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
+    return {
+        (table.items[i], table.raters[r], table.texts_of(a))
+        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
+    }
+
+
+@LIBRARIES
+class TestBoth:
+    def test_long(self, library: Any, tmp_path: Path) -> None:
+        lines = zip(LONG["item"], LONG["rater"], LONG["text"], strict=True)
+        (tmp_path / "a.csv").write_text("item,rater,text\n" + "".join(f"{i},{r},{t}\n" for i, r, t in lines))
+        assert rows(softirr.read(library.DataFrame(LONG))) == rows(softirr.read(tmp_path / "a.csv"))
+
+    def test_long_by_other_names(self, library: Any) -> None:
+        frame = library.DataFrame({"case": LONG["item"], "who": LONG["rater"], "said": LONG["text"]})
+        assert rows(softirr.read(frame, item="case", rater="who", text="said")) == rows(
+            softirr.read(library.DataFrame(LONG))
+        )
+
+    def test_wide(self, library: Any) -> None:
+        frame = library.DataFrame({"id": [1, 2, 3], "ann": ["fever", "", None], "bob": ["cough", "rash", "  "]})
+        table = softirr.read(frame, item="id", raters=["ann", "bob"])
+        assert rows(table) == {("1", "ann", ("fever",)), ("1", "bob", ("cough",)), ("2", "bob", ("rash",))}
+        assert table.items == ("1", "2", "3")
+
+    def test_cells_of_several_texts(self, library: Any) -> None:
+        frame = library.DataFrame({"item": [1, 2], "ann": [["fever", "cough"], []], "bob": [["rash"], ["itch"]]})
+        assert rows(softirr.read(frame, raters=["ann", "bob"])) == {
+            ("1", "ann", ("cough", "fever")),
+            ("1", "bob", ("rash",)),
+            ("2", "ann", ()),
+            ("2", "bob", ("itch",)),
+        }
+
+    def test_casefold(self, library: Any) -> None:
+        frame = library.DataFrame({"item": [1], "ann": ["Fever"], "bob": ["fever"]})
+        assert softirr.read(frame, raters=["ann", "bob"], casefold=True).texts == ("fever",)
+
+    def test_a_long_row_without_a_text_could_be_either(self, library: Any) -> None:
+        frame = library.DataFrame({"item": [1, 2], "rater": ["ann", "ann"], "text": ["fever", None]})
+        with pytest.raises(softirr.InputError, match=r"^Row 2: the text is missing. Drop the row"):
+            softirr.read(frame)
+
+    @pytest.mark.parametrize(
+        ("columns", "options", "said"),
+        [
+            ({"a": [1]}, {}, "no column 'item'; it has a"),
+            ({"item": [1]}, {"raters": ["ann"]}, "no column 'ann'"),
+            ({"item": [1], "a": ["x"]}, {"raters": ["a", "a"]}, "a column twice"),
+            ({"item": [1], "a": [5]}, {"raters": ["a"]}, "Row 1, column 'a', holds 5, which is not a text"),
+            ({"item": [None], "a": ["x"]}, {"raters": ["a"]}, "Row 1: item is missing"),
+            ({"item": [1, 1], "a": ["x", "y"]}, {"raters": ["a"]}, "two answers for item '1'"),
+            ({"item": [1], "rater": [" "], "text": ["x"]}, {}, "Row 1: rater is missing"),
+            (LONG, {"control": "findings"}, "no controls"),
+        ],
+    )
+    def test_what_is_refused(self, library: Any, columns: dict[str, Any], options: dict[str, Any], said: str) -> None:
+        with pytest.raises(softirr.InputError, match=said):
+            softirr.read(library.DataFrame(columns), **options)
+
+
+def test_the_missing_values_of_pandas() -> None:
+    frame = pd.DataFrame({"item": [1.0, 2.0, 3.0], "a": ["x", np.nan, pd.NA], "b": [pd.NaT, "y", "z"]})
+    assert rows(softirr.read(frame, raters=["a", "b"])) == {("1", "a", ("x",)), ("2", "b", ("y",)), ("3", "b", ("z",))}
+
+
+@pytest.mark.parametrize("source", [3, None, {"item": [1]}, ["a"]])
+def test_what_is_no_frame_and_no_path(source: object) -> None:
+    with pytest.raises(softirr.InputError, match="A path, an open text file or a data frame can be read"):
+        softirr.read(source)
+
+
+def test_column_names_are_for_frames(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n")
+    with pytest.raises(softirr.InputError, match="name the columns of a data frame"):
+        softirr.read(tmp_path / "a.csv", raters=["ann"])

@@ -1,0 +1,158 @@
+"""``import softirr`` is enough for the common work, and loads nothing that is not used."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.measures import cache as caches
+from softirr.measures.automatic import cache_and_progress
+from softirr.measures.corrected import corrected
+
+
+def _python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.strip()
+
+
+class TestNames:
+    def test_importing_loads_nothing_else(self) -> None:
+        assert _python("import sys, softirr; print({'numpy', 'scipy', 'torch'} & set(sys.modules))") == "set()"
+
+    def test_a_cheap_measure_never_loads_torch(self) -> None:
+        code = (
+            "import sys, softirr; softirr.cohen_kappa(['a', 'b'], ['a', 'c'], 'indel'); print('torch' in sys.modules)"
+        )
+        assert _python(code) == "False"
+
+    def test_all_are_there(self) -> None:
+        assert {name for name in softirr.__all__ if getattr(softirr, name, None) is None} == set()
+        assert set(softirr.__all__) <= set(dir(softirr))
+
+    def test_the_audit_without_an_import_of_its_own(self) -> None:
+        assert (
+            _python("import softirr; print(softirr.audit.sample.__name__, softirr.__version__ != '')") == "sample True"
+        )
+
+    def test_others_are_not(self) -> None:
+        with pytest.raises(AttributeError, match="no attribute 'kappa'"):
+            softirr.kappa  # noqa: B018
+
+
+@pytest.mark.parametrize("module", ["softirr", *sorted({f"softirr.{home}" for home in softirr._HOME.values()})])
+def test_examples_give_what_they_say(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+class TestTwoLists:
+    def test_identical_texts_give_the_classical_kappa(self) -> None:
+        a, b = ["x", "x", "y", "y", "z"], ["x", "y", "y", "y", "z"]
+        found = softirr.cohen_kappa(a, b, measure="exact")
+        expected = 2 / 5 * 1 / 5 + 2 / 5 * 3 / 5 + 1 / 25
+        assert found.value == pytest.approx((4 / 5 - expected) / (1 - expected))
+
+    def test_missing_is_not_empty(self) -> None:
+        with_missing = softirr.cohen_kappa(["x", "y", None, float("nan")], ["x", "z", "y", "y"], "exact")
+        assert with_missing.value == softirr.cohen_kappa(["x", "y"], ["x", "z"], "exact").value
+        both_empty = softirr.cohen_kappa(["x", "y", "", []], ["x", "z", "", ""], "exact")
+        assert both_empty.value is not None and with_missing.value is not None
+        assert both_empty.value > with_missing.value
+
+    def test_sets_of_texts(self) -> None:
+        found = softirr.cohen_kappa([{"x", "y"}, "z"], [["y", "x"], ("z",)], "exact")
+        assert found.value == pytest.approx(1.0)
+
+    @pytest.mark.parametrize(
+        ("a", "b", "said"),
+        [
+            (["x"], ["x", "y"], "a has 1 answers and b has 2"),
+            ("fever", ["x"], "a is a str"),
+            (["x"], 3, "b is a int"),
+            (["x", 4], ["x", "y"], r"a\[1\] holds 4, which is not a text"),
+            ([["x", None]], ["x"], r"a\[0\] holds None, which is not a text"),
+        ],
+    )
+    def test_what_is_refused(self, a: object, b: object, said: str) -> None:
+        with pytest.raises(softirr.InputError, match=said):
+            softirr.cohen_kappa(a, b, "exact")  # type: ignore[arg-type]
+
+
+def test_a_matrix_has_coefficients_with_intervals() -> None:
+    found = softirr.matrix_agreement([[0, 0], [1, 1], [0, 1], [2, 2]])
+    assert found.coefficients["cohen_kappa"].value == pytest.approx(7 / 11)
+    assert found.coefficients["cohen_kappa"].ci95 is not None
+    assert "Krippendorff's alpha 0." in repr(found) and "\n" not in repr(found)
+
+
+class Model:
+    """A measure with a model, as far as the cache can tell."""
+
+    name = "model"
+    cache_key = "model:1"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def score(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        self.asked += len(pairs)
+        return np.full(len(pairs), 0.5)
+
+    def provenance(self) -> object:
+        from softirr.provenance import Provenance
+
+        return Provenance("model")
+
+
+TEXTS = (["fever", "cough"], ["rash", "itch"])
+
+
+class TestCacheAndProgress:
+    def test_a_model_uses_the_cache_of_the_command_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SOFTIRR_CACHE", str(tmp_path / "pairs.sqlite"))
+        first, second = Model(), Model()
+        one = softirr.cohen_kappa(*TEXTS, first)
+        assert first.asked > 0
+        assert softirr.cohen_kappa(*TEXTS, second) == one
+        assert second.asked == 0
+
+    def test_none_keeps_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SOFTIRR_CACHE", str(tmp_path / "pairs.sqlite"))
+        softirr.cohen_kappa(*TEXTS, Model(), cache=None)
+        assert not (tmp_path / "pairs.sqlite").exists()
+
+    def test_a_cache_by_its_name(self, tmp_path: Path) -> None:
+        softirr.cohen_kappa(*TEXTS, Model(), cache=str(tmp_path / "mine.sqlite"))
+        assert (tmp_path / "mine.sqlite").exists()
+
+    def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("softirr.measures.automatic.open_cache", lambda url: pytest.fail("opened"))
+        softirr.cohen_kappa(*TEXTS, "indel")
+        with cache_and_progress(corrected(softirr.measure("indel")), "auto", None) as found:
+            assert found == (None, None)
+
+    def test_a_given_cache_stays_open(self) -> None:
+        mine = caches.MemoryCache()
+        softirr.cohen_kappa(*TEXTS, Model(), cache=mine)
+        again = Model()
+        softirr.cohen_kappa(*TEXTS, again, cache=mine)
+        assert again.asked == 0
+
+    def test_silent_where_there_is_no_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
+        softirr.cohen_kappa(*TEXTS, Model())
+        assert capsys.readouterr() == ("", "")
+
+    def test_progress_is_told(self) -> None:
+        told: list[tuple[int, int]] = []
+        softirr.cohen_kappa(*TEXTS, Model(), progress=lambda done, total: told.append((done, total)))
+        assert told and told[-1][0] == told[-1][1]
+
+    def test_what_is_refused(self) -> None:
+        with pytest.raises(softirr.InputError, match="The option progress is 'yes'"):
+            softirr.cohen_kappa(*TEXTS, "indel", progress="yes")
