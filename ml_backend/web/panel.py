@@ -103,7 +103,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
             return not_ready(project, None, chosen, labeling=True, job=None) or base
         return base | {"status": "none", "message": "Open a task from the Data Manager to see its agreement."}
     task = store.get_tasks(project["id"], [number]).get(number)
-    if not who.at_least("reviewer") and not _has_answered(who, task):
+    if not labeling and not who.at_least("reviewer") and not _has_answered(who, task):
         return base | {"status": "blind", "message": ANSWER_FIRST, "task": {"id": number}}
     job = next(iter(store.jobs(project["id"], limit=1)), None)
     again = task is not None and task["scored_hash"] is None and task["agreement"] is not None

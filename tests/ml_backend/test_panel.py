@@ -177,6 +177,8 @@ class TestWhoIsShownWhat:
         hidden = ask(seeded, 110, client=stranger).json
         assert hidden["status"] == "blind" and "your own answer" in hidden["message"]
         assert "gout" not in json.dumps(hidden)
+        stream = ask(seeded, 110, client=stranger, labeling=1).json
+        assert stream["status"] == "blind" and stream["message"].startswith("Agreement is shown in review")
         assert ask(seeded, 105, client=ann).json["status"] == "blind", "others have not answered yet"
 
     def test_annotators_read_no_report_and_start_nothing(self, seeded: Seeded) -> None:
