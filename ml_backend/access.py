@@ -1,9 +1,9 @@
-"""Who may see what: unguessable keys per project, and which pages may ask for our data.
+"""Access control: unguessable keys per project, personal links, and the pages that may request data.
 
-Label Studio's connection carries a secret of its own for each project, which opens the ML backend protocol for that project and nothing
-else. A key is an HMAC over the project, the door it opens and the project's generation; raising the generation makes every key given out
-before worthless. The panel's key stands in the label config, which every annotator of the project can read, so it opens the panel only;
-the report's key opens everything.
+Each project's connection in Label Studio carries its own secret, which gives access to the ML backend protocol for that project and
+nothing else. A key is an HMAC over the project, the scope of the key and the project's generation; raising the generation invalidates
+every earlier key. Every annotator can read the panel's key in the label config, so it gives access to the panel only; the report's key
+gives access to the panel and the report.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from ml_backend.settings import origin
 
-Door = Literal["panel", "report", "connection"]
-_OPENS: dict[Door, tuple[Door, ...]] = {
+Scope = Literal["panel", "report", "connection"]
+_ACCEPTED_SCOPES: dict[Scope, tuple[Scope, ...]] = {
     "panel": ("panel", "report"),
     "report": ("report",),
     "connection": ("connection",),
@@ -32,16 +32,16 @@ ROLES: tuple[Role, ...] = ("annotator", "reviewer", "lead", "operator")  # each 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody at a browser.
+    """A person who uses the panel or the report in a browser.
 
     Attributes
     ----------
     user : str
-        Their id in Label Studio; empty for whoever holds the report's address.
+        Id in Label Studio; empty for a person who came with the report's key.
     name : str
     role : str
     known_by : str
-        ``session`` (Label Studio's login), ``link`` (a personal link), or empty: then nothing shows who it is.
+        ``session`` (Label Studio's login), ``link`` (a personal link), or empty where the person is not identified.
     """
 
     user: str
@@ -55,7 +55,7 @@ class Person:
 
 
 class PersonalLinks:
-    """Signs links that say who somebody is: for where Label Studio's login does not reach this backend.
+    """Signs and reads personal links, which identify a person where Label Studio's login does not reach this backend.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ class PersonalLinks:
         self._serializer = URLSafeSerializer(secret, salt="softirr personal link 1", signer_kwargs=signer)
 
     def make(self, person: Person, project: int, *, generation: int, until: float) -> str:
-        """The link's token; it ends at `until`, or with the project's generation of keys."""
+        """The link's token; it expires at `until` (Unix time), or when the project's keys are replaced."""
         who = {"user": person.user, "name": person.name, "role": person.role}
         return str(self._serializer.dumps({**who, "project": project, "generation": generation, "until": int(until)}))
 
     def seconds_left(self, token: str, now: float) -> float:
-        """For how long a token that `read` took goes on."""
+        """Seconds until a token accepted by `read` expires."""
         return float(self._serializer.loads(token)["until"]) - now
 
     def read(self, token: str | None, project: int, *, generation: int, now: float) -> Person | None:
-        """Who a token names, if it is ours, for this project, and not over."""
+        """The person a token identifies, or None where it is forged, expired or made for another project."""
         try:
             given = self._serializer.loads(token or "")
             good = (given["project"], given["generation"]) == (project, generation) and now < given["until"]
@@ -93,7 +93,7 @@ class Keys:
     Attributes
     ----------
     secret : bytes
-        At least 16 random bytes; whoever knows them can make every key.
+        At least 16 random bytes; they suffice to make every key.
     """
 
     secret: bytes
@@ -105,29 +105,30 @@ class Keys:
     def __repr__(self) -> str:
         return "Keys(secret=...)"
 
-    def key(self, project: int, door: Door, *, generation: int = 0) -> str:
-        """Key of one door of a project: 32 characters that are safe in an address."""
-        message = b"\x00".join([_CONTEXT, door.encode(), str(int(project)).encode(), str(int(generation)).encode()])
+    def key(self, project: int, scope: Scope, *, generation: int = 0) -> str:
+        """Key of a project for one scope: 32 characters that are safe in a URL."""
+        message = b"\x00".join([_CONTEXT, scope.encode(), str(int(project)).encode(), str(int(generation)).encode()])
         return urlsafe_b64encode(hmac.digest(self.secret, message, hashlib.sha256)[:24]).decode()
 
     def marks(self, label_studio: str) -> dict[str, str]:
-        """What tells two backends apart without telling anything else: marks of the store, and of the Label Studio it is about."""
+        """Identifiers of the store and of its Label Studio that distinguish two backends and disclose nothing else."""
 
         def mark(what: str) -> str:
             return hmac.digest(self.secret, b"softirr mark 1\x00" + what.encode(), hashlib.sha256)[:8].hex()
 
         return {"store": mark("store"), "label_studio": mark(f"label studio {label_studio}")}
 
-    def opens(self, given: str | None, project: int, door: Door, *, generation: int = 0) -> bool:
-        """Whether a key opens a door of a project; the report's key opens the panel too. Takes the same time for every wrong key."""
+    def opens(self, given: str | None, project: int, scope: Scope, *, generation: int = 0) -> bool:
+        """Whether a key is valid for a scope of a project; the report's key is valid for the panel too. Takes the same time for every wrong key."""
         candidate = (given or "").encode("utf-8", "replace")
         matches = [
-            hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode()) for d in _OPENS[door]
+            hmac.compare_digest(candidate, self.key(project, d, generation=generation).encode())
+            for d in _ACCEPTED_SCOPES[scope]
         ]
         return any(matches)
 
     def password(self, project: int, *, generation: int = 0) -> str:
-        """With which Label Studio's connection of the project calls us; it names the project, and opens that one only."""
+        """Password that Label Studio's connection of the project sends; it names the project and gives access to that project only."""
         return f"{project}.{self.key(project, 'connection', generation=generation)}"
 
     def is_password(self, given: str, project: int, *, generation: int = 0) -> bool:
@@ -145,8 +146,8 @@ class Keys:
 def embedding_allowed(referer: str | None, *, own: str, label_studio: Collection[str]) -> bool:
     """Whether a page at `referer` may embed the panel or ask for data.
 
-    An absent referer (a direct visit, a command line, a browser that sends none) is no proof of anything, so the key alone decides;
-    a referer of a foreign site is refused even with the right key.
+    An absent referer (a direct visit, a command line, a browser that sends none) proves nothing, so the key alone decides;
+    a referer of another site is refused even with the right key.
     """
     if not referer:
         return True

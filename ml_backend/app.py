@@ -30,7 +30,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     settings : Settings, optional
         From the environment by default.
     services : Services, optional
-        What the app shares; made from the settings by default.
+        Objects that the app shares between requests; made from the settings by default.
     """
     app = Flask("ml_backend", template_folder="web/templates", static_folder="web/static")
     app.json.sort_keys = False  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
 
 
 def _name_requests(app: Flask) -> None:
-    """Each request has a name, in the log and in the reply; what it asked for is logged without keys and texts."""
+    """Give each request an id, in the log and in the reply; log its route without keys and texts."""
 
     @app.before_request
     def begin() -> None:
@@ -70,7 +70,7 @@ def _name_requests(app: Flask) -> None:
 
 
 def _register_pages(app: Flask, name: str) -> None:
-    """Pages for people are rooms of their own; each module holds a blueprint of the same name."""
+    """Register the pages of one module of `ml_backend.web`, which holds a blueprint of the same name."""
     if find_spec(f"ml_backend.web.{name}") is not None:
         module = __import__(f"ml_backend.web.{name}", fromlist=[name])
         app.register_blueprint(getattr(module, name))
@@ -85,7 +85,7 @@ def _out_of_range(_error: OverflowError) -> tuple[Response, int]:
 
 
 def _store_fails(error: SQLAlchemyError) -> tuple[Response, int]:
-    """The database is away, full, read-only or damaged: one sentence, and no traceback for each request."""
+    """Answer with one sentence, without a traceback, where the database is unreachable, full, read-only or damaged."""
     sentence = trouble_sentence(error)
     log.error("the store failed: %s", sentence)
     return jsonify({"error": sentence}), 503

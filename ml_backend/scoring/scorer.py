@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ml_backend.scoring.model_turns import Turns
+from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.settings import ProjectSettings
 from softirr.tables.table import AnnotationTable, Answer, Excluded
 
@@ -65,7 +65,7 @@ class Scorer:
         self._cache: _CountedCache | None = None
         self._measures: dict[str, Any] = {}
         self._lock = threading.RLock()
-        self._model = Turns()
+        self._model = ModelLock()
 
     def measure(self, name: str) -> Any:
         """The measure, loaded once.
@@ -171,15 +171,15 @@ class Scorer:
 
     @contextlib.contextmanager
     def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
-        """A model serves one job at a time; measures without one need no turn.
+        """Hold the model's lock, where the measure needs a model: a model serves one job at a time.
 
-        Gives the `progress` to hand to long work, which then gives way to short work between two batches.
+        Yields the `progress` to pass to long work, which then lets short work go first between two batches.
         """
         if not needs_model(measure):
             yield progress
             return
-        with self._model.mine():
-            yield self._model.between(progress)
+        with self._model.hold():
+            yield self._model.yielding_progress(progress)
 
     def summary(
         self,

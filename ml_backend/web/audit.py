@@ -9,7 +9,7 @@ from ml_backend.review.panel_payload import job_view, moment
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import visitors as doors
+from ml_backend.web import visitors
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.pages import page_files
 from ml_backend.web.report import csv_response, job_of
@@ -20,13 +20,13 @@ audit = Blueprint("audit", __name__)
 @audit.errorhandler(Refused)
 def refused(error: Refused) -> Response:
     """A page for people, JSON for programs."""
-    return doors.refusal(error)
+    return visitors.refusal(error)
 
 
 @audit.get("/audit/<int:number>")
 def show(number: int) -> Response:
     """The page; it holds no data, only the program that asks for it."""
-    project = doors.enter(number, "report")
+    project = visitors.enter(number, "report")
     text = render_template(
         "audit.html",
         project=project,
@@ -35,18 +35,18 @@ def show(number: int) -> Response:
         default=audits.DEFAULT,
         fewest=audits.FEWEST,
         most=audits.MOST,
-        who=doors.person(project, {}),
+        who=visitors.person(project, {}),
         **page_files("pages.css", "audit.css", modules=("audit.js",)),
     )
-    response = doors.page(text)
-    doors.remember_given_key(response, project, "report")
+    response = visitors.page(text)
+    visitors.remember_given_key(response, project, "report")
     return response
 
 
 @audit.get("/audit/<int:number>/<int:which>.csv")
 def sheet(number: int, which: int) -> Response:
     """The sheet with one judge's judgements, as ``softirr audit apply`` reads it."""
-    project = doors.enter(number, "report")
+    project = visitors.enter(number, "report")
     found = _audit(project, which)
     said = reviews().judgements(which, request.args.get("judge") or "")
     # No mark at the beginning: the sheet is that of softirr audit sample, which reads each text back as it was.
@@ -58,7 +58,7 @@ def sheet(number: int, which: int) -> Response:
 @audit.get("/api/audit")
 def state() -> Response:
     """The newest audit of a field: ``project``, ``control``; without any number that would tell a judge something."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     control = _control(project, request.args.get("control"))
     newest = next((row for row in reviews().audits(project["id"]) if row["control"] == control), None)
     job = job_of(project)
@@ -67,25 +67,25 @@ def state() -> Response:
         found = reviews().audit(newest["id"])
         assert found is not None
         body["audit"] = _view(found)
-    return doors.data(body)
+    return visitors.data(body)
 
 
 @audit.post("/api/audit")
 def draw() -> Response:
     """Have a sample drawn: ``{"project", "control", "judgements", "who"}``."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "report")
+    project = visitors.enter(project_number(body.get("project")), "report")
     control = _control(project, body.get("control"))
     if control is None:
         raise Refused(409, "The project has not been scored yet.")
-    wanted = doors.whole_number(body.get("judgements", audits.DEFAULT), "judgements")
+    wanted = visitors.whole_number(body.get("judgements", audits.DEFAULT), "judgements")
     if not audits.FEWEST <= wanted <= audits.MOST:
         raise Refused(400, f"judgements is not between {audits.FEWEST} and {audits.MOST}.")
     chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
-    who = doors.person(project, body)
+    who = visitors.person(project, body)
     number = audits.ask(reviews(), project["id"], control=control, measure=chosen.measure, wanted=wanted, who=who)
     services().wakeups.want(project["id"], "audit")
-    return doors.data({"audit": number}, status=202)
+    return visitors.data({"audit": number}, status=202)
 
 
 @audit.get("/api/audit/<int:which>")
@@ -94,7 +94,7 @@ def pairs(which: int) -> Response:
 
     ``result=1`` adds the result, ``own=1`` what this judge did and how far the judges agree; both are there for who has judged all.
     """
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
     judge = _judge(project, request.args.get("judge"))
     said = {row["place"]: row["verdict"] for row in reviews().judgements(which, judge)}
@@ -108,47 +108,47 @@ def pairs(which: int) -> Response:
         body["result"] = _result(project, found)
     if len(said) >= len(shown) or request.args.get("own") == "1":
         body["own"] = audits.progress_of(reviews(), found, judge)
-    return doors.data(body)
+    return visitors.data(body)
 
 
 @audit.post("/api/audit/<int:which>/judgements")
 def judge(which: int) -> Response:
     """One judgement on one or several pairs: ``{"project", "judge", "places", "verdict"}``; a later word replaces the earlier one."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "report")
+    project = visitors.enter(project_number(body.get("project")), "report")
     found = _audit(project, which)
     name = _judge(project, body.get("judge"))
     if body.get("verdict") not in audits.VERDICTS:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
     places, before = _places(found, body.get("places")), _complete(found)
     reviews().judge(which, places, name, body["verdict"])
-    return doors.data(_after(project, found, name, before), status=201)
+    return visitors.data(_after(project, found, name, before), status=201)
 
 
 @audit.delete("/api/audit/<int:which>/judgements")
 def take_back(which: int) -> Response:
     """Take judgements back: ``project``, ``judge``, ``places`` (numbers with commas between them)."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
     given = [int(one) if one.isascii() and one.isdigit() else -1 for one in request.args.get("places", "").split(",")]
     places, before = _places(found, given), _complete(found)
     if not reviews().unjudge(which, places, name):
         raise Refused(404, "There is no such judgement.")
-    return doors.data(_after(project, found, name, before))
+    return visitors.data(_after(project, found, name, before))
 
 
 @audit.post("/api/audit/<int:which>/finish")
 def finish(which: int) -> Response:
     """Work the audit out with the judgements so far: ``{"project"}``."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "report")
+    project = visitors.enter(project_number(body.get("project")), "report")
     found = _audit(project, which)
     most = max(reviews().judges(which).values(), default=0)
     if most < min(audits.FINISH_FROM, len(found["sheet"])):
         raise Refused(409, f"At least {audits.FINISH_FROM} judgements of one judge are needed.")
     _work_out(project, which)
-    return doors.data(_view(_audit(project, which)), status=202)
+    return visitors.data(_view(_audit(project, which)), status=202)
 
 
 def reviews() -> ReviewStore:
@@ -230,7 +230,7 @@ def _audit(project: Row, which: int) -> Row:
 
 
 def _judge(project: Row, given: Any) -> str:
-    name = doors.person(project, {"who": given})
+    name = visitors.person(project, {"who": given})
     if not name:
         raise Refused(400, "A judgement needs the name of who judges.")
     return name

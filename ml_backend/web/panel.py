@@ -10,8 +10,7 @@ from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import decisions
-from ml_backend.web import visitors as doors
+from ml_backend.web import decisions, visitors
 from ml_backend.web.assets import plugin_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.pages import message
@@ -21,7 +20,7 @@ A_YEAR = 365 * 24 * 3600
 ANSWER_FIRST = "Agreement is shown once your own answer to this task is in."
 NOBODY = {
     "status": "blind",
-    "message": f"Agreement is shown to people of this project: {doors.HOW_TO_BE_KNOWN}",
+    "message": f"Agreement is shown to people of this project: {visitors.HOW_TO_BE_KNOWN}",
     "raters": [],
 }
 MODULES = ("panel", "render", "texts", "pieces")
@@ -31,14 +30,14 @@ MODULES = ("panel", "render", "texts", "pieces")
 def refused(error: Refused) -> Response:
     """The sentence, in the shape that the panel shows."""
     body = {"status": "unavailable", "message": error.sentence, "error": error.sentence}
-    return allow_label_studio(doors.data(body, status=error.status))
+    return allow_label_studio(visitors.data(body, status=error.status))
 
 
 @panel.get("/panel")
 def page() -> Response:
     """The page in the frame: no data, only the program that asks for it."""
-    row = doors.project_of_key(request.args.get("k"))
-    doors.check_source(row)
+    row = visitors.project_of_key(request.args.get("k"))
+    visitors.check_source(row)
     files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
     text = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Agreement</title><meta name="viewport" content="width=device-width">
@@ -46,27 +45,27 @@ def page() -> Response:
 {"".join(f'<link rel="modulepreload" href="{files}/{name}.js">' for name in MODULES)}
 <script type="module" src="{files}/page.js"></script></head>
 <body><main id="panel" data-backend="."><noscript>The agreement panel needs JavaScript.</noscript></main></body></html>"""
-    return doors.page(text, label_studio=doors.label_studio_places(row))
+    return visitors.page(text, label_studio=visitors.label_studio_places(row))
 
 
 @panel.get("/enter/<int:number>")
 def come_in(number: int) -> Response:
     """A personal link: the browser is known from now on."""
-    project = doors.find_project(number)
+    project = visitors.find_project(number)
     token, now = request.args.get("t"), time.time()
     generation = project["key_round"] if project is not None else 0
-    who = doors.links().read(token, number, generation=generation, now=now)
+    who = visitors.links().read(token, number, generation=generation, now=now)
     if project is None or who is None or token is None:
-        return doors.refusal(
+        return visitors.refusal(
             Refused(403, "This personal link is over or was made for another project: ask for a new one.")
         )
     if who.at_least("reviewer"):
         response = current_app.make_response(redirect(f"../report/{number}"))
     else:
-        response = doors.page(
+        response = visitors.page(
             message("Welcome", f"This browser is known as {who.name} now. Go on in Label Studio.", up="../")
         )
-    doors.remember_person(response, project, token, doors.links().seconds_left(token, now))
+    visitors.remember_person(response, project, token, visitors.links().seconds_left(token, now))
     return response
 
 
@@ -85,10 +84,10 @@ def files(version: str, name: str) -> Response:
 def panel_data() -> Response:
     """What the panel shows for one task."""
     number = project_number(request.args.get("project"))
-    project = doors.enter(number, "panel")
-    who = doors.visitor(project)
+    project = visitors.enter(number, "panel")
+    who = visitors.visitor(project)
     body = NOBODY | {"project": {"id": number}} if who is None else _payload(project, who)
-    return allow_label_studio(doors.data(body, etag=True))
+    return allow_label_studio(visitors.data(body, etag=True))
 
 
 def _payload(project: Row, who: Person) -> dict[str, Any]:
@@ -148,8 +147,8 @@ def _calibrated(project: Row) -> int | None:
 def decide() -> Response:
     """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict"}``."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "panel")
-    who = doors.reviewer(project)
+    project = visitors.enter(project_number(body.get("project")), "panel")
+    who = visitors.reviewer(project)
     pairs = body.get("pairs")
     if (
         not isinstance(pairs, list)
@@ -164,7 +163,7 @@ def decide() -> Response:
         raise Refused(400, "pairs is not a list of pairs of texts.")
     if body.get("verdict") not in ("same", "different"):
         raise Refused(400, "verdict is neither same nor different.")
-    task = doors.whole_number(body["task"], "task") if body.get("task") is not None else None
+    task = visitors.whole_number(body["task"], "task") if body.get("task") is not None else None
     n = decisions.decide(
         services(),
         project,
@@ -173,13 +172,13 @@ def decide() -> Response:
         who=who,
         task=task,
     )
-    return allow_label_studio(doors.data({"decided": n}, status=201))
+    return allow_label_studio(visitors.data({"decided": n}, status=201))
 
 
 @panel.get("/api/decisions")
 def list_decisions() -> Response:
     """The decisions that hold in a project, oldest first; with ``log=1`` everything that was decided and taken back."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     store = services().store
     rows = store.decision_log(project["id"]) if request.args.get("log") == "1" else store.decisions(project["id"])
     found = [
@@ -195,16 +194,16 @@ def list_decisions() -> Response:
         }
         for row in rows
     ]
-    return doors.data({"decisions": found})
+    return visitors.data({"decisions": found})
 
 
 @panel.delete("/api/decisions/<int:number>")
 def undo(number: int) -> Response:
     """Take a decision back."""
-    project = doors.enter(project_number(request.args.get("project")), "panel")
-    if not decisions.undo(services(), project, number, who=doors.reviewer(project)):
+    project = visitors.enter(project_number(request.args.get("project")), "panel")
+    if not decisions.undo(services(), project, number, who=visitors.reviewer(project)):
         raise Refused(404, "This decision was taken back already.")
-    return allow_label_studio(doors.data({"undone": number}))
+    return allow_label_studio(visitors.data({"undone": number}))
 
 
 @panel.route("/api/panel", methods=["OPTIONS"])
@@ -219,10 +218,10 @@ def allow_label_studio(response: Response) -> Response:
     """Let scripts on Label Studio's pages read the answer."""
     asked = request.headers.get("Origin")
     number = request.args.get("project", type=int)
-    if asked and asked in doors.label_studio_places(doors.find_project(number) if number else None):
+    if asked and asked in visitors.label_studio_places(visitors.find_project(number) if number else None):
         response.headers["Access-Control-Allow-Origin"] = asked
         response.headers["Access-Control-Allow-Credentials"] = "true"  # its login says who asks
-        response.headers["Access-Control-Allow-Headers"] = f"{doors.KEY_HEADER}, Content-Type, If-None-Match"
+        response.headers["Access-Control-Allow-Headers"] = f"{visitors.KEY_HEADER}, Content-Type, If-None-Match"
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"
         response.headers["Access-Control-Expose-Headers"] = "ETag"
         response.headers["Access-Control-Max-Age"] = "600"

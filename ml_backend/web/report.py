@@ -16,8 +16,7 @@ from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import pages
-from ml_backend.web import visitors as doors
+from ml_backend.web import pages, visitors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from softirr.tables.cells import plain_cell
@@ -30,16 +29,16 @@ MOST_QUEUE = 1000
 @report.errorhandler(Refused)
 def refused(error: Refused) -> Response:
     """A page for people, JSON for programs."""
-    return doors.refusal(error)
+    return visitors.refusal(error)
 
 
 @report.get("/report/<int:number>")
 def show(number: int) -> Response:
     """The report as a page."""
-    project = doors.enter(number, "report")
+    project = visitors.enter(number, "report")
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
-        return doors.page(pages.waiting(project, job_of(project)))
+        return visitors.page(pages.waiting(project, job_of(project)))
     text = pages.served(
         found,
         version=reports().version(project),
@@ -49,15 +48,15 @@ def show(number: int) -> Response:
         facts=facts(found),
         measures=_measures(project, found),
     )
-    response = doors.page(text)
-    doors.remember_given_key(response, project, "report")
+    response = visitors.page(text)
+    visitors.remember_given_key(response, project, "report")
     return response
 
 
 @report.get("/report/<int:number>/<name>")
 def download(number: int, name: str) -> Response:
     """The report as one HTML file, as JSON, or a part of it as CSV."""
-    project = doors.enter(number, "report")
+    project = visitors.enter(number, "report")
     stem, _, kind = name.rpartition(".")
     known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in TABLES)
     if not known:
@@ -68,9 +67,9 @@ def download(number: int, name: str) -> Response:
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
     if kind == "json":
-        response = doors.data(found)
+        response = visitors.data(found)
     elif kind == "html":
-        response = doors.page(pages.one_file(found, facts=facts(found)))
+        response = visitors.page(pages.one_file(found, facts=facts(found)))
     else:
         queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
         response = csv_response(table(stem, found, queue=queue))
@@ -91,58 +90,58 @@ def files(version: str, name: str) -> Response:
 @report.get("/api/report")
 def report_data() -> Response:
     """The report as JSON; unchanged, it is 304 without a body."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
-    return doors.data(found, etag=True)
+    return visitors.data(found, etag=True)
 
 
 @report.get("/api/report/state")
 def state() -> Response:
     """Whether there is news: the version of the results, and what is being worked on."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     job = job_of(project)
     working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
     names = {"version": reports().version(project), "marks": reports().marks(project)}
-    return doors.data({**names, "working": working, "job": job_view(job)})
+    return visitors.data({**names, "working": working, "job": job_view(job)})
 
 
 @report.get("/api/queue")
 def queue() -> Response:
     """Tasks in the order in which a review helps most: ``project``, ``limit``, ``offset``, ``done`` (0 or 1)."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     found = reports().queue(project, links_of(project))
     wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
     total = {None: found.n_open + found.n_done, True: found.n_done, False: found.n_open}[wanted]
     limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
     start = max(0, request.args.get("offset", 0, type=int))
-    return doors.data({"total": total, "offset": start, "tasks": found.view(start, start + limit, done=wanted)})
+    return visitors.data({"total": total, "offset": start, "tasks": found.view(start, start + limit, done=wanted)})
 
 
 @report.post("/api/queue")
 def mark() -> Response:
     """A person looked at a task: ``{"project", "task", "who"}``. The mark lapses when the answers change."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "report")
-    number = doors.whole_number(body.get("task"), "task")
+    project = visitors.enter(project_number(body.get("project")), "report")
+    number = visitors.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
     if task is None:
         raise Refused(404, f"Task {number} is not in this project.")
-    who = doors.person(project, body)
+    who = visitors.person(project, body)
     reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
     mark = reviews().done(project["id"])[number]
     done = {"who": who, "when": moment(mark["at"])}
-    return doors.data({"task": number, "done": done, **_left(project)}, status=201)
+    return visitors.data({"task": number, "done": done, **_left(project)}, status=201)
 
 
 @report.delete("/api/queue/<int:task>")
 def unmark(task: int) -> Response:
     """Take the mark back."""
-    project = doors.enter(project_number(request.args.get("project")), "report")
+    project = visitors.enter(project_number(request.args.get("project")), "report")
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} is not marked as done.")
-    return doors.data({"task": task, "done": None, **_left(project)})
+    return visitors.data({"task": task, "done": None, **_left(project)})
 
 
 def _left(project: Row) -> dict[str, Any]:
@@ -155,7 +154,7 @@ def _left(project: Row) -> dict[str, Any]:
 def compare() -> Response:
     """Ask for the answers under other measures: ``{"project", "control", "measures"}``; the scorer process computes them."""
     body = json_body()
-    project = doors.enter(project_number(body.get("project")), "report")
+    project = visitors.enter(project_number(body.get("project")), "report")
     control, measures = body.get("control"), body.get("measures")
     if not isinstance(control, str) or control not in ((project["summary"] or {}).get("controls") or ()):
         raise Refused(404, "This project has no such field.")
@@ -168,7 +167,7 @@ def compare() -> Response:
         raise Refused(400, f"measures is not a list of up to {MOST} of {', '.join(sorted(known))}.")
     reviews().want_comparison(project["id"], control, list(dict.fromkeys(measures)))
     services().wakeups.want(project["id"], "comparison")
-    return doors.data({"wanted": measures}, status=202)
+    return visitors.data({"wanted": measures}, status=202)
 
 
 # --- of the running app ---------------------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def reviews() -> ReviewStore:
 
 def links_of(project: Row) -> Links:
     """Addresses in Label Studio."""
-    return Links(doors.label_studio_home(), project["number"])
+    return Links(visitors.label_studio_home(), project["number"])
 
 
 def job_of(project: Row) -> Row | None:

@@ -1,4 +1,4 @@
-"""Who is let in to the panel, the report and the audit page: the Flask side of `ml_backend.access`."""
+"""Access checks of the panel, the report and the audit page: the Flask side of `ml_backend.access`."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from flask import Response, current_app, jsonify, request
 
 from ml_backend.access import (
-    Door,
     Person,
     PersonalLinks,
     Role,
+    Scope,
     embedding_allowed,
     page_policy,
     panel_policy,
@@ -33,24 +33,24 @@ KEY_HEADER = "X-Softirr-Key"
 WHO_SECONDS = 60.0
 
 
-def enter(number: int, door: Door) -> Row:
-    """The project's row, if the request may pass the door.
+def enter(number: int, scope: Scope) -> Row:
+    """The project's row, if the request has access to the scope.
 
-    The panel's key stands in the label config, where every annotator can read it: it opens the panel, and `visitor` says what is shown
-    there. The report is about people: it opens for reviewers and leads, and with the report's key.
+    Every annotator can read the panel's key in the label config: it gives access to the panel, and `visitor` decides what is shown
+    there. The report is about people: reviewers, leads and holders of the report's key have access.
 
     Raises
     ------
     Refused
-        An unknown project answers like a wrong key: who has no key learns nothing.
+        An unknown project gets the same answer as a wrong key, so that a request without a key learns nothing.
     """
     row = find_project(number)
     check_source(row)
     if row is not None and is_connected(row["connection"]):
         who = visitor(row)
-        if who is not None and (door == "panel" or who.at_least("reviewer")):
+        if who is not None and (scope == "panel" or who.at_least("reviewer")):
             return row
-        if keys().opens(given_key(number), number, door, generation=row["key_round"]):
+        if keys().opens(given_key(number), number, scope, generation=row["key_round"]):
             return row
         if who is not None:
             raise Refused(403, "The report is about people: it is for the project’s lead and reviewers.")
@@ -110,17 +110,17 @@ def find_project(number: int) -> Row | None:
 
 
 def people() -> "_People":
-    """Knows whose session a request carries."""
+    """The cache of the people that sessions of Label Studio belong to."""
     return current_app.extensions.setdefault("softirr-people", _People())
 
 
-def key_of(row: Row, door: Door) -> str:
-    """The project's present key for a door."""
-    return keys().key(row["number"], door, generation=row["key_round"])
+def key_of(row: Row, scope: Scope) -> str:
+    """The project's current key for a scope."""
+    return keys().key(row["number"], scope, generation=row["key_round"])
 
 
 def check_source(row: Row | None) -> None:
-    """Refuse what a page of another site asks for in a visitor's name; following a link from there is a visit, not that.
+    """Refuse requests that a page of another site makes on a visitor's behalf; following a link from there is allowed.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def label_studio_places(row: Row | None) -> list[str]:
 
 
 def label_studio_home() -> str:
-    """Where links into Label Studio lead: what the operator names for browsers, else the address that we use ourselves.
+    """Base address of links into Label Studio: the one the operator configured for browsers, else the one this backend uses itself.
 
-    What `/setup` says is not taken for links: anybody may send it.
+    The address sent to `/setup` is not used for links, because anybody can send it.
     """
     settings = services().settings
     return (settings.label_studio_origins or (settings.label_studio_url,))[0].rstrip("/")
@@ -161,14 +161,14 @@ def given_key(number: int) -> str | None:
 
 
 def own_origin() -> str:
-    """Where the browser thinks we are."""
+    """The origin under which the browser reaches this backend."""
     return origin(request.host_url)
 
 
-def remember_given_key(response: Response, project: Row, door: Door) -> None:
-    """Leave the address's key with the browser, so that it need not stand in addresses."""
+def remember_given_key(response: Response, project: Row, scope: Scope) -> None:
+    """Store the key of the URL in a cookie, so that later URLs need not contain it."""
     key, number = request.args.get("k"), project["number"]
-    if key is None or not keys().opens(key, number, door, generation=project["key_round"]):
+    if key is None or not keys().opens(key, number, scope, generation=project["key_round"]):
         return
     path = urlsplit(request.script_root).path or "/"
     response.set_cookie(

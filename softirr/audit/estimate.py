@@ -261,11 +261,11 @@ class _Estimator:
             int(usable.sum()), 1
         )
         self.pooled_same = np.full(len(self.pairs), 2 / n**2)
-        self.room_cohen = self._room(self.cohen_same, design.cohen_weight)
-        self.room_pooled = self._room(self.pooled_same, design.pooled_weight)
+        self.disagreement_cohen = self._chance_disagreement(self.cohen_same, design.cohen_weight)
+        self.disagreement_pooled = self._chance_disagreement(self.pooled_same, design.pooled_weight)
         self.chance = self._calibrated(chance)
 
-    def _room(self, same: Floats, different: Floats) -> float:
+    def _chance_disagreement(self, same: Floats, different: Floats) -> float:
         """B: 1 - Pe."""
         return float(same.sum() + different.sum()) - self.same.total(same) - self.different.total(different)
 
@@ -283,7 +283,7 @@ class _Estimator:
 
         usable = self.ratings.comparisons.shared >= 2
         mean = float(chance.cohen[usable].mean()) if usable.any() else 0.0
-        cohen, pooled = 1 - self.room_cohen, 1 - self.room_pooled
+        cohen, pooled = 1 - self.disagreement_cohen, 1 - self.disagreement_pooled
         return replace(
             chance,
             cohen=rescaled(chance.cohen, mean, cohen),
@@ -306,9 +306,9 @@ class _Estimator:
         n = len(ratings.comparable)
         by_answers = ratings.per_item[comparisons.item] / self.pairs / n
         usable = comparisons.shared >= 2
-        # a rater pair's disagreement counts by its own room above chance
-        room = np.where(usable & (chance.cohen < 1 - 1e-9), 1 - chance.cohen, np.inf)
-        by_pair = self.room_cohen / (room * comparisons.shared * max(int(usable.sum()), 1))
+        # a rater pair's disagreement is divided by its own disagreement by chance
+        chance_disagreement = np.where(usable & (chance.cohen < 1 - 1e-9), 1 - chance.cohen, np.inf)
+        by_pair = self.disagreement_cohen / (chance_disagreement * comparisons.shared * max(int(usable.sum()), 1))
         cohen = _Target(
             by_pair[comparisons.rater_pair],
             self.cohen_same,
@@ -334,7 +334,7 @@ class _Estimator:
         error = 0.0
         for name, of in (("cohen", "cohen_kappa"), ("fleiss", "fleiss_kappa"), ("krippendorff", "krippendorff_alpha")):
             part = parts[of]
-            expected[name] = None if isinstance(part, str) else float(np.clip(1 - part.room, 0, 1))
+            expected[name] = None if isinstance(part, str) else float(np.clip(1 - part.chance_disagreement, 0, 1))
             if not isinstance(part, str):
                 error = max(error, float(np.sqrt(part.different.sum())))
 
@@ -363,24 +363,24 @@ class _Estimator:
         w = target.disagreement
         disagreement = float(w.sum()) - self.same.total(w)
         if target.chance_same is None or target.chance_different is None:
-            room, odds = 1.0, 1.0
+            chance_disagreement, odds = 1.0, 1.0
             different: Floats = np.zeros(0)
         else:
-            room = float(target.chance_same.sum() + target.chance_different.sum())
-            room -= self.same.total(target.chance_same) + self.different.total(target.chance_different)
-            if room <= 1e-9:
+            chance_disagreement = float(target.chance_same.sum() + target.chance_different.sum())
+            chance_disagreement -= self.same.total(target.chance_same) + self.different.total(target.chance_different)
+            if chance_disagreement <= 1e-9:
                 return str(Undefined.NO_VARIATION)
-            odds = disagreement / room
+            odds = disagreement / chance_disagreement
             different = self.different.variances(target.chance_different, more)
             w = w - odds * target.chance_same
         same = self.same.variances(w, more)
         error = standard_error(target.imputed) or 0.0
-        items = (error * room) ** 2 + self._unexplained(target.disagreement)
+        items = (error * chance_disagreement) ** 2 + self._unexplained(target.disagreement)
         n_items = len(target.imputed.influence)
         first_phase = self._first_phase(target.chance_different)
         by_chance = self.different.freedom[: len(different)]
         freedom = np.concatenate([self.same.freedom * more, by_chance * more, np.full(2, max(n_items - 1.0, 1.0))])
-        return _Parts(disagreement, room, same, different, items, first_phase, freedom)
+        return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom)
 
     def _unexplained(self, w: Floats) -> float:
         """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item.
@@ -411,10 +411,10 @@ class _Estimator:
         """Variance that comes from the different-item frame being a sample itself."""
         if weights is None or not len(weights):
             return 0.0
-        room = 1 - self.different.fitted
-        mean = float(weights @ room) / max(float(weights.sum()), 1e-300)
+        chance_disagreement = 1 - self.different.fitted
+        mean = float(weights @ chance_disagreement) / max(float(weights.sum()), 1e-300)
         within = np.sum(self.different.frame.texts.weights(weights) ** 2)
-        return float(np.sum((weights * (room - mean)) ** 2) + self.different.residual * within)
+        return float(np.sum((weights * (chance_disagreement - mean)) ** 2) + self.different.residual * within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,7 +422,7 @@ class _Parts:
     """D, B, and the variances of ``D - (1 - κ) B``: from both frames by stratum, from items, and from the frame's own sampling."""
 
     disagreement: float
-    room: float
+    chance_disagreement: float
     same: Floats
     different: Floats
     items: float
@@ -432,10 +432,11 @@ class _Parts:
     @property
     def odds(self) -> float:
         """1 - κ: D / B, corrected for the bias of a ratio to second order."""
-        return self.disagreement / self.room * (1 - float(self.different.sum()) / self.room**2)
+        chance = self.chance_disagreement
+        return self.disagreement / chance * (1 - float(self.different.sum()) / chance**2)
 
     def _variances(self) -> Floats:
-        odds = self.disagreement / self.room
+        odds = self.disagreement / self.chance_disagreement
         return np.concatenate([self.same, odds**2 * self.different, [self.items, odds**2 * self.first_phase]])
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -450,12 +451,12 @@ class _Parts:
         quantile = float(stdtrit(freedom, 0.5 + level / 2))
         fixed = float(self.same.sum()) + self.items
         moving = float(self.different.sum()) + self.first_phase
-        a = self.room**2 - quantile**2 * moving
-        b = self.disagreement * self.room
+        a = self.chance_disagreement**2 - quantile**2 * moving
+        b = self.disagreement * self.chance_disagreement
         c = self.disagreement**2 - quantile**2 * fixed
         root = float(np.sqrt(max(b * b - a * c, 0.0)))
-        if a <= 0.05 * self.room**2:  # chance leaves hardly any room: the quadratic has no bounded solution
-            half = quantile * float(np.sqrt(whole)) / self.room
+        if a <= 0.05 * self.chance_disagreement**2:  # nearly no disagreement by chance: the quadratic is unbounded
+            half = quantile * float(np.sqrt(whole)) / self.chance_disagreement
             return 1 - self.odds - half, min(1 - self.odds + half, 1.0)
         return 1 - (b + root) / a, min(1 - (b - root) / a, 1.0)
 
@@ -466,5 +467,5 @@ class _Parts:
         least = -1.0 if len(self.different) else 0.0
         value = min(max(1 - self.odds, least), 1.0)
         low, high = max(low, least), max(high, least)
-        error = float(np.sqrt(self._variances().sum())) / self.room
+        error = float(np.sqrt(self._variances().sum())) / self.chance_disagreement
         return Coefficient(value, error, (min(low, value), max(high, value)))

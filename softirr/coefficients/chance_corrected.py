@@ -59,14 +59,16 @@ def _mean(values: Floats) -> Estimate:
 
 
 def _corrected(observed: float, expected: float) -> float | None:
-    """(Po - Pe) / (1 - Pe), or None where chance leaves no room."""
+    """(Po - Pe) / (1 - Pe), or None where Pe is 1."""
     return None if 1 - expected <= _CERTAIN else (observed - expected) / (1 - expected)
 
 
 def _corrected_all(observed: Floats, expected: Floats) -> Floats:
-    """The same for arrays, nan where chance leaves no room."""
-    room = 1 - expected
-    return np.divide(observed - expected, room, out=np.full(room.shape, np.nan), where=room > _CERTAIN)
+    """(Po - Pe) / (1 - Pe) of arrays, nan where Pe is 1."""
+    attainable = 1 - expected
+    return np.divide(
+        observed - expected, attainable, out=np.full(attainable.shape, np.nan), where=attainable > _CERTAIN
+    )
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -152,14 +154,14 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
         if (count < 2).all() and m:
             return undefined(Undefined.ONE_ITEM if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
         return undefined(Undefined.NO_VARIATION if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
-    room = np.where(defined, 1 - met, 1.0)
-    kappa = (observed - met) / room
-    slope = (1 - kappa) / room
+    attainable = np.where(defined, 1 - met, 1.0)
+    kappa = (observed - met) / attainable
+    slope = (1 - kappa) / attainable
     k = int(defined.sum())
 
     by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
     mean_by_chance = sums(pair, by_chance, m) / count
-    one = (own - observed[pair]) / room[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
+    one = (own - observed[pair]) / attainable[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
     used = np.flatnonzero(defined[pair])
     items, place = np.unique(comparisons.item[mine[used]], return_inverse=True)
     share = len(items) / (k * count[pair[used]])

@@ -167,8 +167,8 @@ def _without_disagreement(estimate: Estimate, error: float, level: float) -> Coe
     ``1 - (1 - level)^(1/N)``, over the expected one.
     """
     unseen = 1 - (1 - level) ** (1 / len(estimate.influence))
-    room = 1 - (estimate.expected or 0.0)
-    return Coefficient(estimate.value, error, (max(1 - unseen / room, estimate.floor), 1.0))
+    attainable = 1 - (estimate.expected or 0.0)
+    return Coefficient(estimate.value, error, (max(1 - unseen / attainable, estimate.floor), 1.0))
 
 
 def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coefficient:

@@ -1,4 +1,4 @@
-"""One thread at a time at a model, and short work in between long work."""
+"""A lock that lets one thread at a time use a model, and lets short work interrupt long work."""
 
 import contextlib
 import threading
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-class Turns:
-    """A lock whose holder can let those who wait go first.
+class ModelLock:
+    """A lock whose holder can let the waiting threads go first.
 
-    A project's coefficients may keep a model busy for minutes; an annotator's edit needs it for a moment. The long work calls `give_way` between
-    two batches.
+    Computing a project's coefficients may keep a model busy for minutes; an annotator's edit needs it for a moment. Long work calls
+    `yield_to_waiting` between two batches.
     """
 
     def __init__(self) -> None:
@@ -19,16 +19,16 @@ class Turns:
         self._waiting = 0
 
     @contextlib.contextmanager
-    def mine(self) -> Iterator[None]:
-        """Wait for the turn, and have it inside the ``with`` statement. It can't be taken twice by one thread."""
+    def hold(self) -> Iterator[None]:
+        """Wait for the lock and hold it inside the ``with`` statement. The lock is not reentrant."""
         self._take()
         try:
             yield
         finally:
             self._end()
 
-    def give_way(self) -> None:
-        """Let all who wait have their turn first; for who has it."""
+    def yield_to_waiting(self) -> None:
+        """Release the lock until every waiting thread has had it. Only the holder may call this."""
         with self._changed:
             if not self._waiting:
                 return
@@ -37,13 +37,13 @@ class Turns:
             self._changed.wait_for(lambda: not self._taken and not self._waiting)
             self._taken = True
 
-    def between(self, progress: Callable[[int, int], Any] | None) -> Callable[[int, int], None]:
-        """`progress`, which also gives way each time it is called."""
+    def yielding_progress(self, progress: Callable[[int, int], Any] | None) -> Callable[[int, int], None]:
+        """Wrap `progress` so that each call also lets the waiting threads go first."""
 
         def report(done: int, total: int) -> None:
             if progress is not None:
                 progress(done, total)
-            self.give_way()
+            self.yield_to_waiting()
 
         return report
 

@@ -1,4 +1,4 @@
-"""The other doors to the panel: the Enterprise plugin by the official layout, the Community snippet, the proxy's configuration."""
+"""The other ways to embed the panel: the Enterprise plugin by the official layout, the Community snippet, the proxy's configuration."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Turns at a model: long work lets short work go first, and nobody has the model at the same time as another."""
+"""The lock of a model: long work lets short work go first, and only one thread uses the model at a time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ml_backend.scoring.model_turns import Turns
+from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
 from softirr.provenance import Provenance
 
 
-class Watched:
-    """Turns, with a note of who was at the model."""
+class WatchedLock:
+    """A model lock that records which thread used the model."""
 
     def __init__(self) -> None:
-        self.turns = Turns()
+        self.lock = ModelLock()
         self.there = 0
         self.order: list[str] = []
 
@@ -30,49 +30,49 @@ class Watched:
         self.there -= 1
 
 
-def waiting(turns: Turns, n: int) -> None:
-    """Until so many wait for a turn."""
-    with turns._changed:
-        assert turns._changed.wait_for(lambda: turns._waiting == n, timeout=60)
+def waiting(lock: ModelLock, n: int) -> None:
+    """Wait until `n` threads wait for the lock."""
+    with lock._changed:
+        assert lock._changed.wait_for(lambda: lock._waiting == n, timeout=60)
 
 
-class TestTurns:
+class TestModelLock:
     def test_short_work_goes_between_two_batches_of_long_work(self) -> None:
-        watched = Watched()
+        watched = WatchedLock()
 
         def short(name: str) -> None:
-            with watched.turns.mine():
+            with watched.lock.hold():
                 watched.at_the_model(name)
 
-        with watched.turns.mine():
-            progress = watched.turns.between(None)
+        with watched.lock.hold():
+            progress = watched.lock.yielding_progress(None)
             watched.at_the_model("long")
             progress(1, 3)  # nobody waits: goes on at once
             watched.at_the_model("long")
             threads = [threading.Thread(target=short, args=("short",)) for _ in range(3)]
             for thread in threads:
                 thread.start()
-            waiting(watched.turns, 3)
+            waiting(watched.lock, 3)
             progress(2, 3)
             watched.at_the_model("long")
         for thread in threads:
             thread.join(60)
         assert watched.order == ["long", "long", "short", "short", "short", "long"]
 
-    def test_progress_is_told_on(self) -> None:
-        turns, told = Turns(), []
-        with turns.mine():
-            turns.between(lambda done, total: told.append((done, total)))(2, 5)
+    def test_progress_is_passed_on(self) -> None:
+        lock, told = ModelLock(), []
+        with lock.hold():
+            lock.yielding_progress(lambda done, total: told.append((done, total)))(2, 5)
         assert told == [(2, 5)]
 
     def test_two_long_works_never_meet(self) -> None:
-        watched = Watched()
+        watched = WatchedLock()
 
         def long(name: str) -> None:
-            with watched.turns.mine():
+            with watched.lock.hold():
                 for _ in range(200):
                     watched.at_the_model(name)
-                    watched.turns.give_way()
+                    watched.lock.yield_to_waiting()
 
         threads = [threading.Thread(target=long, args=(name,)) for name in "abc"]
         for thread in threads:
@@ -81,11 +81,11 @@ class TestTurns:
             thread.join(60)
         assert sorted(watched.order) == sorted("abc" * 200)
 
-    def test_a_failure_ends_the_turn(self) -> None:
-        turns = Turns()
-        with pytest.raises(ZeroDivisionError), turns.mine():
+    def test_a_failure_releases_the_lock(self) -> None:
+        lock = ModelLock()
+        with pytest.raises(ZeroDivisionError), lock.hold():
             raise ZeroDivisionError
-        with turns.mine():
+        with lock.hold():
             pass
 
 
