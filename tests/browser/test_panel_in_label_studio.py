@@ -261,3 +261,40 @@ def test_backend_away_says_so_and_the_form_stays_usable(demo: Demo, page: Any, p
 
 def test_texts_of_the_demo_are_what_these_tests_count_on() -> None:
     assert not any(secret in json.dumps([n.answers for n in data.narratives()], default=list) for secret in SECRETS)
+
+
+def test_an_annotator_with_the_key_of_the_label_config_decides_nothing(
+    demo: Demo, annotator: Any, new_task: Callable[..., int]
+) -> None:
+    """Everybody in the project can read that key in Label Studio."""
+    task = new_task("A fever and a dry cough.", THREE)
+    annotator.goto(task_address(demo, task))
+    said = shown(annotator)
+    frame = panel(annotator)
+    assert "pyrexia" in said["text"], "Anna has answered, so she may see"
+    assert frame.get_by_role("button", name="Same", exact=True).count() == 0
+    assert frame.get_by_role("link", name="Project report").count() == 0
+    http = annotator.context.request
+    config = http.get(f"{demo.server.url}/api/projects/{demo.project}/").json()["label_config"]
+    key = re.search(r"/panel\?k=([\w-]+)", config)[1]  # type: ignore[index]
+    body = {
+        "project": demo.project,
+        "task": task,
+        "pairs": [["fever", "pyrexia"]],
+        "verdict": "same",
+        "who": "Lena Vogel",
+    }
+    headers = {"X-Softirr-Key": key, "Content-Type": "application/json"}
+    for base in (demo.url, demo.url.replace("localhost", "127.0.0.1")):  # with her login, and with the key alone
+        assert http.post(f"{base}/api/decisions", data=json.dumps(body), headers=headers).status == 403
+        assert http.get(f"{base}/report/{demo.project}?k={key}").status == 403
+    alone = http.get(
+        f"{demo.url.replace('localhost', '127.0.0.1')}/api/panel?project={demo.project}&task={task}&k={key}"
+    )
+    assert alone.json()["status"] == "blind" and "pyrexia" not in alone.text()
+    link = demo._json("link", "--project", str(demo.project), "--user", "ben.okafor@example.org")
+    assert (link["name"], link["role"]) == ("Ben Okafor", "reviewer")
+    page = annotator.context.browser.new_context().new_page()
+    assert page.goto(link["link"]).status == 200
+    assert f"/report/{demo.project}" in page.url
+    page.context.close()
