@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from softirr.errors import InputError, SoftirrError
+from softirr.errors import InputError
+from softirr.terminal import Parser, guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,25 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["demo"]:
         from ml_backend.demo import main as demo
 
-        return int(demo(given[1:]) or 0)
-    parsed = _parser().parse_args(given)
-    try:
+        return guarded(lambda: demo(given[1:]), program="softirr-ls", fault=1)
+    if given[:1] == ["serve"] and sys.stdout is None:  # a service needs none
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
+
+    def run() -> int:
+        parsed = _parser().parse_args(given)
         return int(parsed.run(parsed) or 0)
-    except InputError as error:
-        print(f"softirr-ls: {error}", file=sys.stderr)
-        return 2
-    except SoftirrError as error:
-        print(f"softirr-ls: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+
+    return guarded(run, program="softirr-ls", fault=1)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="softirr-ls",
         description="softirr for Label Studio: agreement in meaning beside each task.",
         epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or SOFTIRR_DATABASE_URL.",

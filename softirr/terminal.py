@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from softirr.errors import SoftirrError
+from softirr.errors import InputError, SoftirrError
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,16 +20,29 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with exit status 2."""
-        self.exit(2, f"softirr: {message} (see {self.prog} --help).\n")
+        self.exit(2, f"{self.prog.split()[0]}: {message} (see {self.prog} --help).\n")
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; a failure to write it is an error, which argparse itself passes over."""
+        print(self.format_help(), end="", file=file or sys.stdout)
 
 
-def guarded(run: Callable[[], int | None]) -> int:
+def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2) -> int:
     """Run a command; its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
 
     Whatever ends it early is one sentence on standard error.
+
+    Parameters
+    ----------
+    run : callable
+        Gives the exit status; None is 0.
+    program : str
+        What the sentence begins with.
+    fault : int
+        Exit status after a SoftirrError that is no InputError.
     """
     if sys.stdout is None:  # closed by the caller
-        return _said("Standard output is closed, so the result can't be written.", 1)
+        return _said("Standard output is closed, so the result can't be written.", 1, program)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
             stream.reconfigure(errors="backslashreplace")
@@ -42,11 +55,13 @@ def guarded(run: Callable[[], int | None]) -> int:
         sys.stdout.flush()
         return status
     except SoftirrError as error:
-        return _said(str(error), 2)
+        return _said(str(error), 2 if isinstance(error, InputError) else fault, program)
     except MemoryError:
-        return _said("The memory of this machine is not enough for this input: split it, or take a larger machine.", 2)
+        return _said(
+            "The memory of this machine is not enough for this input: split it, or take a larger machine.", 2, program
+        )
     except KeyboardInterrupt:
-        return _said("interrupted.", 130)
+        return _said("interrupted.", 130, program)
     except BrokenPipeError:  # the reader (head, less) has gone: nothing more to say
         _forget_output()
         return 0
@@ -54,13 +69,13 @@ def guarded(run: Callable[[], int | None]) -> int:
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
             raise
         _forget_output()
-        return _said(f"The result can't be written: {error.strerror}.", 1)
+        return _said(f"The result can't be written: {error.strerror}.", 1, program)
 
 
-def _said(sentence: str, status: int) -> int:
+def _said(sentence: str, status: int, program: str) -> int:
     if sys.stderr is not None:  # else print would take standard output
         with contextlib.suppress(OSError):
-            print(f"softirr: {sentence}", file=sys.stderr)
+            print(f"{program}: {sentence}", file=sys.stderr)
     return status
 
 

@@ -33,6 +33,7 @@ from ml_backend.demo.server import (
 )
 from ml_backend.review.headline import headline_lines
 from softirr.report.headline import headline
+from softirr.terminal import Parser
 
 if TYPE_CHECKING:
     from ml_backend.store.store import Row, Store
@@ -52,9 +53,7 @@ DESCRIPTION = "68 invented narratives, each read by three of four annotators. Lo
 
 def parser() -> argparse.ArgumentParser:
     """The options of ``softirr-ls demo``."""
-    parser = argparse.ArgumentParser(
-        prog="softirr-ls demo", description="Start Label Studio with an example project, scored."
-    )
+    parser = Parser(prog="softirr-ls demo", description="Start Label Studio with an example project, scored.")
     parser.add_argument(
         "--folder", type=Path, default=Path(".demo"), help="where the demo keeps everything (default: .demo)"
     )

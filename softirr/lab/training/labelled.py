@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softirr.errors import InputError
+from softirr.tables.cells import cell_text
 from softirr.terminology import read_table
 from softirr.text import normalise
 
@@ -78,7 +79,11 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
             pairs.extend(_told(path, line, row))
             continue
         if premise is None and "text_a" in row:
-            premise, hypothesis, label, both = row["text_a"], row.get("text_b"), row.get("judgement"), True
+            # a sheet for people: an apostrophe keeps a text such as "-fever" from being a formula
+            premise, hypothesis = (
+                None if cell is None else cell_text(cell) for cell in (row["text_a"], row.get("text_b"))
+            )
+            label, both = row.get("judgement"), True
         if premise is None or hypothesis is None or label is None:
             raise InputError(
                 f"{path}, line {line}: labelled pairs need the columns premise, hypothesis, label or text_a, text_b, judgement."

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 from rapidfuzz.distance import Indel
 
+from softirr.audit import AuditSheet, AuditUnit
 from softirr.errors import InputError
 from softirr.lab.training.develop import NEGATIVE_KINDS, DevelopmentSet
 from softirr.lab.training.graph import Graph
@@ -410,3 +412,19 @@ def test_missing_and_damaged_sources_are_refused(toy, tmp_path):
     write(tmp_path / "t" / "concepts.tsv", "id\tname\nX:1\tstone\tmore\n")
     with pytest.raises(InputError, match="line 2"):
         gather([str(tmp_path / "t")])
+
+
+def test_the_texts_of_an_audit_sheet_are_those_of_the_table(tmp_path: Path) -> None:
+    """Sheets hold an apostrophe before what a spreadsheet would run; a model must not learn it."""
+    sheet = AuditSheet((AuditUnit("0-a-b", "-fever", "= afebrile"), AuditUnit("0-a-c", "'quoted'", "no fever")))
+    judged = [
+        f"{line}{mark}" for line, mark in zip(sheet.to_csv().splitlines(), ("", "same", "different"), strict=True)
+    ]
+    (tmp_path / "sheet.csv").write_text("\n".join(judged))
+    assert "'-fever" in judged[1]
+    assert read_pairs(tmp_path / "sheet.csv").pairs == (
+        ("-fever", "= afebrile", 1),
+        ("= afebrile", "-fever", 1),
+        ("'quoted'", "no fever", 0),
+        ("no fever", "'quoted'", 0),
+    )
