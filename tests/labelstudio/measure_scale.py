@@ -24,6 +24,7 @@ import requests
 from backend import Commands, Serving, descendants, differences, score_of_export
 from conftest import Harness, annotation, textarea
 
+from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.demo.server import label_studio
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.tasks import TASK_FIELDS
@@ -254,11 +255,12 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
     store = commands.store()
     row = store.project(ls.url, project)
     assert row is not None
+    auth = (CONNECTION_USER, Keys(store.secret()).password(project, generation=row["key_round"]))
     tasks = ls.api.get("/api/tasks", project=project, page_size=400, page=1, fields="all", include=TASK_FIELDS)["tasks"]
     session = {"project": f"{project}.1", "label_config": remote["label_config"], "params": {}}
-    single = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": [task]} for task in tasks])
+    single = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": [task]} for task in tasks], auth=auth)
     table.row("/predict from the store, one task", f"p95 {1e3 * percentile(single, 0.95):.0f} ms", "under 300 ms")
-    batch = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": tasks[:250]}] * 20)
+    batch = requests_in_a_row(serving, "POST", "/predict", [{**session, "tasks": tasks[:250]}] * 20, auth=auth)
     table.row("/predict from the store, 250 tasks", f"p95 {1e3 * percentile(batch, 0.95):.0f} ms")
     quiet(store)
 
@@ -275,10 +277,10 @@ def protocol(table: Table, ls: Harness, commands: Commands, serving: Serving, pr
         setup = {"project": f"{project}.1", "schema": remote["label_config"], "hostname": ls.url, "access_token": "x"}
         while not over.wait(0.1):
             probes["/health"] += requests_in_a_row(serving, "GET", "/health", [None])
-            probes["/setup"] += requests_in_a_row(serving, "POST", "/setup", [setup])
+            probes["/setup"] += requests_in_a_row(serving, "POST", "/setup", [setup], auth=auth)
 
     start = {"action": "START_TRAINING", "project": remote}
-    requests_in_a_row(serving, "POST", "/webhook", [start])
+    requests_in_a_row(serving, "POST", "/webhook", [start], auth=auth)
     thread = threading.Thread(target=probe, daemon=True)
     thread.start()
     took: list[float] = []
