@@ -141,6 +141,18 @@ def _number(text: str) -> float:
         return -1.0
 
 
+def add_input_options(command: argparse.ArgumentParser) -> None:
+    """The file of answers and how it is read: the same for every command that reads one."""
+    command.add_argument(
+        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
+    )
+    command.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
+    command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
+    command.add_argument(
+        "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
+    )
+
+
 def add_model_options(command: argparse.ArgumentParser) -> None:
     """Where models run and where their scores are kept: the same for every command that scores."""
     command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")

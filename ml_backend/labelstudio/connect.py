@@ -15,20 +15,11 @@ from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url, origin
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, WEBHOOK_ACTIONS, Settings, clean_url, origin
 from ml_backend.store.store import LEASE_EVERY, Row, Store, is_connected, process_name
 from softirr.errors import InputError, SoftirrError
 
 FIELDS = ("model_version", "show_collab_predictions", "evaluate_predictions_automatically")
-ACTIONS = [
-    "ANNOTATION_CREATED",
-    "ANNOTATIONS_CREATED",
-    "ANNOTATION_UPDATED",
-    "ANNOTATIONS_DELETED",
-    "TASKS_CREATED",
-    "TASKS_DELETED",
-    "PROJECT_UPDATED",
-]
 WAIT_FOR_JOB = 15.0  # seconds that disconnect leaves to a running job
 RESERVED = (
     "Label Studio refuses the address {url} because it is private or local: start Label Studio with "
@@ -309,7 +300,7 @@ class Connector:
             "url": target,
             "send_payload": True,
             "send_for_all_actions": False,
-            "actions": ACTIONS,
+            "actions": WEBHOOK_ACTIONS,
             "headers": {SECRET_HEADER: row["webhook_secret"]},
             "is_active": True,
         }
@@ -329,7 +320,7 @@ class Connector:
             made["webhook_id"] = found["id"]
             wanted = {name: found.get(name) for name in body}
             wanted["actions"] = sorted(wanted["actions"] or [])
-            if wanted != {**body, "actions": sorted(ACTIONS)}:
+            if wanted != {**body, "actions": sorted(WEBHOOK_ACTIONS)}:
                 self.client.request("PATCH", f"/api/webhooks/{found['id']}/", body=body)
                 changes.done.append("Gave the webhook a secret header and the actions that matter.")
         save()

@@ -15,12 +15,7 @@ from ml_backend.web.pages import page_files
 from ml_backend.web.report import csv_response, job_of
 
 audit = Blueprint("audit", __name__)
-
-
-@audit.errorhandler(Refused)
-def refused(error: Refused) -> Response:
-    """A page for people, JSON for programs."""
-    return visitors.refusal(error)
+audit.register_error_handler(Refused, visitors.refusal)
 
 
 @audit.get("/audit/<int:number>")

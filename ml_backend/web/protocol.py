@@ -14,7 +14,7 @@ from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, 
 from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, checked_options, effective
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, WEBHOOK_ACTIONS, checked_options, effective
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web.callers import (
@@ -35,17 +35,6 @@ log = logging.getLogger(__name__)
 protocol = Blueprint("protocol", __name__)
 protocol.register_error_handler(Refused, refused)
 
-CHANGES = frozenset(
-    {
-        "ANNOTATION_CREATED",
-        "ANNOTATIONS_CREATED",
-        "ANNOTATION_UPDATED",
-        "ANNOTATIONS_DELETED",
-        "TASKS_CREATED",
-        "TASKS_DELETED",
-        "PROJECT_UPDATED",
-    }
-)
 LABEL_STUDIO_STORES_WITHIN = 5.0  # seconds after our reply
 PREDICT_BATCH = 20  # tasks scored between two looks at the clock
 MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may wait for
@@ -164,7 +153,7 @@ def webhook() -> tuple[Response, int]:
             store.suspect(key, deleted)
         wakeups.want(key, "recompute" if training else action.lower(), full=training)
 
-    if training or action in CHANGES:
+    if training or action in WEBHOOK_ACTIONS:
         # A hint that waits already says the same, unless it names tasks of its own.
         services().background.do(note, key=None if deleted else ("webhook", key, training))
     return jsonify({"status": "ok"}), 202

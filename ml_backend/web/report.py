@@ -22,14 +22,9 @@ from ml_backend.web.callers import Refused, json_body, project_number, services
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
+report.register_error_handler(Refused, visitors.refusal)
 A_YEAR = 365 * 24 * 3600
 MOST_QUEUE = 1000
-
-
-@report.errorhandler(Refused)
-def refused(error: Refused) -> Response:
-    """A page for people, JSON for programs."""
-    return visitors.refusal(error)
 
 
 @report.get("/report/<int:number>")

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from softirr.terminal import Parser, add_model_options, guarded, positive
+from softirr.terminal import Parser, add_input_options, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -100,14 +100,7 @@ def parser() -> argparse.ArgumentParser:
     recommend = commands.add_parser(
         "recommend", help="compare measures on a project without codes, and judge some pairs"
     )
-    recommend.add_argument(
-        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
-    )
-    recommend.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
-    recommend.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
-    recommend.add_argument(
-        "--model-raters", action="store_true", help="count each model version's predictions as a rater"
-    )
+    add_input_options(recommend)
     recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
     recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet, to learn which measure it supports")
     recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")

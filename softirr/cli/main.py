@@ -17,6 +17,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.terminal import (
     Parser,
+    add_input_options,
     add_model_options,
     bounded,
     fraction,
@@ -58,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
-    _add_input(score)
+    add_input_options(score)
     _add_measure(score)
     _add_calibration(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     _add_chance(score)
@@ -73,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="correct the coefficients with judgements of a random sample")
     steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
-    _add_input(sample)
+    add_input_options(sample)
     _add_measure(sample)
     _add_calibration(sample, _BETTER_P)
     sample.add_argument(
@@ -94,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
     _add_seed(sample, "seed of the draw (default: that of --without, else 0)", None)
     sample.set_defaults(run=_audit_sample)
     apply = steps.add_parser("apply", help="print coefficients and intervals from a judged sample")
-    _add_input(apply)
+    add_input_options(apply)
     apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
     _add_measure(apply)
     _add_calibration(apply, _BETTER_P)
@@ -122,17 +123,6 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("options", nargs=argparse.REMAINDER, help="options of the table (see bench NAME --help)")
     bench.set_defaults(run=_bench)
     return top
-
-
-def _add_input(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
-    )
-    command.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
-    command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
-    command.add_argument(
-        "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
-    )
 
 
 def _add_measure(command: argparse.ArgumentParser) -> None:

@@ -252,16 +252,17 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
 
 def _fingerprint(arguments: argparse.Namespace) -> str:
     """Hash of everything that the data are made from, wherever it lies."""
+    from softirr.terminology.base import named_paths
+
     total = hashlib.sha256()
     for name in _DATA:
         value = getattr(arguments, name)
         for source in [value] if isinstance(value, str) else value or ():
-            path = Path(str(source).partition("=")[2] or source)
-            if not path.exists():
-                raise InputError(f"{path} does not exist.")
-            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-                if file.is_file():
-                    total.update(f"{name}\0{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())
+            for path in filter(None, named_paths(str(source))[1:]):
+                for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                    if file.is_file():
+                        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+                        total.update(f"{name}\0{file.name}\0{digest}\0".encode())
     total.update(f"{arguments.own_words}{arguments.no_embedding}".encode())
     return total.hexdigest()
 

@@ -152,6 +152,26 @@ class Builder:
         )
 
 
+def named_paths(source: str) -> tuple[str, Path, Path | None]:
+    """The parts of ``[NAME=]PATH[,SECOND]``: the name, empty where there is none, and the paths.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist.
+    """
+    name, equals, rest = source.partition("=")
+    if not equals or "/" in name or "\\" in name:
+        name, rest = "", source
+    path, second = Path(rest), None
+    if not path.exists() and "," in rest:
+        path, second = map(Path, rest.split(",", maxsplit=1))
+    for wanted in (path, second):
+        if wanted is not None and not wanted.exists():
+            raise InputError(f"{wanted} does not exist.")
+    return name, path, second
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
-from softirr.terminology.base import SAME_MEANING, Builder, Terminology
+from softirr.terminology.base import SAME_MEANING, Builder, Terminology, named_paths
 
 _READERS: dict[str, Callable[..., None]] = {
     "tsv": tsv.read,
@@ -43,14 +43,7 @@ def load(
     InputError
         One sentence that names the file, and the line where there is one.
     """
-    label, equals, rest = source.partition("=")
-    if not equals or "/" in label or "\\" in label:
-        label, rest = "", source
-    first, comma, second = rest.partition(",")
-    path = Path(rest if not comma or Path(rest).exists() else first)
-    extra = Path(second) if comma and not Path(rest).exists() else None
-    if not path.exists():
-        raise InputError(f"{path} does not exist.")
+    label, path, extra = named_paths(source)
     chosen = format or _guess(path)
     if chosen not in _READERS:
         raise InputError(f"There is no terminology format {chosen!r}; the formats are {', '.join(FORMATS)}.")

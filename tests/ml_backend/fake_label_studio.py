@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -383,6 +384,20 @@ class Bench:
         row = self.store.project(URL, NUMBER)
         assert row is not None
         return row
+
+
+class Looks(threading.Event):
+    """Lets the timer look around `n` times."""
+
+    def __init__(self, n: int):
+        super().__init__()
+        self._left = n
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._left -= 1
+        if self._left <= 0:
+            self.set()
+        return self.is_set()
 
 
 @functools.cache

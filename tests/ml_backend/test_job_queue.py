@@ -6,7 +6,6 @@ import os
 import pickle
 import sqlite3
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench
+from fake_label_studio import NUMBER, URL, Bench, Looks
 
 from ml_backend import worker
 from ml_backend.settings import Settings
@@ -50,20 +49,6 @@ class Bomb:
 
     def __reduce__(self) -> Any:
         return os.mkdir, (str(self.file),)
-
-
-class _Looks(threading.Event):
-    """Lets the timer look around `n` times."""
-
-    def __init__(self, n: int):
-        super().__init__()
-        self._left = n
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._left -= 1
-        if self._left <= 0:
-            self.set()
-        return self.is_set()
 
 
 class TestMessages:
@@ -158,7 +143,7 @@ class TestWithoutQueue:
     def serve(self, bench: Bench, wake: Wakeups) -> None:
         """Let the timer look around, as in the scorer process."""
         runner = Runner(bench.store, bench.settings, bench.scorer, bench.client)
-        worker._tick(wake, runner, bench.settings, _Looks(1))
+        worker._tick(wake, runner, bench.settings, Looks(1))
 
     def test_the_timer_serves_edits_while_the_queue_is_away(
         self, bench: Bench, project: int, tmp_path: Path, caplog: pytest.LogCaptureFixture

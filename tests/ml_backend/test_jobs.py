@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench
+from fake_label_studio import NUMBER, URL, Bench, Looks
 
 from ml_backend import worker
 from ml_backend.settings import Settings
@@ -310,20 +310,6 @@ class TestProgress:
         assert seen[-1]["seconds_left"] is None
 
 
-class _Ticks(threading.Event):
-    """Lets the timer look around a few times."""
-
-    def __init__(self, n: int = 1):
-        super().__init__()
-        self._left = n
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self._left -= 1
-        if self._left <= 0:
-            self.set()
-        return self.is_set()
-
-
 class TestTimer:
     @pytest.fixture
     def wakeups(self, bench: Bench) -> Wakeups:
@@ -331,7 +317,7 @@ class TestTimer:
 
     def tick(self, bench: Bench, wakeups: Wakeups, runner: Runner) -> int:
         """Look around once; how many wake-ups are on the queue now."""
-        worker._tick(wakeups, runner, bench.settings, _Ticks())
+        worker._tick(wakeups, runner, bench.settings, Looks(1))
         return len(wakeups.queue)
 
     def test_a_connected_project_is_looked_at_regularly(

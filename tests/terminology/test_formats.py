@@ -272,6 +272,14 @@ def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> Non
         load(str(path), format="owl")
     with pytest.raises(InputError, match="does not exist"):
         load(str(tmp_path / "nothing.obo"))
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'names.json'} does not exist.")):
+        load(f"{MAKE['icd11'](tmp_path)},{tmp_path / 'names.json'}")
+
+
+def test_a_folder_may_have_an_equals_sign_or_a_comma_in_its_name(tmp_path: Path) -> None:
+    for name in ("a=b", "a,b"):
+        (tmp_path / name).mkdir()
+        assert load(str(MAKE["obo"](tmp_path / name))).ids
 
 
 def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:

@@ -210,6 +210,9 @@ def test_other_data_need_another_folder(trained, tiny, tmp_path, capsys):
     write(tmp_path / "concepts.tsv", "id\tname\nX:1\tgout\n")
     assert main(["--work", str(trained), "--terminology", str(tmp_path), "--start", str(tiny), *SMALL]) == 2
     assert "other data" in capsys.readouterr().err
+    two_files = f"ICD={write(tmp_path / 'codes.tsv', 'x')},{write(tmp_path / 'names.json', '{}')}"
+    assert main(["--work", str(trained), "--terminology", two_files, "--start", str(tiny), *SMALL]) == 2
+    assert "other data" in capsys.readouterr().err
 
 
 def test_workers_make_the_same_batches(trained, tiny):

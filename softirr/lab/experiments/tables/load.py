@@ -8,7 +8,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.lab.experiments.tables import derm1m, others, plain, reflacx
 from softirr.lab.experiments.tables.base import GoldTable
-from softirr.terminology.base import lines
+from softirr.terminology.base import lines, named_paths
 
 _READERS: dict[str, Callable[..., GoldTable]] = {
     "table": plain.read,
@@ -37,16 +37,7 @@ def load_table(source: str, *, kind: str | None = None) -> GoldTable:
     InputError
         One sentence that names the file, and the line where there is one.
     """
-    label, equals, rest = source.partition("=")
-    if not equals or "/" in label or "\\" in label:
-        label, rest = "", source
-    path, extra = Path(rest), None
-    if not path.exists() and "," in rest:
-        first, _, second = rest.partition(",")
-        path, extra = Path(first), Path(second)
-    for wanted in (path, extra):
-        if wanted is not None and not wanted.exists():
-            raise InputError(f"{wanted} does not exist.")
+    label, path, extra = named_paths(source)
     chosen = kind or _guess(path)
     if chosen not in _READERS:
         raise InputError(f"There is no kind of table {chosen!r}; the kinds are {', '.join(KINDS)}.")
