@@ -1,4 +1,4 @@
-"""What every command has: options refused in one sentence, exit statuses, and a progress bar."""
+"""Helpers shared by all commands: option types, error messages, exit statuses and a progress bar."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from softirr.errors import InputError, SoftirrError
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, like every other unusable input."""
+    """Argument parser that reports an error in one sentence, as commands report other unusable input."""
 
     def error(self, message: str) -> NoReturn:
-        """End with exit status 2."""
+        """Print the error and exit with status 2."""
         self.exit(2, f"{self.prog.split()[0]}: {message} (see {self.prog} --help).\n")
 
     def print_help(self, file: Any = None) -> None:
@@ -28,9 +28,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2) -> int:
-    """Run a command; its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
+    """Run a command and return its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
 
-    Whatever ends it early is one sentence on standard error.
+    An error is reported in one sentence on standard error.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: i
     if sys.stdout is None:  # closed by the caller
         return _said("Standard output is closed, so the result can't be written.", 1, program)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number
+        if isinstance(stream, io.TextIOWrapper):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
             status = run() or 0
-        except SystemExit:  # of argparse, after --help or a refusal
+        except SystemExit:  # from argparse, after --help or an error
             sys.stdout.flush()
             raise
         sys.stdout.flush()
@@ -62,7 +62,7 @@ def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: i
         )
     except KeyboardInterrupt:
         return _said("interrupted.", 130, program)
-    except BrokenPipeError:  # the reader (head, less) has gone: nothing more to say
+    except BrokenPipeError:  # the reader (head, less) has closed the pipe: no message
         _forget_output()
         return 0
     except OSError as error:
@@ -73,19 +73,19 @@ def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: i
 
 
 def _said(sentence: str, status: int, program: str) -> int:
-    if sys.stderr is not None:  # else print would take standard output
+    if sys.stderr is not None:  # print(file=None) would write to standard output
         with contextlib.suppress(OSError):
             print(f"{program}: {sentence}", file=sys.stderr)
     return status
 
 
 def _forget_output() -> None:
-    """What still waits to be written goes nowhere, also when Python shuts down."""
+    """Discard buffered output, also when Python shuts down."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def bounded(most: int) -> Callable[[str], int]:
-    """Type of options that are whole numbers above 0 and not above `most`."""
+    """Make the type of options that are whole numbers from 1 to `most`."""
 
     def whole_number(text: str) -> int:
         value = positive(text) if len(text) < 20 else most + 1
@@ -154,7 +154,7 @@ def add_input_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_model_options(command: argparse.ArgumentParser) -> None:
-    """Where models run and where their scores are kept: the same for every command that scores."""
+    """Add the options that say where models run and where scores are stored, for every command that scores."""
     command.add_argument("--device", metavar="NAME", help="where a model runs: auto, cpu, cuda, cuda:1, mps (auto)")
     command.add_argument(
         "--precision",
@@ -173,7 +173,7 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str = " pairs") -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, fed with (done, total): it appears with the first report, and only on a terminal."""
+    """Progress bar on standard error, updated with (done, total); shown from the first update on, and only on a terminal."""
     from tqdm import tqdm
 
     with contextlib.ExitStack() as stack:
@@ -189,5 +189,5 @@ def progress_bar(what: str, unit: str = " pairs") -> Iterator[Callable[[int, int
 
 
 def print_json(value: Any) -> None:
-    """ASCII only, so that it arrives whole whatever the terminal's encoding."""
+    """Print a value as JSON in ASCII, which every terminal encoding can represent."""
     print(json.dumps(value, allow_nan=False))

@@ -1,4 +1,4 @@
-"""One normal form for every text, so that "the same text" means the same thing everywhere."""
+"""The normal form of texts: two texts are the same where their normal forms are equal."""
 
 import unicodedata
 
@@ -10,8 +10,8 @@ _UNSAFE = {**_CONTROLS, **_SURROGATES, 0xFEFF: ""}
 def normalise(text: str, *, casefold: bool = False) -> str:
     r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
 
-    Control characters count as white space and lone surrogates become U+FFFD: neither survives a database or UTF-8. Byte order marks
-    (U+FEFF), which nobody sees, are left out.
+    Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them. Byte order marks
+    (U+FEFF), which are invisible, are removed.
 
     Parameters
     ----------

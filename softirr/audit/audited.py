@@ -1,11 +1,11 @@
-"""The audit: a person judges a small random sample of pairs, and the coefficients are right whatever the measure.
+"""The audit: judgements of a small random sample of pairs correct the coefficients, whatever the measure.
 
-``sample`` draws units and writes them as a sheet of texts only; ``apply`` reads judged sheets and gives the audited coefficients. A unit is a
-pair of texts of two raters: of their answers to one item, or to different items (agreement by chance). So N units are N judgements, also
-where answers are sets of texts. Identical texts are never asked, and neither is a text that stands in both answers.
+``sample`` draws units and writes them as a sheet that contains texts only; ``apply`` reads judged sheets and computes the audited
+coefficients. A unit is a pair of texts of two raters, from their answers to one item or to different items (agreement by chance). N units
+are N judgements, also where answers are sets of texts. Identical texts, and texts that occur in both answers, are never in a sheet.
 
-"First is more general" and "second is more general" say that the two texts are not equivalent: they count as different. "Can't tell" and an
-empty judgement count as not judged; the estimate takes units that were not judged as missing at random.
+"First is more general" and "second is more general" mean that the two texts are not equivalent and count as different. "Can't tell" and an
+empty judgement count as not judged; the estimate treats such units as missing at random.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 WIDTHS = (0.05, 0.1, 0.2)
-"""Widths of the interval for which the report says how many judgements they need."""
+"""Widths of the interval for which the report gives the number of judgements needed."""
 JUDGEMENTS = 60
 
 ONLY = 1
@@ -70,7 +70,7 @@ _NOT_AUDITED = "the audit does not cover it"
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units in the order in which they are to be judged, which is random: a sheet judged in part is a random sample too."""
+    """Units in the random order in which they are judged, so that a partly judged sheet is a random sample too."""
 
     units: tuple[AuditUnit, ...]
 
@@ -86,21 +86,21 @@ class AuditSheet:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """What the audit rests on, the object ``audit`` of the report.
+    """The judgements behind audited coefficients: the object ``audit`` of the report.
 
     Attributes
     ----------
     judgements, units : int
-        Pairs of texts that were judged, each once however many judges it had. (Two names for one number.)
+        Number of judged pairs of texts; a pair with several judges counts once. (Two names for one number.)
     asked : int
-        Pairs of texts in the sheets.
+        Number of pairs of texts in the sheets.
     plain : dict of str to float or None
         The coefficients without the audit.
     off : dict of str to float or None
         Plain minus audited.
     needed_for_width : dict of str to int or None
-        Pairs to judge in all (``judgements`` of :func:`sample`) that bring the interval of Cohen's kappa (or the first that is defined) to about a width; None where even judging
-        everything would not, because the items themselves are a sample.
+        Total number of judgements (``judgements`` of :func:`sample`) that narrows the interval of Cohen's kappa (or the first defined
+        coefficient) to about each width; None where judging every pair would not suffice, because the items are a sample.
     judges : int
     judges_agreement : dict or None
         With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
@@ -167,7 +167,7 @@ class AuditReport:
         return report_html(self.to_dict())
 
     def lines(self) -> list[str]:
-        """What the audit found, for people."""
+        """The result of the audit as sentences."""
         audit = self.audit
         result = [f"{audit.judgements} of {audit.asked} pairs of texts are judged."]
         for name in AUDITED:
@@ -209,14 +209,14 @@ def sample(
     ----------
     table : AnnotationTable
     measure : str or Measure
-        Where it is unsure, more units are drawn.
+        Strata of pairs where it is uncertain get more units.
     judgements : int
-        How many pairs of texts. A larger number with the same seed draws the same pairs and more.
+        Number of pairs of texts. A larger number with the same seed draws the same pairs and additional ones.
     seed : int
     assignment : {"optimal", "greedy"}
         How the measure's sets are matched.
     without : collection of str
-        Ids of units to leave out of the sheet, because they were judged already.
+        Ids of units to leave out of the sheet because they are judged already.
     cache, progress
         As for :func:`softirr.agreement`.
 
@@ -250,16 +250,16 @@ def apply(
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> AuditReport:
-    """Audited coefficients.
+    """Compute audited coefficients from judged sheets.
 
     Parameters
     ----------
     table : AnnotationTable
-        The one that the units were drawn from.
+        The table that the units were drawn from.
     measure : str or Measure
-        The one that they were drawn with.
+        The measure that they were drawn with.
     sheets : sequence of Judgements or paths
-        Sheets with the same seed: one grown out of the other, or of several judges. Where several judged a pair of texts, their mean counts.
+        Sheets drawn with the same seed: extended ones, or those of several judges. The mean counts where several judges judged a pair.
     assignment, cache, progress
         As for :func:`sample`.
 
@@ -293,7 +293,7 @@ def apply(
 
 
 def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUnit, tuple[int, int]]]) -> None:
-    """Refuse pairs that a unit does not have, and texts that are not the table's."""
+    """Raise an InputError for pairs that a unit does not have, and for texts that differ from the table's."""
     for sheet in sheets:
         for key, value in sheet.values.items():
             checked(value, sheet.place(key))
@@ -309,14 +309,14 @@ def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUn
 
 @dataclass(frozen=True)
 class _Judged:
-    """Judgements of all judges put together.
+    """The combined judgements of all judges.
 
     Attributes
     ----------
     units : dict
         True equivalence of pairs of texts, by their numbers.
     unsure : int
-        Pairs of texts on which somebody could not tell, and nobody could.
+        Number of pairs of texts with "can't tell" and no other judgement.
     judges : int
     agreement : dict or None
     """
@@ -345,7 +345,7 @@ def _judged(sheets: Sequence[Judgements], units: Mapping[str, tuple[AuditUnit, t
 
 
 def judges_agreement(said: Mapping[str, Mapping[str, bool]]) -> dict[str, Any] | None:
-    """How far the judges agree on the pairs of texts that two or more judged: by pair, what each judge said; None where there are none."""
+    """Agreement of the judges on pairs of texts that two or more judged, from each judge's judgement by pair; None without such pairs."""
     names = sorted({judge for judges in said.values() for judge in judges})
     shared = [judges for judges in said.values() if len(judges) > 1]
     if len(names) < 2 or not shared:
@@ -366,7 +366,7 @@ def judges_agreement(said: Mapping[str, Mapping[str, bool]]) -> dict[str, Any] |
 
 
 def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
-    """Both frames need some judged pairs, as far as they have any to judge."""
+    """Raise an InputError where a frame that has pairs to judge has too few judged ones."""
     keys: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
     for _, (frame, member) in zip(range(draws), design.draws(), strict=False):
         keys[frame].add(design.key(frame, member))
@@ -422,7 +422,7 @@ def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: in
 
 
 def _needed(audited: Audited, units: int) -> dict[str, int | None]:
-    """Units in all for each of ``WIDTHS``, by the variances seen so far."""
+    """Total number of units for each of ``WIDTHS``, from the variances estimated so far."""
     order = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "observed_agreement")
     name = next((name for name in order if audited.coefficients[name].value is not None), None)
     if name is None:

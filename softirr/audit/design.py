@@ -1,9 +1,9 @@
 """The pairs of texts from which judged ones are drawn: two frames, their strata, and the order of drawing.
 
-*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items, drawn half for Cohen's
-chance agreement (two raters' answers to the items they share), half for the pooled one. What is drawn and judged is a pair of texts, one of
+*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items, half of it drawn for
+Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one. Judges judge pairs of texts, one of
 each answer. The texts of one answer differ in meaning, so each has at most one equivalent in the other answer, and the true equivalence of
-two answers is a sum over pairs of texts. Texts that stand in both answers match each other: no pair with one of them is ever judged.
+two answers is a sum over pairs of texts. Texts that occur in both answers match each other: no pair with one of them is judged.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ import numpy as np
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 
 LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
-"""Share of the judgements that goes to different-item pairs: more where agreement by chance varies more."""
+"""Limits of the share of judgements for different-item pairs, which grows with the variance of agreement by chance."""
 _CHANCE = 0.2
-"""Agreement by chance where identical texts cannot tell it."""
+"""Fallback for agreement by chance when identical texts cannot estimate it."""
 SAME_CUTS = (0.25, 0.5, 0.75)
 DIFFERENT_CUTS = (0.6, 0.9)
-"""Quantiles of P that part the strata of each frame: few strata, so that each has some judged pairs."""
+"""Quantiles of P that separate the strata of each frame: few strata, so that each has some judged pairs."""
 _LEAST = 2
-"""Judged pairs of each stratum before any gets more."""
+"""Pairs drawn from each stratum before any stratum gets more."""
 _FLAT = 0.4
-"""Added to the standard deviation that P claims: how little P is trusted when judgements are shared out."""
+"""Added to the standard deviation implied by P when judgements are allocated, because P may be wrong."""
 
 
 @dataclass(frozen=True, eq=False)
 class TextPairs:
-    """What could match in M pairs of answers, as E pairs of texts.
+    """The E pairs of texts that could match in M pairs of answers.
 
     The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent texts.
 
     Attributes
     ----------
     known : shape (M,)
-        Equivalence that needs no judgement: of texts that stand in both answers, and of two empty answers.
+        Equivalence that needs no judgement: from texts that occur in both answers, and of two empty answers.
     owner : shape (E,)
-        Which pair of answers each pair of texts belongs to.
+        Pair of answers that each pair of texts belongs to.
     left, right : shape (E,)
-        The texts; numbers of any kind, the same for the same text.
+        The texts as numbers; equal numbers mean equal texts.
     share : shape (E,)
         2 / (m + n) for answers of m and n texts.
     p : shape (E,)
@@ -61,16 +61,16 @@ class TextPairs:
     def of(
         cls, first: Ints, second: Ints, sizes: Ints, texts: Ints, score: Callable[[Ints, Ints], Floats]
     ) -> TextPairs:
-        """All pairs of texts of pairs of answers, but for those with a text that stands in both answers.
+        """Make all pairs of texts of pairs of answers, except those with a text that occurs in both answers.
 
         Parameters
         ----------
         first, second : shape (M,)
             Answers.
         sizes : shape (V,)
-            How many texts each answer has.
+            Number of texts of each answer.
         texts : shape (sum of sizes,)
-            The texts of each answer, one answer after the other.
+            The concatenated texts of the answers.
         score : callable
             The measure's P of texts left[i] and right[i].
         """
@@ -114,9 +114,9 @@ class Frame:
     p : shape (M,)
         Their equivalence according to the measure.
     texts : TextPairs
-        Of these pairs of answers.
+        The pairs of texts of these pairs of answers.
     stratum : shape (E,)
-        Of each pair of texts, by P, ascending.
+        Stratum of each pair of texts, ascending with P.
     rank : shape (E,)
         Random order in which pairs of a stratum are drawn; does not depend on the measure.
     rate : shape (K,)
@@ -143,7 +143,7 @@ class Frame:
         *,
         tilt: bool,
     ) -> Frame:
-        """Strata at the quantiles of P; ties stay together.
+        """Make strata separated at the quantiles of P; ties stay in one stratum.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Frame:
         cuts
             Quantiles.
         tilt : bool
-            Oversample rare high P, as the square root of the stratum's size; else nearly proportional.
+            Oversample rare high-P strata, in proportion to the square root of their size; else nearly in proportion to size.
         """
         if not len(rank):
             return cls(first, second, p, texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
@@ -186,7 +186,7 @@ class Design:
     cohen_weight, pooled_weight : shape (M,)
         Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
     chance : float
-        About how high agreement by chance is, from identical texts alone: how much they make of agreement by chance, over agreement on one item.
+        Rough agreement by chance, from identical texts: their share among different-item pairs over their share among same-item pairs.
     """
 
     ratings: Ratings
@@ -206,18 +206,18 @@ class Design:
         pool: int,
         seed: int = 0,
     ) -> Design:
-        """Frames of a table.
+        """Make the frames of a table.
 
         Parameters
         ----------
         ratings : Ratings
-            With at least one item that has two answers.
+            Needs at least one item with two answers.
         score
             The measure: equivalence of answer k[i] with answer l[i].
         text_pairs
-            What could match in answers k[i] and l[i].
+            The pairs of texts that could match in answers k[i] and l[i].
         pool : int
-            Pairs of the different-item frame.
+            Number of pairs of answers in the different-item frame.
         seed : int
         """
         comparisons = ratings.comparisons
@@ -235,14 +235,15 @@ class Design:
 
     @property
     def chance_share(self) -> float:
-        """Share of the judgements that goes to different-item pairs (Neyman's, were half the same-item pairs equivalent and kappa 0.5)."""
+        """Share of judgements for different-item pairs: Neyman's for kappa 0.5 and half of the same-item pairs equivalent."""
         spread = float(np.sqrt(self.chance * (1 - self.chance)))
         return float(np.clip(spread / (spread + 0.9), LEAST_CHANCE, MOST_CHANCE))
 
     def draws(self) -> Iterator[tuple[int, int]]:
-        """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every beginning of it is a valid sample.
+        """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every prefix is a valid sample.
 
-        First two of each stratum, then always the stratum that lags most behind its share (Sainte-Laguë: no stratum loses by a larger sample).
+        The first pairs are two of each stratum; each further pair is of the stratum furthest below its share (Sainte-Laguë's method, in
+        which a larger sample never takes a pair away from a stratum).
         """
         drawn, rest = self._drawn
         for place in count():
@@ -272,7 +273,7 @@ class Design:
             drawn[h] += 1
 
     def key(self, frame: int, member: int) -> tuple[int, int]:
-        """The unordered pair of texts of a draw: what is judged."""
+        """The unordered pair of texts of a draw."""
         texts = (self.different if frame else self.same).texts
         a, b = int(texts.left[member]), int(texts.right[member])
         return (a, b) if a < b else (b, a)
@@ -309,7 +310,7 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     second = np.concatenate([second, *(b for _, b in others)])
     cell = _cells(ratings, first, second)
     cells = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
-    cohen_part = 1 / cells[cell]  # 0 where the pair belongs to no rater pair
+    cohen_part = 1 / cells[cell]  # 0 where the pair belongs to no pair of raters
     density = half / size * cohen_part + (1 - half / size) * 2 / ordered_pairs
     weight = np.append(np.where(comparisons.shared >= 2, 1 / (max(m, 1) * shared**2), 0.0), 0.0)[cell]
     cohen = _scaled(weight / density, float(np.mean(1 - 1 / shared[usable])) if m else 0.0)
@@ -320,7 +321,7 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
 def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
     """A random number for each pair of texts.
 
-    The first pair of texts takes the number of its pair of answers: so answers of one text are drawn in the same order whatever is known of them.
+    The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the same for any measure.
     """
     rank = rng.random(len(texts.known))[texts.owner]
     later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
@@ -329,7 +330,7 @@ def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
 
 
 def _chance_guess(same: Frame, different: Frame, weights: Floats) -> float:
-    """Agreement by chance, supposing that equivalent texts are as often identical on different items as on one; at most 0.5."""
+    """Agreement by chance, assuming that equivalent texts are identical equally often across items and within them; at most 0.5."""
     identical = same.texts.known
     if int((identical > 0).sum()) < 5 or not len(weights):
         return _CHANCE
@@ -343,7 +344,7 @@ def _scaled(weights: Floats, total: float) -> Floats:
 
 
 def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair whose shared items both belong to, else the number of rater pairs."""
+    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs."""
     comparisons = ratings.comparisons
     m = len(comparisons.rater_pairs)
     code = comparisons.rater_pairs[:, 0] * np.int64(ratings.n_raters) + comparisons.rater_pairs[:, 1]

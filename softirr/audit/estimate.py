@@ -1,10 +1,11 @@
-"""Coefficients from a random sample of judged pairs and a measure known for all pairs: the difference estimator of survey sampling.
+"""Coefficients from judged pairs and a measure known for all pairs, by the difference estimator of survey sampling.
 
 Every coefficient here is ``1 - D / B``: D is a weighted mean of the disagreement over same-item pairs of answers, B over all pairs
-(``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts (see :mod:`softirr.audit.design`), so both are weighted sums of
-T, which is 1 where a person says that two texts are the same. The measure's P stands in for T, and the judged pairs say by how much it is
-off: ``mean P over all + mean (T - P) over the judged``, within strata of P, with P weighted by how much it helps (Särndal, Swensson and
-Wretman 1992, ch. 6; prediction-powered inference with power tuning, Angelopoulos, Duchi and Zrnic 2023). It is unbiased with any measure.
+(``B = 1 - Pe``). The equivalence of two answers is a sum over their pairs of texts (see :mod:`softirr.audit.design`), so D and B are
+weighted sums of T, which is 1 where a judge says that two texts are the same. The estimator uses the measure's P for T and corrects it
+by the judged pairs: ``mean P over all + mean (T - P) over the judged``, within strata of P, where P gets the weight that minimizes the
+variance (Särndal, Swensson and Wretman 1992, ch. 6; prediction-powered inference with power tuning, Angelopoulos, Duchi and Zrnic 2023).
+It is unbiased for any measure.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from softirr.coefficients.intervals import Coefficient, standard_error
 from softirr.tables.ratings import Floats, Ints, sums
 
 _UNSEEN = 1 / 3
-"""Judged pairs that never disagree with the measure count as if a third of one of them had."""
+"""Least number of disagreements with the measure assumed in the variance, for judged pairs that never disagree with it."""
 _POOLED = 1.0
-"""Judged pairs' worth of the mean variance of all strata of same-item pairs that each of them borrows: two judged pairs say little of their own."""
+"""Weight, in judged pairs, of the mean variance of all same-item strata in each stratum's variance: two pairs alone estimate it poorly."""
 _LENT = 0.5
-"""Judged pairs' worth of the same-item variance (less where chance agreement is rare) that each stratum of the different-item pairs borrows."""
+"""Weight, in judged pairs, of the same-item variance in each different-item stratum's variance; less where chance agreement is rare."""
 _LEAST_LENT = 0.1
 _FOLDS = 5
 _TUNED_FROM = 30
-"""Fewer judged pairs in a frame don't say how much P helps within strata: there only the strata use P."""
+"""Fewest judged pairs of a frame for which the weight of P within strata is estimated; with fewer, P only defines the strata."""
 
 AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """What the judged pairs of texts of one frame say about all its pairs.
+    """Estimates for all pairs of one frame from its judged pairs of texts.
 
     Attributes
     ----------
@@ -52,9 +53,9 @@ class _Fit:
     slope : shape (n,)
         λ, fitted without the pair's own fold, so that it adds no bias.
     mean : shape (K,)
-        Of ``adjusted`` in each stratum.
+        Mean of ``adjusted`` in each stratum.
     variance : shape (K,)
-        Of ``adjusted`` around it.
+        Variance of ``adjusted`` around this mean.
     freedom : shape (K,)
         Degrees of freedom of the variance.
     fitted : shape (M,)
@@ -73,7 +74,7 @@ class _Fit:
 
     @classmethod
     def of(cls, frame: Frame, members: Ints, values: Floats, lent: float | None) -> _Fit:
-        """From judged values, shape (n,); ``lent`` is the variance that strata borrow, None for a variance floor of their own."""
+        """Fit to judged values, shape (n,); ``lent`` is the variance that strata are shrunk towards, None for a variance floor."""
         stratum = _joined(frame.stratum, members)
         k = int(stratum.max()) + 1 if len(stratum) else 0
         size = np.bincount(stratum, minlength=k)
@@ -97,7 +98,7 @@ class _Fit:
             pooled = float(square.sum() / freedom.sum())
             variance = (square + _POOLED * pooled) / (freedom + _POOLED)
             freedom = freedom + _POOLED
-            # as much as a third of a disagreement among all judged pairs would show, where less was seen
+            # at least the variance of a third of a disagreement among all judged pairs
             weights = size**2 / n
             seen = float(np.sum(weights * variance) / np.sum(weights))
             variance = variance + max(_UNSEEN / len(members) - seen, 0.0)
@@ -134,9 +135,9 @@ class _Fit:
         s, w = self.stratum[self.members], weights[self.members]
         found = sums(s, w, k)
         least = np.where(found > 0, found, 1)
-        # a stratum in which none of the judged pairs counts for this coefficient lends its plain mean
+        # a stratum in which no judged pair has a weight in this coefficient uses its unweighted mean
         mean = np.where(found > 0, sums(s, w * self.adjusted, k) / least, self.mean)
-        # where pairs of texts with a high P weigh more or less than others, their weighted mean P is not the plain one
+        # the weighted mean of P differs from the unweighted one where weights depend on P
         p, size = self.frame.texts.p, np.maximum(self.size, 1)
         off = p - (sums(self.stratum, p, k) / size)[self.stratum]
         slope = sums(s, w * self.slope, k) / least
@@ -154,7 +155,7 @@ class _Fit:
 
 
 def _joined(stratum: Ints, members: Ints) -> Ints:
-    """Strata, each with fewer than two judged pairs joined to the next one (the last to the one before)."""
+    """Strata, where each one with fewer than two judged pairs is joined to the next one (the last to the previous one)."""
     k = int(stratum.max()) + 1 if len(stratum) else 0
     n = np.bincount(stratum[members], minlength=k)
     size = np.bincount(stratum, minlength=k)
@@ -164,13 +165,13 @@ def _joined(stratum: Ints, members: Ints) -> Ints:
         have, whole = have + int(n[h]), whole + int(size[h])
         if have >= min(2, whole):
             have, whole, new = 0, 0, new + 1
-    if whole and new:  # what is left over at the end
+    if whole and new:  # too few pairs are left at the end
         label[label == new] = new - 1
     return label[stratum] if k else stratum
 
 
 def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
-    """Slope λ of T on P within strata that makes the variance least (power tuning), drawn to 0 by its own uncertainty; 0 is no measure."""
+    """Slope λ of T on P within strata that minimizes the variance (power tuning), shrunk to 0 by its own uncertainty; 0 ignores P."""
     if len(p) < _TUNED_FROM * (_FOLDS - 1) / _FOLDS:
         return 0.0
     k = len(size)
@@ -191,18 +192,18 @@ def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """Audited coefficients, and what more judging would bring.
+    """Audited coefficients, with the interval widths that more judgements would give.
 
     Attributes
     ----------
     coefficients : dict of str to Coefficient
-        The names of ``AUDITED``.
+        Coefficients by the names of ``AUDITED``.
     expected : dict of str to float or None
         Audited agreement by chance: ``cohen``, ``fleiss``, ``krippendorff``.
     expected_error : float
-        Largest standard error of these that comes from the audit.
+        Largest standard error of these that is due to the audit's sampling.
     widths : callable
-        ``widths(name, more)``: width of the interval were ``more`` times as many pairs judged, None where it is not defined.
+        ``widths(name, more)``: width of the interval with ``more`` times as many judged pairs; None where undefined.
     """
 
     coefficients: dict[str, Coefficient]
@@ -222,7 +223,7 @@ class _Target:
 
 
 def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int, chance: Chance) -> Audited:
-    """Coefficients from the judgements.
+    """Compute the coefficients from the judgements.
 
     Parameters
     ----------
@@ -230,9 +231,9 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
     judged : dict of (int, int) to float
         True equivalence of judged pairs of texts, by ``design.key``.
     n_draws : int
-        The judged pairs are among the first so many of ``design.draws()``; those that were not judged are taken as missing at random.
+        The judged pairs are among the first ``n_draws`` of ``design.draws()``; the others of these are treated as missing at random.
     chance : Chance
-        Agreement by chance under the measure: what each answer's own chance is, for the sampling of items.
+        Agreement by chance under the measure; each answer's chance agreement is needed for the sampling of items.
     """
     members: tuple[list[int], list[int]] = ([], [])
     values: tuple[list[float], list[float]] = ([], [])
@@ -248,7 +249,7 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
 
 
 class _Estimator:
-    """Joins both frames and the sampling of items."""
+    """Combines the estimates of both frames with the sampling of items."""
 
     def __init__(self, design: Design, same: _Fit, different: _Fit, chance: Chance) -> None:
         self.design, self.same, self.different = design, same, different
@@ -270,7 +271,7 @@ class _Estimator:
         return float(same.sum() + different.sum()) - self.same.total(same) - self.different.total(different)
 
     def _calibrated(self, chance: Chance) -> Chance:
-        """The measure's chance agreement on the scale of the judgements: ``α + β × P``, with the audited means."""
+        """The measure's chance agreement rescaled to the judgements: ``α + β × P``, with the audited means."""
         weights, p = self.design.pooled_weight, self.different.frame.p
         total = max(float(weights.sum()), 1e-300)
         centre_p = float(weights @ p) / total
@@ -357,7 +358,7 @@ class _Estimator:
         )
 
     def _parts(self, target: _Target, more: float = 1.0) -> _Parts | str:
-        """Estimates and variances of D and B, or why the coefficient is not defined."""
+        """Estimates and variances of D and B, or the reason why the coefficient is not defined."""
         if target.imputed.undefined is not None:
             return target.imputed.undefined
         w = target.disagreement
@@ -383,9 +384,9 @@ class _Estimator:
         return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom)
 
     def _unexplained(self, w: Floats) -> float:
-        """Variance between items of what P does not explain of T, in pairs that were not judged and between them and judged ones of their item.
+        """Variance between items of the part of T that P does not explain, for unjudged pairs and their covariance with judged ones.
 
-        Pairs of texts of the same two answers go their own ways; those of different raters of an item go together (``_within_items``).
+        Pairs of texts of the same two answers are independent; those of different raters of an item are correlated (``_within_items``).
         """
         texts, item = self.same.frame.texts, self.ratings.comparisons.item
         squares = texts.weights(w) ** 2
@@ -401,14 +402,14 @@ class _Estimator:
 
     @cached_property
     def _within_items(self) -> float:
-        """Correlation of the same-item pairs of one item, were each rater right with one probability q: q / (1 + q), as agreement is q²."""
+        """Correlation of the same-item pairs of one item if each rater is right with probability q: q / (1 + q), with agreement q²."""
         comparisons = self.ratings.comparisons
         observed = self.same.total(1 / (self.pairs * len(self.ratings.comparable_items)))
         q = float(np.sqrt(np.clip(observed, 0, 1)))
         return q / (1 + q) if len(comparisons.rater_pairs) > 1 else 1.0
 
     def _first_phase(self, weights: Floats | None) -> float:
-        """Variance that comes from the different-item frame being a sample itself."""
+        """Variance due to the different-item frame being a sample."""
         if weights is None or not len(weights):
             return 0.0
         chance_disagreement = 1 - self.different.fitted

@@ -1,4 +1,4 @@
-"""Units of the audit: which pairs of texts of a table can be judged, in which order they are drawn, and by what id they are known again."""
+"""Units of the audit: the pairs of texts of a table that can be judged, the order of drawing, and their ids."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from softirr.tables.ratings import Ints, Ratings
 from softirr.tables.table import AnnotationTable, Answer
 
 _POOL = 20_000
-"""Pairs of answers of different items that stand for all of them, where the measure is cheap; half as many of sets."""
+"""Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
 _TEXT_PAIRS = 400_000
 _COSTLY_TEXT_PAIRS = 3_000
-"""Pairs of texts that these have at most: where the measure is cheap, and where it is not."""
+"""Most pairs of texts of the sampled answers: for a cheap measure, and for others."""
 _LEAST_POOL = 500
 
 
@@ -34,7 +34,7 @@ class AuditUnit:
     Attributes
     ----------
     id : str
-        Says nothing about the pair, but recognises it; holds the seed.
+        Identifies the pair without revealing anything about it; contains the seed.
     text_a, text_b : str
     """
 
@@ -44,7 +44,7 @@ class AuditUnit:
 
 
 class Frames:
-    """What is drawn from: the design of a table and its units by id."""
+    """The sampling frames of a table, and its units by id."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Frames:
         self._prefix = self._earlier if table.is_single else f"{seed}-{digest(repr(told), 'text pairs')[:4]}{end}"
 
     def text_pairs(self, k: Ints, l: Ints) -> TextPairs:  # noqa: E741
-        """What could match in answers k[i] and l[i]."""
+        """The pairs of texts that could match in answers k[i] and l[i]."""
         return TextPairs.of(k, l, self.sizes, self.members, self.scorer.score)
 
     def id(self, a: int, b: int) -> str:
@@ -83,14 +83,14 @@ class Frames:
         return f"{self._prefix}-{digest(self._prefix, *sorted((self.table.texts[a], self.table.texts[b])))[:10]}"
 
     def unit(self, a: int, b: int) -> AuditUnit:
-        """The unit of a pair of texts; which of them stands first follows from its id alone."""
+        """The unit of a pair of texts; its id alone determines which text is first."""
         id = self.id(a, b)
         if int(digest(id, "side")[:2], 16) % 2 == (a < b):
             a, b = b, a
         return AuditUnit(id, self.table.texts[a], self.table.texts[b])
 
     def found(self, ids: Mapping[str, str]) -> tuple[dict[str, tuple[AuditUnit, tuple[int, int]]], int]:
-        """The units of some ids with their texts' numbers, and how many draws it takes until all have been drawn."""
+        """The units of some ids with their texts' numbers, and the number of draws until all of them are drawn."""
         for id, place in ids.items():
             head, _, _ = id.rpartition("-")
             if head != self._prefix:
@@ -124,7 +124,7 @@ class Frames:
 
 
 def _in_order(table: AnnotationTable) -> AnnotationTable:
-    """The same answers with items and raters sorted by id: units do not depend on the order in which a file has them."""
+    """The same answers with items and raters sorted by id, so that units do not depend on the order of the file."""
     rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
     given = sorted((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in rows)
     return AnnotationTable.from_answers(Answer(*row) for row in given)
@@ -136,7 +136,7 @@ def digest(*parts: str) -> str:
 
 
 def seed_of(ids: Mapping[str, str]) -> int:
-    """Seed that the ids of a sheet hold; all of them must hold the same."""
+    """Seed in the ids of a sheet; all ids must have the same seed."""
     seeds: dict[int, str] = {}
     for id, place in ids.items():
         parts = id.rsplit("-", 2)

@@ -1,8 +1,8 @@
 """sigma, KS and alpha computed as the code of their authors does (Braylan et al. 2022, package annotationmodeling).
 
-For comparisons with published figures. What differs from :mod:`softirr.coefficients.distributions`: chance is a random sample of as many different-item pairs
-as there are same-item pairs; items with one answer count; sigma smooths chance by a kernel density, or cuts at a plain quantile, and counts
-ties as disagreement.
+Intended for comparisons with published figures. Differences to :mod:`softirr.coefficients.distributions`: chance is a random sample of as
+many different-item pairs as there are same-item pairs; items with one answer count; sigma estimates the chance distribution by a kernel
+density or a plain quantile, and counts ties as disagreement.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ class Braylan2022:
 
     @classmethod
     def of(cls, ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> Braylan2022:
-        """The distances of a table, chance drawn with replacement from the pairs of different items.
+        """Compute the distances of a table; different-item pairs are drawn with replacement.
 
         Parameters
         ----------
         ratings : Ratings
-            With at least one item that has two answers, and answers to another item.
+            Needs at least one item with two answers, and answers to another item.
         equivalence : Equivalence
+            Scores the drawn different-item pairs.
         scores : shape (P,)
             Equivalence of each of ``ratings.comparisons``.
         seed : int
-            Theirs has none.
+            Seed of the draw; the authors' code sets none.
         """
         rng = np.random.default_rng(seed)
         left, right = _drawn(ratings, len(scores), rng)
@@ -59,10 +60,10 @@ class Braylan2022:
         return 1 - float(self.observed.mean()) / mean if mean > 0 else None
 
     def sigma(self, level: float = 0.05, *, kde: bool = True) -> float:
-        """Share of the observed distances that a chance pair would undercut less often than ``level``.
+        """Share of the observed distances that are smaller than all but a share ``level`` of the expected ones.
 
-        With ``kde`` by a Gaussian kernel density of the expected distances (Scott's bandwidth), integrated from 0; else, and where all expected
-        distances are the same, which has no density, by their quantile.
+        With ``kde`` the distribution of the expected distances is a Gaussian kernel density (Scott's bandwidth), integrated from 0. Without it,
+        and where all expected distances are the same, so that there is no density, their quantile is used.
         """
         if not kde or np.ptp(self.expected) == 0:
             return 1 - float(np.mean(self.observed >= np.quantile(self.expected, level)))
@@ -81,7 +82,7 @@ class Braylan2022:
 
 
 def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> dict[str, Estimate]:
-    """Estimate sigma and KS as the authors' code does, which gives no intervals."""
+    """Estimate sigma and KS as the authors' code does, without intervals."""
     reason: Any = missing(ratings)
     if reason is None and len(np.unique(ratings.item)) < 2:
         reason = Undefined.ONE_ITEM
@@ -92,7 +93,7 @@ def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, see
 
 
 def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Rows of pairs of different items: as many as same-item pairs, or as there are, drawn with replacement."""
+    """Rows of pairs of different items, drawn with replacement: as many as there are same-item pairs, at most all of them."""
     n, sizes = len(ratings.item), ratings.per_item
     there = (n * n - int(np.sum(sizes**2))) // 2
     if there == 0:

@@ -1,7 +1,7 @@
-"""Coefficients of agreement, soft and classical in one: observed and expected agreement in, values with influence functions out.
+"""Chance-corrected coefficients of agreement, soft and classical, with their influence functions.
 
 Soft means that two answers agree to a degree S(a, b) in [0, 1] with S(a, a) = 1; with S in {0, 1} every coefficient is the classical one.
-All of them compare the observed agreement with the one expected by chance, ``(Po - Pe) / (1 - Pe)``, and differ in both terms only:
+Every coefficient is ``(Po - Pe) / (1 - Pe)`` for an observed agreement Po and an agreement Pe expected by chance. They differ in Po and Pe:
 
 =============  =======================================  ================================================================
 coefficient    observed agreement                       expected agreement
@@ -12,11 +12,24 @@ Krippendorff   same, items weighted by their answers    the same without replace
 Gwet AC2       as Fleiss                                mean of S over distinct answers × (1 - Σ π²) q / (q - 1)
 =============  =======================================  ================================================================
 
-The mean over rater pairs is the project's Cohen (Wullschleger et al. 2026). sigma and KS (Braylan et al. 2022) compare the
-whole distributions of same-item and different-item equivalences.
+Cohen's kappa of a project is the mean over its rater pairs (Wullschleger et al. 2026). sigma and KS (Braylan et al. 2022) compare the
+distributions of same-item and different-item equivalences; see :mod:`softirr.coefficients.distributions`.
 
-Each function returns an :class:`Estimate`: its value and its influence function over items, from which :mod:`softirr.coefficients.intervals` makes
-standard errors and intervals. Undefined values carry a reason of :class:`Undefined`; nothing here returns nan.
+Each function returns an :class:`Estimate`: the value and its influence function over items, from which
+:mod:`softirr.coefficients.intervals` computes standard errors and intervals. Undefined values carry a reason of :class:`Undefined`;
+nothing here returns nan.
+
+The functions share three parameters: ``ratings``, the answers of raters to items; ``scores``, shape (P,), the equivalence of each of
+``ratings.comparisons`` (the pairs of answers to one item); and ``chance``, the agreement expected by chance.
+
+References
+----------
+Cohen, J. (1960). A coefficient of agreement for nominal scales.
+Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding.
+Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters.
+Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability.
+Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement.
+Wullschleger, P., Kreis, C., Walter, M. A., Foster, J. and Pouly, M. (2026). Consensus Measures for Unstructured Biomedical Text Annotations.
 """
 
 from __future__ import annotations
@@ -53,7 +66,7 @@ def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
 
 
 def _mean(values: Floats) -> Estimate:
-    """The plain mean of one value per item."""
+    """Unweighted mean of one value per item."""
     mean = float(values.mean())
     return Estimate(mean, values - mean, floor=0.0, replicate=lambda weights: weights @ values / len(values))
 
@@ -72,7 +85,7 @@ def _corrected_all(observed: Floats, expected: Floats) -> Floats:
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Quotient, nan where nothing stands below."""
+    """Quotient, nan where the denominator is 0."""
     return np.divide(numerator, denominator, out=np.full(numerator.shape, np.nan), where=denominator > 0)
 
 
@@ -80,11 +93,15 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     """Soft Cohen's kappa of one rater pair, over the items both answered (Wullschleger et al. 2026).
 
     The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the mean equivalence of a
-    with the answers of s: the variance of Fleiss, Cohen and Everitt (1969) for weighted kappa.
+    with the answers of s. It gives the variance of weighted kappa by Fleiss, Cohen and Everitt (1969).
 
     Parameters
     ----------
-    ratings, scores, chance
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of each rater pair.
     pair : int
         Index into ``ratings.comparisons.rater_pairs``.
 
@@ -92,6 +109,18 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     -------
     Estimate
         Influence in the order of the pair's shared items.
+
+    Examples
+    --------
+    The second example of Cohen (1960), p. 45, two raters and 200 items:
+
+    >>> import numpy as np
+    >>> from softirr.coefficients.matrix import matrix_agreement
+    >>> table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+    >>> items = [[i, j] for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)]
+    >>> found = matrix_agreement(np.array(items))
+    >>> round(cohen_pair(found.ratings, found.scores, found.chance, 0).value, 3)
+    0.492
     """
     mine = ratings.comparisons.of_pair(pair)
     expected = float(chance.cohen[pair])
@@ -129,9 +158,18 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
 
     Parameters
     ----------
-    ratings, scores, chance
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of each rater pair.
     rater : int, optional
-        Take the pairs of this rater only.
+        Restrict the mean to the pairs of this rater.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items that the defined pairs share.
     """
     if reason := missing(ratings):
         return undefined(reason)
@@ -166,7 +204,7 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     items, place = np.unique(comparisons.item[mine[used]], return_inverse=True)
     share = len(items) / (k * count[pair[used]])
     influence = sums(place, share * one[used], len(items))
-    # the noise of one influence: rater pairs draw their chance pairs independently of each other
+    # rater pairs sample their chance pairs independently of each other, so their noise adds up
     noisy = chance.cohen_noise[wanted[defined]]
     noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) / (k**2 * count[defined])))
     error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
@@ -210,14 +248,14 @@ def _mean_cohen_replicates(
 
 
 def _uncomparable(ratings: Ratings) -> Undefined | None:
-    """Why a pooled coefficient is not defined, if so."""
+    """Reason why a pooled coefficient is not defined, or None."""
     if reason := missing(ratings):
         return reason
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
 
 
 def _apart(ratings: Ratings, scores: Floats, chance: Chance) -> float:
-    """π' S π over answers to different items only: what it estimates in the long run."""
+    """π' S π over answers to different items only, the limit of π' S π for many items."""
     pooling, comparisons = chance.pooling, ratings.comparisons
     weight = np.zeros(len(ratings.item))
     weight[pooling.rows] = pooling.weights
@@ -234,11 +272,11 @@ def _pooled_replicates(
     Parameters
     ----------
     means, size : shape (number of comparable items,)
-        Observed agreement of each, and its weight in the mean.
+        Observed agreement of each item, and its weight in the mean.
     at : shape (n,)
-        A value of each pooled row whose weighted mean decides chance.
-    expected
-        From that mean to the expected agreement.
+        A value of each pooled row; the expected agreement depends on their weighted mean.
+    expected : callable
+        Expected agreement as a function of that mean.
     """
     n = ratings.n_items
     observed, counted = np.zeros(n), np.zeros(n)
@@ -255,7 +293,35 @@ def _pooled_replicates(
 
 
 def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item."""
+    """Soft Fleiss' kappa (Wullschleger et al. 2026), with any number of answers per item.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of pooled answers.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items with pooled answers.
+
+    Examples
+    --------
+    The diagnoses of Fleiss (1971): 30 patients, 6 psychiatrists, 5 diagnoses.
+
+    >>> import numpy as np
+    >>> from softirr.coefficients.matrix import matrix_agreement
+    >>> rows = (
+    ...     "444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445 "
+    ...     "333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"
+    ... )
+    >>> found = matrix_agreement(np.array([[int(diagnosis) - 1 for diagnosis in row] for row in rows.split()]))
+    >>> round(fleiss(found.ratings, found.scores, found.chance).value, 2)
+    0.43
+    """
     if reason := _uncomparable(ratings):
         return undefined(reason, float(chance.pooled))
     means = item_means(ratings, scores)
@@ -285,7 +351,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026)."""
+    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026); parameters as for :func:`fleiss`."""
     if reason := missing(ratings):
         return undefined(reason)
     if len(np.unique(ratings.rater)) > 2:
@@ -294,9 +360,32 @@ def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Krippendorff's alpha: distance 1 - S, values paired without replacement (Krippendorff 2011, "Computing alpha-reliability").
+    """Soft Krippendorff's alpha: distance 1 - S, answers paired without replacement (Krippendorff 2011).
 
-    ``chance`` must be that of the marginals ``answers``.
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Computed with the marginals ``answers``.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items with two or more answers.
+
+    Examples
+    --------
+    Four observers, twelve units with missing answers, nominal categories (Krippendorff 2011, example C):
+
+    >>> import numpy as np
+    >>> from softirr.coefficients.matrix import matrix_agreement
+    >>> observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    >>> matrix = np.array([[-1 if a == "." else int(a) - 1 for a in row] for row in observers]).T
+    >>> found = matrix_agreement(matrix, marginals="answers")
+    >>> round(krippendorff(found.ratings, found.scores, found.chance).value, 3)
+    0.743
     """
     if reason := _uncomparable(ratings):
         return undefined(reason)
@@ -335,9 +424,22 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Gwet's AC2 (AC1 with S in {0, 1}): chance agreement from answers that are hard to tell (Gwet 2008, 2014).
+    """Soft Gwet's AC2; with S in {0, 1} it is AC1 (Gwet 2008, 2014).
 
     ``Pe = q / (q - 1) × mean of S over all q × q pairs of distinct answers × Σ π_k (1 - π_k)``.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Holds the number of distinct answers q and their mean equivalence.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items with pooled answers.
     """
     if reason := _uncomparable(ratings):
         return undefined(reason)

@@ -1,6 +1,6 @@
-"""sigma and KS (Braylan et al. 2022): the distributions of same-item and different-item equivalences compared.
+"""sigma and KS (Braylan et al. 2022), which compare the distributions of same-item and different-item equivalences.
 
-Exact, aware of ties and deterministic; :mod:`softirr.coefficients.braylan` computes both as their authors' code does.
+Both are exact and deterministic and handle ties; :mod:`softirr.coefficients.braylan` computes them as the authors' code does.
 """
 
 from __future__ import annotations
@@ -23,24 +23,38 @@ def _distributions(
 
 
 def _pair_influence(ratings: Ratings, values: Floats) -> Floats:
-    """Influence of each comparable item on the plain mean of a value over all same-item pairs."""
+    """Influence of each comparable item on the unweighted mean of a value over all same-item pairs."""
     total = sums(ratings.comparisons.item, values - values.mean(), ratings.n_items)
     used = ratings.comparable_items
     return total[used] * len(used) / len(values)
 
 
 def _tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> Floats:
-    """Influence of each comparable item on ``chance.tail[step]``; zeros where rows are not known apart."""
+    """Influence of each comparable item on ``chance.tail[step]``; zeros where the shares by row are unknown."""
     if chance.row_tail is None:
         return np.zeros(len(ratings.comparable_items))
     return 2 * Pooling.of(ratings).influence(ratings, chance.row_tail(step))
 
 
 def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *, level: float = 0.05) -> Estimate:
-    """Share of same-item pairs that fewer than 5% of the different-item pairs would beat (Braylan et al. 2022, sigma).
+    """Share of same-item pairs exceeded by fewer than 5% of the different-item pairs (Braylan et al. 2022, sigma).
 
-    Deterministic and aware of ties: where chance pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly
-    0.05 when same-item pairs are like chance pairs. (With rank p of a pair uniform on its ties, this is P(p < 0.05).)
+    Where chance pairs tie with the 5% point, tied same-item pairs count in part, so that sigma is exactly 0.05 when both distributions are
+    equal. (With the rank p of a pair uniform on its ties, this is P(p < 0.05).)
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : ChanceDistribution or None
+        Equivalences of answers to different items; None where there are none.
+    level : float
+        Upper share of the chance distribution.
+
+    Returns
+    -------
+    Estimate
     """
     both = _distributions(ratings, scores, chance)
     if isinstance(both, Estimate):
@@ -49,7 +63,7 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
     value = _share_beyond(steps, known, level)
     at, part = _point(known, level)
     counts = _beyond(steps, known, level)
-    # moving the 5% point by a little: the slope of the curve (chance share, same-item share), over half to one and a half levels
+    # slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level
     slope = (_share_beyond(steps, known, 1.5 * level) - _share_beyond(steps, known, 0.5 * level)) / level
     below = _tail_influence(ratings, known, at + 1)
     within = _tail_influence(ratings, known, at)
@@ -59,9 +73,21 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
 
 
 def beyond_chance(scores: Floats, chance: ChanceDistribution, *, level: float = 0.05) -> Floats:
-    """Of each same-item pair, whether fewer than 5% of the different-item pairs beat it, in part where it ties; :func:`sigma` is the mean.
+    """Credit of each same-item pair towards :func:`sigma`, which is the mean of the credits.
 
-    The means over the pairs of an item, a rater or two raters are their sigma, against the chance of the whole project.
+    The credit is 1 where fewer than 5% of the different-item pairs exceed the pair, else 0; ties get a fraction. The mean over the pairs of
+    an item, a rater or two raters is their sigma, against the chance distribution of the whole project.
+
+    Parameters
+    ----------
+    scores : shape (P,)
+        Equivalence of same-item pairs.
+    chance : ChanceDistribution
+    level : float
+
+    Returns
+    -------
+    ndarray, shape (P,)
     """
     return _beyond(on_grid(scores), chance, level)
 
@@ -91,7 +117,7 @@ def _around(chance: ChanceDistribution, level: float, most: int = 96) -> Ints:
 class _Resampled:
     """Tails of the same-item and different-item distributions in resampled tables, at some steps.
 
-    The shares of chance pairs beyond each step are taken to first order in the weights; where rows are not known apart they stay.
+    The shares of chance pairs beyond each step are linearized in the weights; they stay constant where the shares by row are unknown.
     """
 
     def __init__(self, ratings: Ratings, steps: Ints, chance: ChanceDistribution, at: Ints) -> None:
@@ -117,7 +143,7 @@ class _Resampled:
         return np.maximum((same - different).max(axis=1), 0.0)
 
     def sigma(self, level: float) -> Replicate:
-        """Sigma of each resampled table, ties shared out."""
+        """Sigma of each resampled table, with ties counted in part."""
 
         def replicate(weights: Floats) -> Floats:
             same, different = self._tails(weights)
@@ -128,14 +154,14 @@ class _Resampled:
 
 
 def _share_beyond(steps: Ints, chance: ChanceDistribution, level: float) -> float:
-    """Same-item share beyond the chance distribution's upper ``level`` point, ties shared out."""
+    """Same-item share beyond the chance distribution's upper ``level`` point, with ties counted in part."""
     return float(_beyond(steps, chance, level).mean())
 
 
 def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> Estimate:
-    """Largest lead of the same-item pairs over the different-item pairs: max over e of P(same >= e) - P(different >= e).
+    """One-sided two-sample Kolmogorov-Smirnov statistic: max over e of P(same >= e) - P(different >= e).
 
-    The one-sided two-sample Kolmogorov-Smirnov statistic of Braylan et al. (2022), over all pairs instead of a sample.
+    As in Braylan et al. (2022), but over all different-item pairs instead of a sample. Parameters as for :func:`sigma`.
     """
     both = _distributions(ratings, scores, chance)
     if isinstance(both, Estimate):
@@ -150,7 +176,7 @@ def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> E
     at = int(distinct[best])
     influence = _pair_influence(ratings, (steps >= at).astype(np.float64)) - _tail_influence(ratings, known, at)
     expected = float(known.tail[at])
-    # the lead is largest near where it is largest now: the best steps by their lead, and a spread of the others
+    # a resampled maximum lies near the observed one: keep the best steps, and a spread of the others
     near = distinct[np.argsort(-lead, kind="stable")[:48]]
     spread = distinct[np.unique(np.linspace(0, len(distinct) - 1, min(len(distinct), 48)).astype(np.int64))]
     replicate = _Resampled(ratings, steps, known, np.union1d(near, spread)).ks

@@ -1,4 +1,4 @@
-"""What a coefficient is before its interval: a value, the influence of each item, and the value of resampled tables."""
+"""The estimate of a coefficient: its value, the influence of each item, and its value in resampled tables."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Estimate:
     ----------
     value : float or None
     influence : shape (N,)
-        Influence of each of the N items it rests on: mean zero, and variance N times that of the value.
+        Influence of each of the N items used: mean zero, and variance N times that of the value.
     undefined : str or None
         Why there is no value.
     expected : float or None
         Agreement expected by chance.
     chance_error : float
-        Standard error that comes from chance agreement having been sampled.
+        Standard error caused by sampling the chance agreement.
     noise : float
-        Mean variance that this sampling adds to one influence; taken off again by the intervals.
+        Mean variance that this sampling adds to one influence; the intervals subtract it.
     floor : float
         Lowest value that the coefficient can take; the highest is 1.
     shift : float
-        What the value gains when chance agreement leaves out pairs of answers to the same item: its bias to first order, with the sign
-        turned. Intervals are centred on value + shift.
+        Minus the first-order bias of the value: the change of the value when chance agreement leaves out pairs of answers to the same item.
+        Intervals are centered on value + shift.
     replicate : callable, optional
-        From weights of the N items, shape (B, N), each row summing to N, to the value of each of B resampled tables, nan where it has none.
-        Nothing is scored for it: chance agreement is taken to first order in the weights.
+        Maps weights of the N items, shape (B, N), each row summing to N, to the value in each of B resampled tables, nan where undefined.
+        It scores no pairs: chance agreement is linearized in the weights.
     """
 
     value: float | None
@@ -71,7 +71,7 @@ def undefined(reason: str, expected: float | None = None) -> Estimate:
 
 
 def missing(ratings: Ratings) -> Undefined | None:
-    """Why nothing can be compared, if so."""
+    """Reason why no answers can be compared, or None."""
     if len(np.unique(ratings.rater)) < 2:
         return Undefined.ONE_RATER
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None

@@ -1,6 +1,6 @@
 """Standard errors and confidence intervals over items: analytic from influence functions, and bootstrap.
 
-Items are the unit that is sampled: a project's items stand for the items it might have had. Raters are taken as given.
+The items are a sample of the items that a project could have had. Raters are fixed.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from softirr.coefficients.estimate import Estimate, Undefined
 from softirr.tables.ratings import Floats
 
 FEW_ITEMS = 30
-"""Below this many items a report warns that its intervals are rough."""
+"""With fewer items a report warns that its intervals are approximate."""
 REPLICATES = 2_000
 """Resampled tables of one bootstrap interval."""
 _NO_SKEW = 20
-"""Items without skewness that the influences are taken to come with: the skewness of a few items is mostly chance."""
+"""Shrinkage of the skewness, in items without skewness: the skewness of a few items is mostly noise."""
 _AT_ONCE = 4_000_000
-"""Weights in memory at a time: 32 MB."""
+"""Most weights in memory at a time: 32 MB."""
 _CERTAIN = 1e-12
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient with its interval, as reports carry it.
+    """A coefficient with its standard error and interval, as in reports.
 
     Attributes
     ----------
@@ -54,10 +54,10 @@ class Coefficient:
 
 
 def standard_error(estimate: Estimate) -> float | None:
-    """Standard error over items, with the error of sampled chance agreement added; None with fewer than two items.
+    """Standard error over items, including the error of sampled chance agreement; None with fewer than two items.
 
-    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the jackknife's to first order (Efron and Stein 1981). Where
-    chance is sampled, sampling also scatters the ψ, and ``noise`` takes that part off again.
+    ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and Stein 1981). Where
+    chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
     """
     n = len(estimate.influence)
     if estimate.value is None or n < 2:
@@ -68,7 +68,7 @@ def standard_error(estimate: Estimate) -> float | None:
 
 
 def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95) -> tuple[float, float]:
-    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, cut at the highest possible value 1."""
+    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, truncated at 1."""
     half = _quantile(df, level) * error
     return value - half, min(value + half, 1.0)
 
@@ -77,10 +77,20 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     """A coefficient with its analytic interval.
 
     Student's t with N - 1 degrees of freedom around value + ``shift``, moved by Johnson's (1978) correction for skewness,
-    ``error × γ / √N × (1 + 2 t²) / 6`` with γ the skewness of the influences, drawn towards 0 by as much as 20 items without skewness
-    would. Few disagreements among many items make the influences skewed to the left: the interval then reaches further down.
+    ``error × γ / √N × (1 + 2 t²) / 6``. γ is the skewness of the influences, shrunk towards 0 as if 20 items without skewness were added.
+    Few disagreements among many items skew the influences to the left: the interval then extends further down.
 
-    Where no item disagrees, every influence is 0 and the standard error says nothing; see :func:`_without_disagreement`.
+    Where no item disagrees, every influence is 0 and the standard error is uninformative; see :func:`_without_disagreement`.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Coefficient
     """
     if estimate.value is None:
         return Coefficient(None, undefined=estimate.undefined)
@@ -97,18 +107,24 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
 
 
 def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:
-    """A coefficient with a bootstrap interval over items: bias-corrected and accelerated (Efron 1987), widened as Student's t.
+    """A coefficient with a bootstrap interval over items: bias-corrected and accelerated (Efron 1987), with expanded percentiles.
 
-    Items are drawn with replacement; the pairs scored already are weighted anew, nothing is scored again. The error of sampled chance
-    agreement is drawn on top. Two things are for few items: percentiles are taken at the quantile of Student's t instead of the normal
-    one (Hesterberg 2015, "expanded percentiles"), and both corrections are drawn towards 0 as in :func:`analytic`.
+    Items are drawn with replacement; scored pairs are reweighted and none is scored again. A normal error with the standard error of the
+    sampled chance agreement is added. Two adjustments serve small samples: percentiles are taken at the quantile of Student's t
+    instead of the normal one (Hesterberg 2015, "expanded percentiles"), and both corrections are shrunk towards 0 as in :func:`analytic`.
 
     Parameters
     ----------
     estimate : Estimate
     level : float
+        Coverage of the interval.
     replicates : int
+        Number of resampled tables.
     seed : int
+
+    Returns
+    -------
+    Coefficient
     """
     if estimate.value is None:
         return Coefficient(None, undefined=estimate.undefined)
@@ -121,7 +137,7 @@ def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPL
     if len(values) < replicates / 2:
         return analytic(
             estimate, level=level
-        )  # most resampled tables have no value: the percentiles would be of the lucky ones
+        )  # most resampled tables have no value: the remaining ones are not representative
     from scipy.stats import norm
 
     below = (np.sum(values < estimate.value) + np.sum(values == estimate.value) / 2) / len(values)
@@ -135,7 +151,7 @@ def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPL
 
 
 def _resampled(estimate: Estimate, replicates: int, rng: np.random.Generator) -> Floats:
-    """Values of resampled tables, those without a value left out; spread as the standard error says."""
+    """Values of resampled tables, without undefined ones, rescaled to the standard error."""
     assert estimate.replicate is not None
     n = len(estimate.influence)
     parts = []
@@ -148,23 +164,23 @@ def _resampled(estimate: Estimate, replicates: int, rng: np.random.Generator) ->
     values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     if estimate.noise > 0 and len(values) and values.var() > 0:
-        # sampled chance scatters the replicates once, and its own error stands for it below
+        # the replicates already vary with the sampled chance, whose error is added below
         centre = values.mean()
         values = centre + (values - centre) * np.sqrt(max(1 - estimate.noise / n / values.var(), 0.0))
     return np.asarray(values + rng.normal(0.0, estimate.chance_error, len(values)))
 
 
 def _bca(bias: float, acceleration: float, z: float) -> float:
-    """Where the percentile of a normal quantile z goes."""
+    """Normal quantile that replaces z after the corrections for bias and acceleration."""
     moved = bias + z
     return bias + moved / max(1 - acceleration * moved, 0.1)
 
 
 def _without_disagreement(estimate: Estimate, error: float, level: float) -> Coefficient:
-    """An interval where every item agrees in full.
+    """An interval for full agreement on every item.
 
-    It reaches down to the mean disagreement that N items would show not once in ``1 - level`` of all projects,
-    ``1 - (1 - level)^(1/N)``, over the expected one.
+    Its lower end assumes the largest mean disagreement that N items miss with probability ``1 - level``,
+    ``1 - (1 - level)^(1/N)``, divided by the expected disagreement.
     """
     unseen = 1 - (1 - level) ** (1 / len(estimate.influence))
     attainable = 1 - (estimate.expected or 0.0)
@@ -172,7 +188,7 @@ def _without_disagreement(estimate: Estimate, error: float, level: float) -> Coe
 
 
 def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coefficient:
-    """The interval within what is possible, and never without the value itself."""
+    """The interval truncated to possible values and extended to contain the value."""
     assert estimate.value is not None
     low, high = max(min(low, estimate.value), estimate.floor), min(max(high, estimate.value), 1.0)
     return Coefficient(estimate.value, error, (low, high))

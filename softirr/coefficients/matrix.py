@@ -1,4 +1,4 @@
-"""Agreement of ratings given as a matrix, with a similarity of the categories: weighted and classical coefficients without texts."""
+"""Agreement of a matrix of category numbers: weighted and classical coefficients without texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["MatrixAgreement", "matrix_agreement"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixAgreement:
-    """Estimates of a matrix of ratings, and what they were computed from.
+    """Estimates of a matrix of ratings, with the quantities they were computed from.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class MatrixAgreement:
     scores : shape (P,)
         Similarity of each of ``ratings.comparisons``.
     chance : Chance or None
-        None where nothing can be compared.
+        Agreement expected by chance; None where no answers can be compared.
     summary : Summary
     """
 
@@ -71,13 +71,13 @@ def matrix_agreement(
         coefficients.
     chance : {"exact", "permutation", "stratified"}
     marginals
-        For Scott, Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+        Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     permutations : int
-        For ``chance="permutation"``.
+        Number of permutations for ``chance="permutation"``.
     cheap : array_like, shape (V, V), optional
         For ``chance="stratified"``: the similarity that sorts pairs into strata (default: ``similarity``).
     target_se : float
-        For ``chance="stratified"``.
+        Standard error of the expected agreement to reach with ``chance="stratified"``.
     seed : int
 
     Raises

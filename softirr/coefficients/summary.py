@@ -1,4 +1,4 @@
-"""Every coefficient at once: of the project, its raters and its rater pairs."""
+"""Every coefficient of a project, its raters and its rater pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COEFFICIENTS = (
 """Every coefficient, in the order of reports."""
 
 MOST_RATER_PAIRS = 50_000
-"""With more rater pairs than these (317 raters who all met) none is listed: nobody reads them, and they take a kilobyte each."""
+"""Most rater pairs that a summary lists (317 raters who share items with each other); each takes a kilobyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class Summary:
     Attributes
     ----------
     coefficients : dict of str to Estimate
-        Of the project.
+        The project's coefficients.
     raters, rater_pairs : tuple of (Estimate, Estimate, Estimate)
-        Of each: observed agreement, Cohen's kappa, and sigma against the chance of the whole project.
-        Without an entry for rater pairs where there are more than ``MOST_RATER_PAIRS``.
+        Observed agreement, Cohen's kappa, and sigma against the chance distribution of the whole project, for each rater and rater pair.
+        ``rater_pairs`` is empty where there are more than ``MOST_RATER_PAIRS``.
     beyond_chance : shape (P,), or None where there is no chance distribution
         See :func:`softirr.coefficients.distributions.beyond_chance`.
     """
@@ -50,7 +50,7 @@ class Summary:
 
 
 def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
-    """Every coefficient, given the scores.
+    """Compute every coefficient from the scores.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     chance : Chance or None
-        None where nothing can be compared.
+        None where no answers can be compared.
     pooled : Chance, optional
-        Chance of other marginals, for Fleiss, Scott and Gwet.
+        Chance computed with other marginals, for Fleiss, Scott and Gwet.
     """
     observed = co.observed_agreement(ratings, scores)
     if chance is None:

@@ -1,4 +1,4 @@
-"""Equivalence measures: P(a ≡ b), one module per family, made by name.
+"""Equivalence measures, which estimate P(a ≡ b): one module per family, made by name.
 
 ``measure("indel")``, ``measure("nli:/path/to/model")``; the modules of the families, and with them torch and transformers, are imported
 only when a measure of the family is made.
@@ -42,7 +42,7 @@ __all__ = [
 
 
 DEFAULT_MEASURE = "nli"
-"""The measure that scores when none is named: the bundled entailment model."""
+"""The default measure: the bundled entailment model."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def measure_names() -> tuple[str, ...]:
 
 
 def takes_model(name: str) -> bool:
-    """Whether a measure has a model behind it, and so options such as device, precision and engine."""
+    """Whether a measure uses a model, and so takes options such as device, precision and engine."""
     family = _FAMILIES.get(name.partition(":")[0])
     return family is not None and family.takes_model
 
@@ -86,7 +86,7 @@ def measure(name: str, **options: Any) -> Measure:
     Parameters
     ----------
     name
-        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or one with a model behind a colon: ``embedding:MODEL``,
+        ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon: ``embedding:MODEL``,
         ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
         (language models only) the URL of an OpenAI-compatible server.
     options

@@ -1,8 +1,8 @@
-"""What every equivalence measure offers: protocols, provenance and the catalogue entry.
+"""Protocols of equivalence measures, and their entry in the catalogue.
 
-An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. Three kinds, told apart by what they can do:
-all can :meth:`Measure.score` a list of pairs; cheap ones can fill a whole :meth:`BlockMeasure.block`; those built on entailment keep both
-directions (:meth:`DirectionalMeasure.entail_both`), which tell which of two texts is the more general one.
+An equivalence measure estimates P(a ≡ b), the probability that two texts mean the same. There are three kinds: all measures
+:meth:`Measure.score` a list of pairs; cheap ones also score whole blocks (:meth:`BlockMeasure.block`); those built on entailment also
+give both directions (:meth:`DirectionalMeasure.entail_both`), which show which of two texts is more general.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from softirr.provenance import Progress, Provenance
 
 Pairs = Sequence[tuple[str, str]]
 CHUNK = 32_768
-"""Pairs that are asked for at once, unless a measure has a ``chunk`` of its own: what an interrupted run can lose."""
+"""Pairs that are requested at once, unless a measure has its own ``chunk``; an interrupted run can lose as many."""
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One line of ``softirr measures``; :data:`softirr.measures.SPEEDS` says what the words of `speed` mean."""
+    """One line of ``softirr measures``; :data:`softirr.measures.SPEEDS` explains the values of `speed`."""
 
     name: str
     summary: str
@@ -47,7 +47,7 @@ class Measure(Protocol):
 
     @property
     def name(self) -> str:
-        """The name the measure is asked for by."""
+        """The name that the measure was requested by."""
         ...
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -55,7 +55,7 @@ class Measure(Protocol):
         ...
 
     def provenance(self) -> Provenance:
-        """Where the scores come from, counters included."""
+        """Origin of the scores: model, version and counters."""
         ...
 
 
@@ -66,23 +66,23 @@ class BlockMeasure(Measure, Protocol):
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P(a ≡ b) of every row text with every column text, shape (len(rows), len(cols)).
 
-        The texts are taken as they are: normalise them first (:class:`softirr.measures.pairs.PairScorer` does it once for all blocks).
+        The texts are not normalized here: normalize them first (:class:`softirr.measures.pairs.PairScorer` does it once for all blocks).
         """
         ...
 
 
 @runtime_checkable
 class IndexedMeasure(BlockMeasure, Protocol):
-    """A block measure that does its work per text (tokens, vectors) once, ahead of all blocks."""
+    """A block measure that processes each text (tokens, vectors) once, before all blocks."""
 
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts (already normalised), made ready for :class:`TextIndex`."""
+        """A :class:`TextIndex` of texts that are already normalized."""
         ...
 
 
 @runtime_checkable
 class DirectionalMeasure(Measure, Protocol):
-    """A measure that knows P(a ⇒ b) and P(b ⇒ a) apart."""
+    """A measure that gives P(a ⇒ b) and P(b ⇒ a) separately."""
 
     def entail(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ⇒ b) of each pair, shape (n,)."""
@@ -95,55 +95,55 @@ class DirectionalMeasure(Measure, Protocol):
 
 @runtime_checkable
 class CheckedMeasure(Measure, Protocol):
-    """A measure with a model behind it: slow, worth a cache, and able to say how far it is and which answers failed."""
+    """A measure that uses a model: it is slow, so its scores are cached; it reports progress and which scores failed."""
 
     @property
     def cache_key(self) -> str:
-        """What scores depend on besides the texts: the model's content hash, its precision, label order, prompt, ..."""
+        """Everything besides the texts that scores depend on: the model's content hash, its precision, label order, prompt, ..."""
         ...
 
     def entail_checked(
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """P(a ⇒ b) and P(b ⇒ a), shape (n, 2) (twice P(a ≡ b) without directions), and which are sound, shape (n,)."""
+        """P(a ⇒ b) and P(b ⇒ a), shape (n, 2) (P(a ≡ b) twice without directions), and which rows are valid, shape (n,)."""
         ...
 
 
 @runtime_checkable
 class StreamingMeasure(CheckedMeasure, Protocol):
-    """A measure that gives its scores in parts, so that each can be kept before the next one is there."""
+    """A measure that yields its scores in parts, so that each part can be stored before the next one is computed."""
 
     def entail_parts(
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
-        """As `entail_checked`, in parts: places in the list of pairs, shape (k,), their directions, shape (k, 2), which are sound, shape (k,).
+        """As `entail_checked`, in parts: indices of pairs, shape (k,), their directions, shape (k, 2), and which are valid, shape (k,).
 
-        `progress` is for what is done within a part.
+        `progress` reports the work within a part.
         """
         ...
 
 
 @runtime_checkable
 class AdjustedMeasure(Measure, Protocol):
-    """A measure that reshapes the scores of another one, pair by pair, such as a calibration."""
+    """A measure that transforms the scores of another one pair by pair, such as a calibration."""
 
     @property
     def raw(self) -> Measure:
-        """The measure below."""
+        """The measure whose scores are transformed."""
         ...
 
     @property
     def decided(self) -> Mapping[tuple[str, str], bool]:
-        """Pairs that are 1 or 0 whatever the measure below says, by the sorted pair of normalised texts."""
+        """Pairs with a fixed score of 1 or 0, by the sorted pair of normalized texts."""
         ...
 
     def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of the measure below for different texts, shape (n, 2), as scores of this one; both columns alike without directions."""
+        """Transform raw scores of different texts, shape (n, 2); both columns are equal without directions."""
         ...
 
 
 class TextIndex(Protocol):
-    """Texts made ready once; scores asked by index."""
+    """Preprocessed texts, whose scores are requested by index."""
 
     def pairs(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(a ≡ b) of text left[k] with text right[k], shape (n,)."""
@@ -157,12 +157,12 @@ class TextIndex(Protocol):
 def refuse_unknown(
     name: str, options: Mapping[str, Any], kind: Callable[..., Any], *, also: Collection[str] = ()
 ) -> None:
-    """Checks the options of a measure against the keyword parameters of what is made with them.
+    """Check the options of a measure against the keyword parameters of the class made with them.
 
     Raises
     ------
     InputError
-        If there is one that it does not take.
+        If an option is unknown.
     """
     parameters = inspect.signature(kind).parameters.values()
     known = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY} | set(also)

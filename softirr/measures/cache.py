@@ -1,7 +1,7 @@
-"""Stores of scored pairs: what a model has scored once is never scored again.
+"""Stores of scored pairs, so that a model scores each pair once.
 
-A pair is kept under the hash of the model's content and the hashes of both texts, never under the texts themselves; the value is
-P(first ⇒ second) and P(second ⇒ first) (a symmetric measure puts the same number twice).
+The key of a pair consists of the hash of the model's content and the hashes of both texts; texts are never stored. The value is
+P(first ⇒ second) and P(second ⇒ first) (a symmetric measure stores the same number twice).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from softirr.errors import InputError
 HASH_BYTES = 16
 _LOG = logging.getLogger("softirr")
 _AT_ONCE = 10_000
-"""Keys of one question to a database."""
+"""Keys of one database query."""
 
 
 def text_hash(text: str) -> bytes:
-    """The hash that stands for a normalised text, 16 bytes."""
+    """Hash of a normalized text, 16 bytes."""
     return hashlib.blake2b(text.encode("utf-8"), digest_size=HASH_BYTES).digest()
 
 
@@ -42,7 +42,7 @@ class PairCache(Protocol):
         ...
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
-        """Keeps values of shape (n, 2); the last put of a pair stays."""
+        """Store values of shape (n, 2); a later value replaces an earlier one."""
         ...
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class PairCache(Protocol):
 
 
 class Store:
-    """What the stores here share: they can be used in a ``with`` statement."""
+    """Base class of the stores, which are context managers."""
 
     def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """As :meth:`PairCache.get`."""
@@ -64,7 +64,7 @@ class Store:
 
     def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: NDArray[np.float64]) -> None:
         """As :meth:`PairCache.put`."""
-        # the last of equal keys stays; sorted, so that two writers of a database never wait for each other in a circle
+        # the last of equal keys stays; sorted keys prevent deadlocks of two writers
         rows = dict(zip(_keys(model, pairs), values.tolist(), strict=True))
         if rows:
             self._write([(key, *rows[key]) for key in sorted(rows)])
@@ -76,7 +76,7 @@ class Store:
         return []
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
-        """Keeps rows (key, forward, backward)."""
+        """Store rows (key, forward, backward)."""
 
     def __enter__(self) -> Self:
         return self
@@ -103,15 +103,15 @@ class MemoryCache(Store):
         self._values.setdefault(model, {}).update(zip(pairs, map(tuple, values.tolist()), strict=True))
 
     def close(self) -> None:
-        """Forgets everything."""
+        """Delete all scored pairs."""
         self._values.clear()
 
 
 class SQLiteCache(Store):
     """Scored pairs in an SQLite file that several processes and threads may use at once.
 
-    A damaged file is put aside under the name ``FILE.damaged``, said, and begun anew: what it held is scored again. A full disk is said, and
-    scoring goes on.
+    A damaged file is renamed to ``FILE.damaged`` with a warning and replaced by an empty one, so its pairs are scored again. On a full disk
+    a warning is logged and scoring continues.
 
     Parameters
     ----------
@@ -148,12 +148,12 @@ class SQLiteCache(Store):
         return found
 
     def _fetch(self, query: str, keys: list[bytes]) -> list[Any]:
-        # the connection of the moment: damage replaces it
+        # looked up at each call, because the connection is replaced after damage
         return self._connection.execute(query, keys).fetchall()
 
     def _write(self, rows: list[tuple[bytes, float, float]]) -> None:
         def write() -> list[Any]:
-            # the write lock is taken at once: one taken while reading can fail however long it waits
+            # take the write lock at once: upgrading a read lock can fail whatever the timeout
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._connection.executemany("INSERT OR REPLACE INTO scored_pairs VALUES (?, ?, ?)", rows)
@@ -246,7 +246,7 @@ class PostgresCache(Store):
             address = sa.make_url(url).set(drivername="postgresql+psycopg")
             self._engine = sa.create_engine(address, pool_pre_ping=True)
             with self._engine.begin() as connection:
-                # two processes that start together must not both make the table
+                # two processes that start together must not both create the table
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('softirr_scored_pairs'))"))
                 connection.execute(
                     sa.text(
@@ -288,13 +288,13 @@ def open_cache(url: str | None = None) -> Store:
     Parameters
     ----------
     url
-        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. When None, the environment variable
-        SOFTIRR_CACHE, else a file in the user's cache folder (memory only, and said, where that can't be written).
+        ``none`` (this process's memory only), a file, ``sqlite:///FILE`` or ``postgresql://...``. None stands for the environment variable
+        SOFTIRR_CACHE, else a file in the user's cache folder (where that can't be written: memory only, with a warning).
 
     Raises
     ------
     InputError
-        If a store that was named can't be used.
+        If a store that `url` or SOFTIRR_CACHE names can't be used.
     """
     url = url or os.environ.get("SOFTIRR_CACHE") or None
     if url is None:
@@ -316,7 +316,7 @@ def open_cache(url: str | None = None) -> Store:
 
 
 def _keys(model: str, pairs: list[tuple[bytes, bytes]]) -> list[bytes]:
-    """One key for each pair: the hash of the model's key and the hashes of both texts."""
+    """Key of each pair: the hash of the model's key and the hashes of both texts."""
     base = hashlib.blake2b(model.encode("utf-8"), digest_size=HASH_BYTES)
     keys = []
     for first, second in pairs:

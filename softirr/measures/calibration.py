@@ -1,7 +1,7 @@
-"""Calibration: from pairs of texts that people judged to a P that means what it says.
+"""Calibration of a measure's P on judged pairs of texts.
 
-Judgements for calibration can be taken anywhere; unlike those of the audit they need not be a random sample, and they improve P, not the
-coefficient. The curves are in :mod:`softirr.measures.calibration_curves`, the measure that uses them in :mod:`softirr.measures.corrected`.
+Unlike those of the audit, judgements for calibration need not be a random sample; they improve P, and the audit corrects coefficients. The
+curves are in :mod:`softirr.measures.calibration_curves`, the measure that uses them in :mod:`softirr.measures.corrected`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class JudgedPairs:
     skipped : int
         Rows without a judgement.
     identical : int
-        Rows of identical texts, which are equivalent without a judge and teach nothing.
+        Rows of identical texts, which are always equivalent and not used.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -79,7 +79,7 @@ class JudgedPairs:
 
 
 def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
-    """Read judged pairs: CSV with the columns ``text_a``, ``text_b``, ``judgement`` (others are left alone: a sheet of the audit will do).
+    """Read judged pairs from CSV with the columns ``text_a``, ``text_b``, ``judgement``; others are ignored, so audit sheets work.
 
     A judgement is ``same``, ``different`` (``first is more general`` and ``second is more general`` are too), or a number from 0 to 1; where
     it is empty or ``can't tell`` the row is skipped and counted.
@@ -87,7 +87,7 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     Raises
     ------
     InputError
-        Says the file and the line.
+        If a row is unusable; the message names the file and the line.
     """
     _, found = rows(source, HEADER, "file of judged pairs")
     pairs: list[tuple[str, str]] = []
@@ -107,7 +107,7 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
 
 
 def _judgement(cell: str, place: str) -> float | None:
-    """1 same, 0 different, a number between, or None for a pair without a judgement."""
+    """1 for same, 0 for different, a number in between, or None for a pair without a judgement."""
     try:
         value = float(cell)
     except ValueError:
@@ -120,7 +120,7 @@ def _judgement(cell: str, place: str) -> float | None:
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """A calibration and what it brought.
+    """A calibration and the calibration errors with and without it.
 
     Attributes
     ----------
@@ -128,9 +128,9 @@ class CalibrationReport:
         Fitted on all pairs.
     pairs, skipped, identical : int
     ece_before, ece_after : float
-        Calibration error without it, and with it by cross-validation: each pair by a calibration fitted without it.
+        Calibration error without the calibration, and with it by cross-validation (each pair is calibrated by a fit without it).
     before, after : tuple of ReliabilityBin
-        Reliability curves of the same two.
+        Reliability curves without and with the calibration.
     """
 
     calibration: Calibration
@@ -157,7 +157,7 @@ class CalibrationReport:
         }
 
     def lines(self) -> list[str]:
-        """For people: errors before and after, and a reliability table."""
+        """The errors before and after, and a reliability table, as lines of text."""
         left_out = "".join(
             f", {count} {what} left out"
             for count, what in ((self.skipped, "without a judgement"), (self.identical, "of identical texts"))
@@ -193,7 +193,7 @@ def calibrate(
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> CalibrationReport:
-    """Calibrate a measure on judged pairs: ``softirr calibrate``.
+    """Calibrate a measure on judged pairs, as ``softirr calibrate`` does.
 
     Parameters
     ----------
@@ -202,9 +202,9 @@ def calibrate(
     measure : str or Measure
     method : {"auto", "isotonic", "platt"}
     bins : int
-        Of the calibration error.
+        Number of bins of the calibration error.
     seed : int
-        Of the cross-validation's folds.
+        Seed of the cross-validation's folds.
     cache, progress
         As for :func:`softirr.agreement`.
     """

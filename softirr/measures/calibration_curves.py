@@ -1,7 +1,7 @@
-"""Calibration curves: from judged scores to a P that means what it says, and how far off P is without it.
+"""Calibration curves fitted to judged scores, with expected calibration error and reliability curve.
 
-Isotonic regression (Zadrozny and Elkan 2002) where there are many pairs, else Platt's sigmoid with smoothed targets (Platt 1999). Expected
-calibration error and reliability curve as in Guo et al. 2017.
+Isotonic regression (Zadrozny and Elkan 2002) where there are many pairs, else Platt's sigmoid with smoothed targets (Platt 1999). The
+expected calibration error and the reliability curve are those of Guo et al. (2017).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Floats = NDArray[np.float64]
 Method = Literal["auto", "isotonic", "platt"]
 METHODS: tuple[str, ...] = ("auto", "isotonic", "platt")
 ISOTONIC_FROM = 500
-"""``auto`` takes isotonic regression from so many pairs on: with fewer it follows chance (Niculescu-Mizil and Caruana 2005)."""
+"""Fewest pairs for which ``auto`` uses isotonic regression: with fewer it overfits (Niculescu-Mizil and Caruana 2005)."""
 LEAST = 10
-"""Fewer judged pairs than this, or fewer than ``LEAST_OF_EACH`` of either kind, can't calibrate anything."""
+"""Fewest judged pairs for a calibration; at least ``LEAST_OF_EACH`` of them same and as many different."""
 LEAST_OF_EACH = 2
 BINS = 10
 FOLDS = 5
@@ -36,7 +36,7 @@ _EM_STEPS = 500
 
 @dataclass(frozen=True)
 class Calibration:
-    """A rising function from the measure's P to a calibrated one.
+    """A non-decreasing function from the measure's P to a calibrated P.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Calibration:
     n : int
         Pairs it was fitted on.
     knots, values : tuple of float
-        Isotonic: the function at its knots, straight between them, level beyond.
+        Isotonic: the function at its knots, linear between them, constant beyond.
     slope, intercept : float
         Platt: ``1 / (1 + exp(-(slope × P + intercept)))``.
     prior : float
@@ -63,7 +63,7 @@ class Calibration:
     prior: float = 0.5
 
     def at(self, prior: float) -> Calibration:
-        """The same calibration for pairs of which another share means the same (Saerens, Latinne and Decaestecker 2002)."""
+        """The calibration adjusted to another prior share of equivalent pairs (Saerens, Latinne and Decaestecker 2002)."""
         step = _logit(prior) - _logit(self.prior)
         if self.method == "platt":
             return replace(self, intercept=self.intercept + step, prior=prior)
@@ -71,9 +71,10 @@ class Calibration:
         return replace(self, values=tuple((odds / (1 + odds)).tolist()), prior=prior)
 
     def prior_of(self, p: ArrayLike) -> float:
-        """Share of other pairs that means the same, from their P alone: by EM, and at most what gives the mean of P as it is.
+        """Share of equivalent pairs among other pairs, estimated from their P alone by the EM algorithm.
 
-        The second bound is for curves too steep, or P too much alike, to find it.
+        It is at most the prior for which the mean calibrated P equals the mean raw P. This bound matters where the curve is too steep, or
+        the P too similar, for the EM algorithm to identify the share.
         """
         given = np.asarray(p, dtype=np.float64)
         if not len(given):
@@ -100,7 +101,7 @@ class Calibration:
         return 1 / (1 + math.exp(-low))
 
     def apply(self, p: ArrayLike) -> Floats:
-        """Calibrated P, of the same shape."""
+        """Calibrated P, with the shape of `p`."""
         given = np.asarray(p, dtype=np.float64)
         if self.method == "isotonic":
             return np.asarray(np.interp(given, self.knots, self.values))
@@ -130,7 +131,7 @@ class Calibration:
         Raises
         ------
         InputError
-            If it is none.
+            If `given` is not a calibration.
         """
         wrong = InputError("This is no calibration: make one with softirr calibrate PAIRS.csv --output FILE.")
         if not isinstance(given, Mapping) or given.get("softirr_calibration") != 1:
@@ -185,7 +186,7 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
     p : array_like, shape (n,)
         The measure's equivalence of each pair.
     judged : array_like, shape (n,)
-        1 same, 0 different, or in between where judges differ.
+        1 for same, 0 for different, or in between where judges differ.
     method : {"auto", "isotonic", "platt"}
         ``auto``: isotonic from ``ISOTONIC_FROM`` pairs on, else Platt.
     measure : str
@@ -194,7 +195,7 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
     Raises
     ------
     InputError
-        If there are too few pairs, or all are judged alike.
+        If there are too few pairs, or all have the same judgement.
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
     if method not in METHODS:
@@ -228,7 +229,7 @@ def _check(x: Floats, y: Floats) -> None:
 
 
 def _isotonic(x: Floats, y: Floats, measure: str) -> Calibration:
-    """Pool adjacent violators, pairs of the same P first joined to their mean; only the ends of level parts are kept."""
+    """Pool adjacent violators, after averaging pairs of the same P; only the ends of constant parts are kept."""
     from scipy.optimize import isotonic_regression
 
     knots, place, count = np.unique(x, return_inverse=True, return_counts=True)
@@ -240,7 +241,7 @@ def _isotonic(x: Floats, y: Floats, measure: str) -> Calibration:
 
 
 def _platt(x: Floats, y: Floats, measure: str) -> Calibration:
-    """Logistic regression on P with Platt's targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) for 1 and 0; never falling."""
+    """Logistic regression on P with Platt's targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) for 1 and 0; non-decreasing."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -261,9 +262,9 @@ def _platt(x: Floats, y: Floats, measure: str) -> Calibration:
 
 
 def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", seed: int = 0) -> Floats:
-    """Calibrated P of each pair by a calibration that was fitted without it: five folds, each kind of judgement spread evenly.
+    """Calibrated P of each pair by a calibration fitted without it, in five stratified folds.
 
-    Parameters as for :func:`fit`; where a fold leaves too little of one kind, its pairs take the calibration of all.
+    Parameters as for :func:`fit`. Where the rest of a fold has too few pairs of one judgement, its pairs use the calibration of all pairs.
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
     whole = fit(x, y, method=method)
@@ -283,7 +284,7 @@ def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto",
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Pairs whose P lies in (low, high] (the first bin holds 0 too): how many, their mean P, and the share judged the same."""
+    """Pairs whose P lies in (low, high] (the first bin includes 0): their number, their mean P, and the share judged the same."""
 
     low: float
     high: float

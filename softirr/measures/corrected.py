@@ -1,6 +1,6 @@
-"""The measure as people corrected it: P through a calibration, and pairs that somebody decided at 1 or 0.
+"""A measure corrected by people: P is calibrated, and decided pairs are 1 or 0.
 
-The scores of the measure below go through the cache as ever, so that neither a calibration nor a decision costs a model run.
+The cache holds the scores of the raw measure, so neither a calibration nor a decision needs a model run.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Decided = Mapping[tuple[str, str], bool]
 def calibrate_directions(directions: Floats, calibration: Calibration) -> Floats:
     """P(a ⇒ b) and P(b ⇒ a) whose geometric mean is the calibrated P.
 
-    The stronger direction stays and the weaker one takes the correction: judgements say whether two texts mean the same, not
-    that neither implies the other. Where the calibrated P is above the stronger direction, both take it.
+    The stronger direction stays and the weaker one is corrected, because judgements say whether two texts mean the same, not
+    that neither implies the other. Where the calibrated P exceeds the stronger direction, both directions are set to it.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ def calibrate_directions(directions: Floats, calibration: Calibration) -> Floats
 
 
 class CorrectedMeasure:
-    """A measure as people corrected it; identical texts stay at 1.
+    """A measure corrected by a calibration and by decisions; identical texts stay at 1.
 
     Attributes
     ----------
     raw : Measure
-        Without the corrections: what a cache may keep.
+        The measure without corrections, whose scores a cache may hold.
     calibration : Calibration or None
-        What P goes through.
+        Applied to P.
     decided : mapping
-        Pairs that somebody decided: they are 1 or 0, whatever the measure says.
+        Pairs that are 1 or 0 by decision.
     """
 
     def __init__(self, raw: Measure, calibration: Calibration | None, decided: Decided) -> None:
@@ -69,7 +69,7 @@ class CorrectedMeasure:
 
     @property
     def name(self) -> str:
-        """The measure's name, and that it is calibrated."""
+        """The measure's name, with a mark where it is calibrated."""
         return (
             self.raw.name if self.calibration is None else f"{self.raw.name} (calibrated on {self.calibration.n} pairs)"
         )
@@ -79,7 +79,7 @@ class CorrectedMeasure:
         return self._decide(pairs, self._curve(self.raw.score(pairs)))
 
     def adjust(self, directions: Floats) -> Floats:
-        """Raw P(a ⇒ b) and P(b ⇒ a) of different texts to calibrated ones, shape (n, 2); both columns alike without directions."""
+        """Calibrate raw P(a ⇒ b) and P(b ⇒ a) of different texts, shape (n, 2); both columns are equal without directions."""
         if self.calibration is None:
             return directions
         if not hasattr(self.raw, "entail_both"):
@@ -87,7 +87,7 @@ class CorrectedMeasure:
         return calibrate_directions(directions, self.calibration)
 
     def by_chance(self, p: Floats) -> CorrectedMeasure:
-        """The same measure for pairs of different items, which mean the same far more rarely than judged pairs.
+        """The measure for pairs of different items, which are equivalent far more rarely than judged pairs.
 
         Parameters
         ----------
@@ -99,14 +99,14 @@ class CorrectedMeasure:
         return corrected(self.raw, self.calibration.at(self.calibration.prior_of(p)), self.decided)
 
     def provenance(self) -> Any:
-        """The measure's own, under the corrected name."""
+        """The raw measure's provenance, under the corrected name."""
         return replace(self.raw.provenance(), measure=self.name)
 
     def _curve(self, p: Floats) -> Floats:
         return np.array(p, dtype=np.float64) if self.calibration is None else self.calibration.apply(p)
 
     def _decide(self, pairs: Sequence[tuple[str, str]], values: Floats) -> Floats:
-        """Identical and decided pairs over the values, shape (n,) or (n, 2)."""
+        """Replace the values of identical and decided pairs, shape (n,) or (n, 2)."""
         for place, (a, b) in enumerate(pairs):
             a, b = sorted((normalise(a), normalise(b)))
             if a == b:
@@ -142,7 +142,7 @@ class _Checked(CorrectedMeasure):
     def entail_checked(
         self, pairs: Sequence[tuple[str, str]], *, progress: Progress | None = None
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Corrected directions, shape (n, 2), and which are sound."""
+        """Corrected directions, shape (n, 2), and which rows are valid."""
         values, valid = cast(Any, self.raw).entail_checked(pairs, progress=progress)
         return self._decide(pairs, np.array(self.adjust(values))), valid
 
@@ -157,12 +157,12 @@ class _Block(CorrectedMeasure):
 
 class _Indexed(_Block):
     def index(self, texts: Sequence[str]) -> Any:
-        """The texts, made ready once."""
+        """An index of the texts with corrected scores."""
         return _CorrectedIndex(cast(Any, self.raw).index(texts), self._curve, _Texts(texts, self.decided))
 
 
 class _Texts:
-    """Which of some texts are the same, and which pairs of them are decided."""
+    """Identical texts and decided pairs among some texts."""
 
     def __init__(self, texts: Sequence[str], decided: Decided) -> None:
         numbers: dict[str, int] = {}
@@ -177,7 +177,7 @@ class _Texts:
         self._values = np.array([same for _, same in known], dtype=np.float64)
 
     def over(self, p: Floats, a: Ints, b: Ints) -> Floats:
-        """P of the texts numbered a[i] and b[i], with what is known for sure over it; changes ``p``."""
+        """Replace, in place, the P of identical and decided pairs of texts a[i] and b[i]."""
         p[a == b] = 1.0
         if len(self._keys):
             key = np.minimum(a, b) * self._n + np.maximum(a, b)
@@ -187,7 +187,7 @@ class _Texts:
         return p
 
     def over_block(self, p: Floats, row: Ints, col: Ints) -> NDArray[np.float32]:
-        """The same of all rows with all columns."""
+        """As `over`, for all rows with all columns."""
         p[row[:, None] == col[None, :]] = 1.0
         low, high = np.divmod(self._keys, self._n)
         for first, second in ((low, high), (high, low)):
@@ -216,7 +216,7 @@ class _CorrectedIndex:
 def corrected(
     measure: Measure, calibration: Calibration | None = None, decided: Decided | None = None
 ) -> CorrectedMeasure:
-    """The measure as people corrected it; it keeps what the measure can do (blocks, directions, caching).
+    """Make a corrected measure with the capabilities of the raw one (blocks, directions, caching).
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def corrected(
     Raises
     ------
     InputError
-        If the calibration was fitted to another measure.
+        If the calibration was fitted with another measure.
     """
     if calibration is not None and calibration.measure and calibration.measure != measure.name:
         raise InputError(f"The calibration was made for the measure {calibration.measure}, not for {measure.name}.")

@@ -1,7 +1,7 @@
 """Semantic similarity: P(a ≡ b) as the cosine of two text embeddings (Wullschleger et al. 2026).
 
-One forward pass a text; all pairs are one matrix product then. A cosine can be negative, which no probability is: those are set to 0 and
-counted.
+Each text takes one forward pass; all pairs are then one matrix product. Negative cosines are set to 0 and counted, because a probability
+is not negative.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Embedding:
     Parameters
     ----------
     name
-        What the measure was asked for by.
+        The name that the measure was requested by.
     found
         The model.
     device, precision, prompt, prompt_name, max_length
         See :class:`softirr.inference.encoder.TextEncoder`.
     engine
-        ``local``; one pass a text needs no cluster.
+        ``local``: one pass per text needs no cluster.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Embedding:
 
     @property
     def name(self) -> str:
-        """The name the measure is asked for by."""
+        """The name that the measure was requested by."""
         return self._name
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -103,7 +103,7 @@ class Embedding:
         return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
 
     def index(self, texts: Sequence[str]) -> TextIndex:
-        """The texts' vectors; only texts not met before go through the model."""
+        """An index of the texts' vectors; only new texts go through the model."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if fresh:
             vectors, truncated = self._encoder.encode(fresh)

@@ -1,6 +1,6 @@
 """Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
 
-Any Hugging Face sequence classifier with an entailment class serves: a folder, a hub name (``name@revision`` pins it) or a short name.
+Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or a short name.
 ``nli`` alone is the bundled model.
 """
 
@@ -31,7 +31,7 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     name
         ``nli``.
     model
-        Folder, hub name or short name, perhaps with the order of its outputs behind it: ``FOLDER?labels=c,n,e``; None is the bundled model.
+        Folder, hub name or short name, optionally followed by the order of its outputs: ``FOLDER?labels=c,n,e``; None is the bundled model.
     options
         ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``:
         see :class:`Entailment`.
@@ -58,11 +58,11 @@ class Entailment:
     Parameters
     ----------
     name
-        What the measure was asked for by.
+        The name that the measure was requested by.
     found
         The model.
     label_order
-        Meaning of the outputs, such as ``"c,n,e"``; found out when None.
+        Meaning of the outputs, such as ``"c,n,e"``; detected when None.
     device, precision, max_length, token_budget, threads
         See :class:`softirr.inference.classifier.ClassifierOptions`.
     engine
@@ -103,7 +103,7 @@ class Entailment:
 
     @property
     def name(self) -> str:
-        """The name the measure was asked for by."""
+        """The name that the measure was requested by."""
         return self._name
 
     @property
@@ -117,7 +117,7 @@ class Entailment:
         return mutual(self.entail_both(pairs))
 
     def entail(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ⇒ b) of (premise a, hypothesis b), shape (n,); one direction is all that is asked of the model."""
+        """P(a ⇒ b) of (premise a, hypothesis b), shape (n,); the model scores this direction only."""
         plan = PairPlan.of(pairs)
         known = plan.wanted >= 0
         turned = plan.turned[known]
@@ -136,7 +136,7 @@ class Entailment:
     def entail_checked(
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Both directions, shape (n, 2), and which are sound, shape (n,): here all are."""
+        """Both directions, shape (n, 2), and which rows are valid, shape (n,): here all are."""
         plan = PairPlan.of(pairs)
         m = len(plan.low)
         halved = None if progress is None else lambda done, total: progress(done // 2, total // 2)
@@ -148,13 +148,13 @@ class Entailment:
 
     @property
     def chunk(self) -> int:
-        """Pairs that are best asked for at once: enough for every worker."""
+        """Best number of pairs to request at once: enough for every worker."""
         return max(CHUNK, getattr(self._engine, "batch", 0) // 2)
 
     def entail_parts(
         self, pairs: Pairs, *, progress: Progress | None = None
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
-        """As `entail_checked`, in parts: places, shape (k,), both directions, shape (k, 2), which are sound, shape (k,)."""
+        """As `entail_checked`, in parts: indices, shape (k,), both directions, shape (k, 2), and which are valid, shape (k,)."""
         stream = getattr(self._engine, "stream", None)
         if stream is None:
             values, sound = self.entail_checked(pairs, progress=progress)
@@ -164,13 +164,13 @@ class Entailment:
         same = np.flatnonzero(plan.wanted < 0)
         if len(same):
             yield same, np.ones((len(same), 2)), np.ones(len(same), dtype=bool)
-        # Both directions of a pair beside each other, so that they come in one part.
+        # Both directions of a pair are adjacent, so that they are in one part.
         both = np.stack([plan.low, plan.high], axis=1)
         for where, outputs in stream(plan.texts, both.ravel(), both[:, ::-1].ravel()):
             values = self._entailment(outputs.logits).reshape(-1, 2)
             done = where[::2] // 2
             self._truncated += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
-            row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last one stands for the same text
+            row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last entry is for identical texts
             row[done] = np.arange(len(done))
             places = np.flatnonzero(row[plan.wanted] >= 0)
             found = values[row[plan.wanted[places]]]
@@ -191,7 +191,7 @@ class Entailment:
         )
 
     def close(self) -> None:
-        """Lets go of worker processes, where there are any."""
+        """Stop the worker processes, where there are any."""
         self._engine.close()
 
     def _run(
