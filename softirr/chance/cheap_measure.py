@@ -1,4 +1,4 @@
-"""The cheap equivalence that sorts pairs into strata: one measure, or the mean of several."""
+"""The cheap equivalence that assigns pairs to strata: one measure, or the mean of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 
 LEXICAL = "indel+jaccard"
-"""Letters and words together go better with meaning than either: fewer pairs are needed than with one of them."""
+"""Letters and words together correlate better with meaning than either alone, so fewer pairs have to be scored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +48,16 @@ def sorting_equivalence(
     ----------
     table : AnnotationTable
     name : str or Measure
-        A measure that fills blocks (lexical or embedding), by name or made; names joined by ``+`` are averaged.
+        A measure that scores blocks (lexical or embedding), or its name; names joined by ``+`` are averaged.
     method : {"optimal", "greedy"}
         How sets are matched.
     cache : PairCache, optional
+        Store of scored pairs.
 
     Raises
     ------
     InputError
-        If a measure is not known, or too slow for all pairs.
+        If a measure is unknown, or too slow for all pairs.
     """
     made = [measure(part) for part in name.split("+")] if isinstance(name, str) else [name]
     for one in made:

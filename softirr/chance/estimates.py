@@ -1,7 +1,7 @@
 """Agreement expected by chance: exact, by permutation (Wullschleger et al. 2026), or stratified with a stated standard error.
 
-Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so all of them come out of one pass over
-S, block by block: a matrix of all answers is never in memory, and where S is expensive a sample of the pairs stands for all.
+Every expected agreement is a weighted mean of the equivalence S over pairs of distinct answers, so one pass over S computes all of them.
+The pass goes block by block and never holds the whole matrix; where S is expensive, a sample of the pairs is scored.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""
 DOUBLE = 1_000
-"""Up to this many distinct answers the exact pass scores in double precision; above, blocks are float32 and their errors average out."""
+"""Up to this many distinct answers the exact pass uses double precision; above, blocks are float32 and rounding errors average out."""
 _LANDMARKS = 256
-"""Rows that stand for all where each row's own share of chance pairs is needed (intervals of sigma and KS)."""
+"""Rows sampled to estimate each row's share of chance pairs (for intervals of sigma and KS)."""
 _DENSE = 24_000_000
-"""Numbers of S times the raters' marginals kept at a time: 192 MB."""
+"""Most numbers of S times the raters' marginals kept at a time: 192 MB."""
 
 
 class Equivalence(Protocol):
@@ -58,7 +58,7 @@ class MatrixEquivalence:
 
 
 class Scored:
-    """An equivalence that can only be asked pair by pair, for a few answers.
+    """An equivalence of few answers that scores pairs only, as an `Equivalence` with blocks.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Scored:
         return self._score(k, l)
 
     def block(self, ks: Ints, ls: Ints) -> Floats:
-        """All of them asked, shape (len(ks), len(ls))."""
+        """Equivalence of each answer in ks with each in ls, shape (len(ks), len(ls)); each pair is scored."""
         return self._score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
 
 
@@ -91,12 +91,13 @@ def exact(
     Parameters
     ----------
     ratings : Ratings
-        With at least one item that has two answers.
+        Needs at least one item with two answers.
     equivalence : Equivalence
+        Scores every pair of distinct answers.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     marginals
-        What π is, see :class:`Pooling`.
+        Which answers the pooled distribution π consists of, see :class:`Pooling`.
     block_size : int
         Rows and columns of S in memory at a time.
     """
@@ -140,7 +141,7 @@ def exact(
 
 
 class _Columns:
-    """The raters' marginals over the items they share with each other, each distinct one once, as a sparse matrix (V, C).
+    """The raters' answer distributions over the items they share with each other, without repetitions, as a sparse matrix (V, C).
 
     ``of_left[q]`` and ``of_right[q]`` are the columns of the two raters of pair q.
     """
@@ -175,10 +176,10 @@ class _Columns:
 
 
 class _Pass:
-    """One pass over S in blocks, accumulating S times the marginals; only what the influence functions need is kept.
+    """One pass over S in blocks that accumulates S times the marginals and keeps what the influence functions need.
 
-    ``dense`` (V, d) becomes S @ dense. Of S @ columns (V, C), which is large when there are many raters, the entries at the answers of the
-    comparisons are kept.
+    It computes S @ dense for ``dense`` (V, d). S @ columns (V, C) is large when there are many raters; the pass keeps its entries at the
+    answers of the comparisons.
     """
 
     def __init__(self, equivalence: Equivalence, answers: Ints, dense: Floats, columns: _Columns) -> None:
@@ -191,7 +192,7 @@ class _Pass:
         self._left, self._right = np.zeros(len(comparisons.left)), np.zeros(len(comparisons.left))
 
     def run(self, block_size: int, histogram: _Histogram | None) -> None:
-        """Visits every block; symmetric, unless S @ columns is too large to keep."""
+        """Visit every block; uses the symmetry of S unless S @ columns is too large to keep."""
         if len(self._answers) * self._columns.count <= _DENSE:
             self._symmetric(block_size, histogram)
         else:
@@ -255,7 +256,7 @@ class _Pass:
 
 
 class _Product:
-    """A block of S times the marginals of its columns, dense while these are few."""
+    """Product of a block of S with the marginals of its columns, dense while there are few of them."""
 
     def __init__(self, columns: _Columns) -> None:
         self._sparse = columns.matrix
@@ -268,7 +269,7 @@ class _Product:
 
 
 class _Histogram:
-    """Counts pairs of rows by the equivalence of their answers, on the grid; each distinct pair of answers weighs as many rows as it has."""
+    """Counts pairs of rows by the equivalence of their answers, on the grid; a pair of distinct answers counts once for each pair of rows."""
 
     def __init__(self, multiplicity: Ints) -> None:
         self._weights = multiplicity.astype(np.float64)
@@ -276,7 +277,7 @@ class _Histogram:
         self.counts = np.zeros(GRID + 1)
 
     def add(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
-        """A block on or above the diagonal: unordered pairs."""
+        """Add a block on or above the diagonal, which holds unordered pairs."""
         counts = self._count(block, rows, cols)
         if rows == cols:
             counts[GRID] -= float(np.sum(self._weights[rows] ** 2))
@@ -284,7 +285,7 @@ class _Histogram:
         self.counts += counts
 
     def add_ordered(self, block: NDArray[Any], rows: slice, cols: slice) -> None:
-        """Any block of a pass that visits both (k, l) and (l, k)."""
+        """Add a block of a pass that visits both (k, l) and (l, k)."""
         counts = self._count(block, rows, cols)
         low, high = max(rows.start, cols.start), min(rows.stop, cols.stop)
         if low < high:
@@ -292,7 +293,7 @@ class _Histogram:
         self.counts += counts / 2
 
     def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Ints) -> Floats:
-        """The counts, less the pairs of the same item (shape (GRID + 1,))."""
+        """The counts without pairs of the same item, shape (GRID + 1,)."""
         counts = self.counts.copy()
         counts[GRID] += float(np.sum(multiplicity * (multiplicity - 1) / 2))
         return counts - np.bincount(on_grid(scores), minlength=GRID + 1)
@@ -317,7 +318,7 @@ def _slices(size: int, step: int) -> Iterator[slice]:
 
 
 class _RowTail:
-    """For each comparable row, the share of different-item answers whose equivalence reaches a step; over landmark rows when many."""
+    """For each comparable row, the share of different-item answers whose equivalence reaches a step; estimated from sampled rows when many."""
 
     def __init__(self, ratings: Ratings, equivalence: Equivalence) -> None:
         rows = ratings.comparable
@@ -346,17 +347,17 @@ def permutation(
     marginals: Marginals = "answers",
     seed: int = 0,
 ) -> Chance:
-    """Expected agreement as in Wullschleger et al. 2026: the second rater's answers are permuted D times.
+    """Expected agreement by permuting the second rater's answers D times (Wullschleger et al. 2026).
 
-    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes these. The standard errors
-    take the permuted pairs as independent draws, which errs on the safe side.
+    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes the distinct answers. The
+    standard errors treat the permuted pairs as independent draws, which makes them slightly too large.
 
     Parameters
     ----------
     ratings, equivalence, marginals
         As for :func:`exact`.
     permutations : int
-        D.
+        Number of permutations D.
     seed : int
     """
     rng = np.random.default_rng(seed)
@@ -406,7 +407,7 @@ def permutation(
 
 
 def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
-    """A permutation of the comparisons within each rater pair: whose right answer each left answer meets."""
+    """A permutation of the comparisons within each rater pair: the comparison whose right answer is paired with each left answer."""
     order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
     met = np.empty(len(order), dtype=np.int64)
     met[np.argsort(comparisons.rater_pair, kind="stable")] = order
@@ -414,7 +415,7 @@ def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
 
 
 def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Pairs of rows, both sides distributed as π: a permutation where all weigh the same, else draws with replacement."""
+    """Pairs of rows, both sides distributed as π: a permutation where all weights are equal, else draws with replacement."""
     n = len(pooling.rows)
     if np.ptp(pooling.weights) == 0:
         return pooling.rows, pooling.rows[rng.permutation(n)]
@@ -424,7 +425,7 @@ def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints,
 def _cohen_from_permutations(
     comparisons: Comparisons, values: Floats, met: list[Ints]
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Expected agreement by rater pair, its error, the means at left and right answers, and their noise; values (D, P)."""
+    """Expected agreement of each rater pair, its error, the means at left and right answers, and their noise, from values (D, P)."""
     d, m = len(values), len(comparisons.shared)
     received = np.empty_like(values)
     for row, permuted, out in zip(values, met, received, strict=True):
@@ -445,7 +446,7 @@ def _cohen_from_permutations(
 def _pooled_from_draws(
     pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...], n_rows: int
 ) -> tuple[Floats, float]:
-    """Mean equivalence of each pooled row with those it met, and the mean noise of these means; values (D, n)."""
+    """Mean equivalence of each pooled row over its drawn pairs, and the mean noise of these means, from values (D, n)."""
     rows = np.concatenate([*first, *second])
     flat = np.concatenate([values.ravel(), values.ravel()])
     count = np.bincount(rows, minlength=n_rows)[pooling.rows]

@@ -1,4 +1,4 @@
-"""What every way to compute chance returns: the expected agreements, and the distribution of equivalences of answers to different items."""
+"""The agreement expected by chance, and the distribution of equivalences of answers to different items."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from softirr.tables.ratings import Floats, Ints, Pooling
 __all__ = ["GRID", "Chance", "ChanceDistribution", "on_grid"]
 
 GRID = 65_536
-"""sigma and KS compare equivalences on a grid of this many steps: values closer than 1/65,536 are ties, on every machine."""
+"""Steps of the grid on which sigma and KS compare equivalences, so that ties are the same on every machine."""
 
 
 def on_grid(equivalence: Any) -> Ints:
-    """Equivalences in steps of 1/65,536, through float32 so that a measure's float32 and float64 answers land on the same step."""
+    """Round equivalences to steps of 1/65,536, through float32 so that float32 and float64 scores give the same step."""
     return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
 
 
@@ -30,9 +30,9 @@ class ChanceDistribution:
     tail : shape (GRID + 2,)
         ``tail[e]``: share of different-item pairs whose equivalence is e steps or more; ``tail[GRID + 1]`` is 0.
     sample : float
-        How many independent pairs it was estimated from; infinite when all pairs are in it.
+        Number of independent pairs it was estimated from; infinite when it includes all pairs.
     row_tail : callable, optional
-        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where it is not known.
+        ``row_tail(e)``: the same share among the pairs of each comparable row, shape (n,); None where unknown.
     """
 
     tail: Floats
@@ -43,7 +43,7 @@ class ChanceDistribution:
     def of(
         cls, counts: Floats, row_tail: Callable[[int], Floats] | None = None, *, sample: float = np.inf
     ) -> ChanceDistribution | None:
-        """From the number of pairs at each step, shape (GRID + 1,); None without pairs."""
+        """Make the distribution from the number of pairs at each step, shape (GRID + 1,); None without pairs."""
         counts = np.maximum(counts, 0)
         total = float(counts.sum())
         if total <= 0:
@@ -59,7 +59,7 @@ class ChanceDistribution:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Expected agreement of every kind, and what its influence functions need.
+    """Expected agreements of all coefficients, with the quantities that influence functions need.
 
     Attributes
     ----------
@@ -87,10 +87,10 @@ class Chance:
     distribution : ChanceDistribution or None
         Equivalences of answers to different items; None with one item.
     pairs_scored : int
-        Unordered pairs of different answers scored for it.
+        Number of unordered pairs of different answers that were scored.
     cohen_loadings : shape (m, F), optional
-        What each of F errors that rater pairs share, independent and of standard deviation 1, adds to each of ``cohen``; what they leave of
-        ``cohen_error`` is each pair's own.
+        Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The rest of
+        ``cohen_error`` is independent between rater pairs.
     """
 
     method: str
@@ -112,7 +112,7 @@ class Chance:
     cohen_loadings: Floats | None = None
 
     def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
-        """Standard error from sampling of a weighted sum of ``cohen``, for weights of shape (m,), or of these rater pairs only."""
+        """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,); `pairs` restricts it to some rater pairs."""
         which = slice(None) if pairs is None else pairs
         error = self.cohen_error[which]
         if self.cohen_loadings is None:
@@ -123,6 +123,6 @@ class Chance:
 
     @property
     def standard_error(self) -> float:
-        """Largest of the standard errors: of the mean over rater pairs, and of the pooled expectation."""
+        """The larger of two standard errors: of the mean over rater pairs, and of the pooled expectation."""
         m = max(len(self.cohen), 1)
         return max(self.cohen_sum_error(np.full(len(self.cohen), 1 / m)), self.pooled_error)

@@ -1,4 +1,4 @@
-"""The pairs of answers to different items, sorted into strata by a cheap equivalence."""
+"""Pairs of answers to different items, assigned to strata by a cheap equivalence."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from softirr.chance.estimates import Equivalence
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
 POPULATION = 2_500_000
-"""Up to this many pairs of answers all are sorted; above, a random sample of a million stands for them, with an error below 0.0005."""
+"""Most pairs of answers in the population; of more pairs a random sample of a million is used, with an error below 0.0005."""
 _SAMPLED = 1_000_000
 OWN_STRATA = 10
-"""Up to this many rater pairs each gets strata of its own; with more they share strata."""
+"""Most rater pairs with separate strata; more rater pairs share strata."""
 _LEVEL_SIZE = 40
 _CHUNK = 1 << 20
 
@@ -32,13 +32,13 @@ class PairPopulation:
     cell : shape (M,)
         The rater pair whose shared items both rows belong to, or m.
     weight : shape (M,)
-        How many pairs each one stands for.
+        Number of pairs that each one represents.
     stratum : shape (M,)
         -1 where both answers are the same, so that their equivalence is known.
     level : shape (n_strata,)
-        Of each stratum: where its pairs stand by the cheap equivalence, from 0 up.
+        Level of the cheap equivalence of each stratum, ascending from 0.
     complete : bool
-        Whether all pairs are there.
+        Whether the population holds all pairs.
     """
 
     ratings: Ratings
@@ -62,7 +62,7 @@ class PairPopulation:
         population: int,
         rng: np.random.Generator,
     ) -> PairPopulation:
-        """The pairs of a table, sorted into strata by the cheap equivalence; by rater pair only where there is none."""
+        """Assign the pairs of a table to strata by the cheap equivalence; by rater pair only where there is none."""
         pooling = Pooling.of(ratings, marginals)
         n = len(pooling.rows)
         complete = n * (n - 1) // 2 <= population
@@ -88,12 +88,12 @@ class PairPopulation:
 
     @property
     def n_strata(self) -> int:
-        """How many strata there are."""
+        """Number of strata."""
         return len(self.level)
 
     @property
     def n_levels(self) -> int:
-        """How many levels there are."""
+        """Number of levels."""
         return int(self.level.max(initial=-1)) + 1
 
     @cached_property
@@ -129,7 +129,7 @@ class PairPopulation:
     def row_shares(self) -> Floats:
         """For each row, the share of its different-item answers (by their weight in π) in each stratum; shape (rows, n_strata + 1).
 
-        Rows that no pair has, which happens in a sample of the pairs only, get the shares of all.
+        A row without pairs (possible only in a sample of the pairs) gets the shares of all pairs.
         """
         n, strata = len(self.ratings.item), self.n_strata + 1
         weight = np.zeros(n)
@@ -145,14 +145,14 @@ class PairPopulation:
 
     @cached_property
     def comparison_shares(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Shares by stratum of each answer's pairs with the other rater's answers to other items, and whether there are any.
+        """Shares by stratum of each answer's pairs with the other rater's answers to other items, and whether such pairs exist.
 
-        Of the left answers of all comparisons, then of the right ones: shapes (2 P, n_strata + 1) and (2 P,).
+        The left answers of all comparisons come first, then the right ones: shapes (2 P, n_strata + 1) and (2 P,).
         """
         ratings, comparisons = self.ratings, self.ratings.comparisons
         m, n, strata = len(comparisons.shared), len(ratings.item), self.n_strata + 1
         mine = np.flatnonzero(self.cell < m)
-        # one entry for each row in each of its rater pairs: which pair, which row
+        # one entry for each row and rater pair it belongs to
         key = np.concatenate([self.cell[mine] * n + self.first[mine], self.cell[mine] * n + self.second[mine]])
         wanted = np.concatenate(
             [comparisons.rater_pair * n + comparisons.left, comparisons.rater_pair * n + comparisons.right]
@@ -167,20 +167,20 @@ class PairPopulation:
 
     @cached_property
     def pooled_weights(self) -> Floats:
-        """Of each pair's equivalence in π' S π, shape (M,)."""
+        """Weight of each pair's equivalence in π' S π, shape (M,)."""
         of_row = np.zeros(len(self.ratings.item))
         of_row[self.pooling.rows] = self.pooling.weights
         return 2 * self.weight * of_row[self.first] * of_row[self.second]
 
     @cached_property
     def cohen_weights(self) -> Floats:
-        """Of each pair's equivalence in the expected agreement of the rater pair it belongs to (0 where to none), shape (M,)."""
+        """Weight of each pair's equivalence in the expected agreement of its rater pair (0 without one), shape (M,)."""
         shared = np.append(self.ratings.comparisons.shared, 1).astype(np.float64)
         return np.where(self.cell < len(shared) - 1, self.weight / shared[self.cell] ** 2, 0.0)
 
 
 def _sorting(cheap: Equivalence, k: Ints, l: Ints, complete: bool) -> Floats:  # noqa: E741
-    """The cheap equivalence of each pair of answers; all pairs are looked up in one block."""
+    """The cheap equivalence of each pair of answers; a complete population is computed as one block."""
     if not complete:
         return np.concatenate([cheap.score(k[part], l[part]) for part in _parts(len(k))] or [np.zeros(0)])
     answers, place = _numbered(np.concatenate([k, l]))
@@ -193,7 +193,7 @@ def _parts(size: int) -> list[slice]:
 
 
 def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
-    """For each pair of rows, the rater pair whose shared items both belong to, else m."""
+    """For each pair of rows, the rater pair whose shared items both belong to, or m."""
     comparisons = ratings.comparisons
     m = len(comparisons.rater_pairs)
     number = np.full((ratings.n_raters, ratings.n_raters), m, dtype=np.int64)
@@ -207,7 +207,7 @@ def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
 
 
 def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
-    """How many different-item pairs of its cell each pair stands for; 1 when all are there."""
+    """Number of different-item pairs of its cell that each pair represents; 1 in a complete population."""
     comparisons = ratings.comparisons
     shared = comparisons.shared
     size = np.append(shared * (shared - 1), 0).astype(np.float64)
@@ -221,7 +221,7 @@ def _weights(ratings: Ratings, pooling: Pooling, cell: Ints, m: int) -> Floats:
 def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
     """Stratum of each pair, by its group and its level, and the level of each stratum.
 
-    Levels are quarters of all pairs up to the upper one, which is halved again and again.
+    The levels are quarters of all pairs; the top quarter is halved repeatedly.
     """
     shares = [0.25, 0.5, 0.75, *(1 - 0.5**k for k in range(3, 32))][: strata - 1]
     kept = [share for share in shares if (1 - share) * len(values) >= _LEVEL_SIZE]
@@ -233,6 +233,6 @@ def _strata(group: Ints, values: Floats, strata: int) -> tuple[Ints, Ints]:
 
 
 def _numbered(codes: Ints) -> tuple[Ints, Ints]:
-    """The codes that occur, ascending, and for each entry the number of its code: ``np.unique`` for small codes, without sorting."""
+    """The codes that occur, ascending, and the index of each entry's code: ``np.unique`` for small codes, without sorting."""
     there = np.bincount(codes) > 0 if len(codes) else np.zeros(0, dtype=bool)
     return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]

@@ -1,9 +1,9 @@
-"""Expected agreement from a stratified sample of pairs: an expensive equivalence is asked where a cheap one says that it varies.
+"""Expected agreement from a stratified sample of pairs, for equivalences that are too expensive for all pairs.
 
-Free text has nearly as many texts as answers, so all pairs of N items are about N²; almost all of them are near 0. A cheap equivalence,
-known for all pairs, sorts them into strata; the expensive one is sampled in each in proportion to size times standard deviation (Neyman
-1934), in rounds, until the standard error is below a target. Strata that vary little get few pairs, the few pairs that may be equivalent
-are nearly all asked.
+Free text has nearly as many texts as answers, so N items have about N² pairs, and almost all have an equivalence near 0. A cheap
+equivalence, known for all pairs, assigns them to strata. The expensive equivalence is sampled in each stratum in proportion to size times
+standard deviation (Neyman 1934), in rounds, until the standard error is below a target. Strata that vary little get few pairs; the few
+pairs that may be equivalent are nearly all scored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Score = Callable[[Ints, Ints], Floats]
 """Equivalence of answer k[i] with answer l[i]."""
 
 _PILOT = 800
-"""Pairs asked first, of each stratum by its size: with fewer, rare equivalent pairs go unseen and the standard error is not to be believed."""
+"""Pairs scored in the first round: with fewer, rare equivalent pairs are missed and the standard error is unreliable."""
 
 
 def stratified(
@@ -45,27 +45,27 @@ def stratified(
     Parameters
     ----------
     ratings : Ratings
-        With at least one item that has two answers.
+        Needs at least one item with two answers.
     score : callable
-        The equivalence that is wanted, of answers k[i] and l[i].
+        The expensive equivalence of answers k[i] and l[i].
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
     cheap : Equivalence or None
-        An equivalence that may be asked for all pairs. Any will do: the better it goes with ``score``, the fewer pairs are needed. None is
-        plain random sampling.
+        An equivalence that is fast enough for all pairs. Any is valid; the better it correlates with ``score``, the fewer pairs are
+        scored. None is simple random sampling.
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     marginals
-        What π is, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+        Which answers π consists of, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     seed : int
     strata : int
-        Levels of the cheap equivalence, at most; each rater pair has strata of its own at each level, while there are few.
+        Most levels of the cheap equivalence; a few rater pairs have separate strata at each level, more share them.
     population : int
-        Above this many pairs of answers, a random sample of them stands for all; its error is added.
+        Most pairs of answers in the strata; of more pairs a random sample is used and its error is added.
     """
     few = Pooling.of(ratings, marginals).rows
     distinct = len(np.unique(ratings.answer[few]))
-    if distinct * (distinct - 1) // 2 <= _PILOT:  # the first pairs asked are all there are
+    if distinct * (distinct - 1) // 2 <= _PILOT:  # the first round scores all pairs
         return replace(exact(ratings, Scored(score), scores, marginals=marginals), method="stratified")
     rng = np.random.default_rng(seed)
     pairs = PairPopulation.draw(ratings, marginals, cheap, strata=strata, population=population, rng=rng)
@@ -96,7 +96,7 @@ def sampled(
 
 
 def _pilot(pairs: PairPopulation) -> Ints:
-    """How many pairs of each stratum are asked first."""
+    """Number of pairs of each stratum that the first round scores."""
     share = pairs.sizes / max(pairs.sizes.sum(), 1)
     return np.asarray(np.maximum(np.ceil(_PILOT * share), 1), dtype=np.int64)
 
@@ -108,7 +108,7 @@ def _totals(pairs: PairPopulation) -> list[Floats]:
 
 
 def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Chance:
-    """Expected agreement and its errors, every pair that was not drawn taken at its stratum's mean."""
+    """Expected agreement and its errors; a pair that was not drawn counts with its stratum's mean."""
     ratings, comparisons = pairs.ratings, pairs.ratings.comparisons
     m = len(comparisons.shared)
     level = np.append(sample.means(), 1.0)  # by stratum; last the pairs of the same answer
@@ -161,10 +161,10 @@ def _cohen(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> t
 
 
 def _alone(pairs: PairPopulation, sample: StratifiedSample) -> Floats:
-    """Variance of each rater pair's expected agreement that is its own, shape (m,).
+    """Variance of each rater pair's expected agreement that it does not share with others, shape (m,).
 
-    Rater pairs that share strata are taken at the strata's means, and scatter around them. What was drawn is left out of account, so that
-    it is a little too large.
+    The estimates of rater pairs that share strata use the strata's means; this is the variance around them. It ignores which pairs
+    were drawn, so it is slightly too large.
     """
     m = len(pairs.cohen_totals)
     if m <= OWN_STRATA:
@@ -191,7 +191,7 @@ def _same_item(pairs: PairPopulation, scores: Floats) -> float:
 
 
 def _population_error(pairs: PairPopulation, sample: StratifiedSample, weights: Floats) -> float:
-    """Standard error of a weighted sum over all pairs that comes from a random sample of them standing for all."""
+    """Standard error of a weighted sum over all pairs that is due to the population being a random sample of them."""
     return 0.0 if pairs.complete else float(np.sqrt(sample.overall_variance() * np.sum(weights**2)))
 
 
@@ -233,7 +233,7 @@ def _between_distinct(pairs: PairPopulation, sample: StratifiedSample, scores: F
 
 
 def _distribution(pairs: PairPopulation, sample: StratifiedSample) -> ChanceDistribution | None:
-    """The distribution of all pairs, each drawn one standing for its share of its stratum."""
+    """The distribution of all pairs, in which each drawn pair has the weight of its share of its stratum."""
     if not len(pairs.first):
         return None
     stratum = pairs.stratum[sample.members]

@@ -1,4 +1,4 @@
-"""A sample of pairs from each stratum, and what it tells of the strata: means, variances, how many pairs more are needed."""
+"""A sample of pairs from each stratum, with estimates of the strata's means and variances and of the pairs still needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from softirr.chance.strata import PairPopulation
 from softirr.tables.ratings import Floats, Ints, sums
 
 _UNSEEN = 2
-"""Pairs of full equivalence that the overall variance takes as seen besides those drawn: a sample with few of them stops too early."""
+"""Fully equivalent pairs that the overall variance adds to those drawn: without them a sample with few equivalent pairs stops too early."""
 
 
 class StratifiedSample:
-    """Pairs drawn without replacement from each stratum, and what is known of the strata from them."""
+    """Pairs drawn without replacement from each stratum, and estimates for the strata."""
 
     def __init__(self, pairs: PairPopulation, rng: np.random.Generator) -> None:
         self.pairs = pairs
@@ -25,7 +25,7 @@ class StratifiedSample:
         self.values: Floats = np.zeros(0)
 
     def extend(self, wanted: Ints) -> Ints:
-        """Draws until each stratum has as many as wanted (or all); returns the new pairs of the population."""
+        """Draw until each stratum has as many pairs as wanted (or all); returns the new pairs of the population."""
         more = np.minimum(wanted, self.sizes) - self.drawn
         fresh = [np.zeros(0, dtype=np.int64)]
         for stratum in np.flatnonzero(more > 0).tolist():
@@ -38,7 +38,7 @@ class StratifiedSample:
         return new
 
     def record(self, values: Floats) -> None:
-        """The equivalences of the pairs drawn last."""
+        """Record the equivalences of the pairs drawn last."""
         self.values = np.concatenate([self.values, values])
 
     def means(self) -> Floats:
@@ -56,7 +56,7 @@ class StratifiedSample:
         return _level_variances(mine, off, drawn, self.overall_variance())[level]
 
     def overall_variance(self) -> float:
-        """Variance of the equivalence of all pairs, within and between strata, some more equivalent pairs than were drawn taken as seen."""
+        """Variance of the equivalence of all pairs, within and between strata, with some equivalent pairs added to those drawn."""
         stratum = self.pairs.stratum[self.members]
         share = self.sizes / max(self.sizes.sum(), 1)
         means = self.means()
@@ -65,7 +65,7 @@ class StratifiedSample:
         return float(max(np.sum(share * second) - np.sum(share * means) ** 2, 0.0)) + unseen * (1 - unseen)
 
     def weighted_means(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Weighted mean equivalence of each stratum, given the weights of the pairs drawn, and how many equal weights these are worth."""
+        """Weighted mean equivalence of each stratum, given the weights of the drawn pairs, and the effective number of drawn pairs."""
         stratum, strata = self.pairs.stratum[self.members], self.pairs.n_strata
         total, squares = sums(stratum, weights, strata), sums(stratum, weights**2, strata)
         weighed = squares > 0
@@ -84,17 +84,17 @@ class StratifiedSample:
         totals : shape (..., n_strata)
             Sum of weights in each stratum.
         effective : shape (n_strata,), optional
-            How many pairs of equal weight those drawn are worth; by default as many as they are.
+            Effective number of drawn pairs; their actual number by default.
         """
         n = np.maximum(self.drawn, 1) if effective is None else effective
         left = 1 - self.drawn / np.maximum(self.sizes, 1)
         return totals * np.sqrt(self.variances() * left / n)
 
     def allocate(self, totals: list[Floats], target: float) -> Ints:
-        """How many pairs each stratum should have for every weighted sum to meet the target (Neyman), at most doubling what is there."""
+        """Number of pairs each stratum needs for every weighted sum to meet the target (Neyman 1934), at most twice the present number."""
         variance = self.variances()
         importance = np.sqrt(sum(t**2 for t in totals) * variance)
-        enough = 0.95 * target  # a little below, so that one more round is seldom needed
+        enough = 0.95 * target  # slightly below the target, so that another round is rarely needed
 
         def planned(scale: float) -> Floats:
             return np.clip(np.ceil(scale * importance), self.drawn, self.sizes)
@@ -117,24 +117,24 @@ class StratifiedSample:
             n = planned(high)
         if (n > self.drawn).any():
             return np.asarray(n, dtype=np.int64)
-        return np.minimum(self.drawn + (importance > 0), self.sizes)  # rounding left nothing to draw
+        return np.minimum(self.drawn + (importance > 0), self.sizes)  # rounding gave nothing to draw
 
 
 def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> Floats:
     """Variance of the equivalence at each level of the cheap measure.
 
-    A variance from a few pairs says little where equivalent pairs are rare: a level in which none was drawn would be taken for constant, and
-    asked no more. So the levels share what they know, twice. A curve, log-linear in the level, is fitted to the squared deviations by
-    quasi-likelihood; its slope is drawn towards 0 by as much as it may be chance. The levels' own variances are then drawn towards the curve
-    by as much as their distance from it may be chance: Q, their chi-square distance, has mean d and standard deviation √(2d) if it is, for d
-    degrees of freedom, and they are trusted for the share of Q beyond mean and two standard deviations.
+    A variance from a few pairs is unreliable where equivalent pairs are rare: a level without a drawn equivalent pair would look constant
+    and get no more pairs. So the levels' variances are smoothed in two steps. First, a curve, log-linear in the level, is fitted to the
+    squared deviations by quasi-likelihood; its slope is shrunk towards 0 according to its standard error. Second, the levels' own variances
+    are shrunk towards the curve. Let Q be their chi-square distance from the curve with d degrees of freedom; by chance alone it has mean d
+    and standard deviation √(2d). The weight of the levels' own variances is the share of Q that exceeds d + 2 √(2d).
 
     Parameters
     ----------
     level, off : shape (n,)
-        Of each pair drawn: its level, and its squared distance from the mean of the level.
+        Level of each drawn pair, and its squared distance from the mean of the level.
     drawn : shape (L,)
-        Pairs drawn of each level.
+        Number of drawn pairs of each level.
     overall : float
         Variance of all pairs; it counts as one more observation of each level.
     """
@@ -163,7 +163,7 @@ def _level_variances(level: Ints, off: Floats, drawn: Ints, overall: float) -> F
 
 
 def _slope(at: Floats, squares: Floats, n: Floats) -> float:
-    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at): where the residuals are orthogonal to ``at``; within ±3."""
+    """Slope b of the quasi-Poisson fit E[squares / n] = exp(a + b at), whose residuals are orthogonal to ``at``; within ±3."""
     low, high = -3.0, 3.0
     for _ in range(50):
         middle = (low + high) / 2
@@ -175,7 +175,7 @@ def _slope(at: Floats, squares: Floats, n: Floats) -> float:
 
 
 def _through(slope: float, at: Floats, squares: Floats, n: Floats) -> Floats:
-    """The curve of a slope that gives the observed sum of squares."""
+    """The curve with this slope that reproduces the observed sum of squares."""
     curve = np.exp(slope * (at - at.max() if slope > 0 else at - at.min()))
     return np.asarray(curve * squares.sum() / np.sum(n * curve))
 

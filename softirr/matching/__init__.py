@@ -1,1 +1,1 @@
-"""Which texts of one item belong together: assignments, clusters, consensus."""
+"""Matching of the texts of one item: assignments, clusters, consensus."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Method = Literal["optimal", "greedy"]
 METHODS: tuple[str, ...] = ("optimal", "greedy")
 
-# Above this many additions for one pair of sets, scipy's solver (one Python call a pair) is the faster one.
+# Above this many additions per pair of sets, scipy's solver (one Python call per pair) is faster.
 _LARGEST_TABLE = 4_000
-# Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step stays in the cache.
+# Numbers held at once by one step of the batched kernel: 2 to 8 MB, so that a step fits into the processor's cache.
 _STEP = 1 << 19
-# Text pairs asked for at once by AnswerScorer.score: enough to keep a model busy, little enough to stay flat in memory.
+# Text pairs that AnswerScorer.score requests at once: enough to keep a model busy, few enough to bound the memory.
 _ASKED_AT_ONCE = 1 << 21
 
 
@@ -52,9 +52,9 @@ def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def greedy(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Greedy assignment (Wullschleger et al. 2026): the first set in order, each text taking the best one that is still free.
+    """Greedy assignment (Wullschleger et al. 2026): each text of the first set, in order, takes the best unassigned text.
 
-    Unlike the optimal assignment it depends on the order of the rows and on which set comes first.
+    Unlike the optimal assignment, it depends on the order of the rows and of the two sets.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
 def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal") -> NDArray[np.float64]:
     """Set equivalence of many pairs of sets at once.
 
-    Small sets are solved together, all pairs of one shape in one pass of a dynamic programme over the subsets of the larger set, so that 100,000 small
-    pairs cost some dozens of array operations; only pairs of large sets cost a call each.
+    All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the larger set, so that
+    100,000 small pairs take a few dozen array operations. Each pair of large sets takes one call of scipy's solver.
 
     Parameters
     ----------
     weights : array_like, shape (sum(m * n),)
-        The weight matrices of the pairs, each row by row, one after the other.
+        The concatenated weight matrices of the pairs, each in row-major order.
     sizes : array_like of int, shape (k, 2)
         ``m`` and ``n`` of each pair.
     method : {"optimal", "greedy"}
@@ -130,13 +130,13 @@ def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str
 
 
 def check_method(method: str) -> None:
-    """Refuse an unknown name of an assignment method."""
+    """Raise an InputError for an unknown assignment method."""
     if method not in METHODS:
         raise InputError(f"The assignment is one of {', '.join(METHODS)}, not {method!r}.")
 
 
 class AnswerScorer:
-    """Equivalence of the distinct answers of a table, sets included.
+    """Equivalence of the distinct answers of a table, which may be sets of texts.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class AnswerScorer:
     def block(self, ks: ArrayLike, ls: ArrayLike) -> NDArray[Any]:
         """Equivalence of each answer in ``ks`` with each in ``ls``.
 
-        The texts of the block are compared once, all with all, and the sets look their weights up there.
+        All texts of the block are compared with each other once; the sets take their weights from that grid.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class AnswerScorer:
         Returns
         -------
         ndarray, shape (r, c)
-            float32 as the measure gives it where every answer is one text, else float64.
+            float32 from the measure where every answer is one text, else float64.
         """
         rows, cols = np.asarray(ks, dtype=np.int64), np.asarray(ls, dtype=np.int64)
         if self.single:
@@ -251,7 +251,7 @@ class AnswerScorer:
     def _locate(
         self, answers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]]:
-        """Distinct texts of some answers, and by size of answer: which answers have it, and where their texts stand among the distinct ones."""
+        """Distinct texts of some answers, and for each answer size the answers with it and the positions of their texts."""
         size = self._size[answers]
         of_size = [(int(m), np.flatnonzero(size == m)) for m in np.unique(size)]
         members = [self._flat[self._start[answers[which]][:, None] + np.arange(m)] for m, which in of_size]
@@ -267,7 +267,7 @@ def _matrix(weights: ArrayLike) -> NDArray[np.float64]:
 
 
 def _by_shape(sizes: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-    """Each shape (m, n) that occurs, with the pairs that have it."""
+    """Each shape (m, n) that occurs, with the indices of its pairs."""
     if not len(sizes):
         return
     shapes, back = np.unique(sizes, axis=0, return_inverse=True)
@@ -306,7 +306,7 @@ def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
-    """Best sums by a dynamic programme over subsets: after row ``i``, the best sum for each set of ``i + 1`` columns in use (needs m <= n)."""
+    """Best sums by a dynamic program over subsets: after row ``i``, the best sum for each set of ``i + 1`` used columns (needs m <= n)."""
     m, n, _ = w.shape
     best = w[0]  # one column in use: its own weight
     for i, (before, column) in enumerate(_steps(m, n), start=1):
@@ -322,7 +322,7 @@ def _table_sums(w: NDArray[Any]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=256)
 def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For rows 1 .. m-1: of each set of columns in use, the set before (its position among the smaller sets) and the column that the row took."""
+    """For rows 1 .. m-1 and each set of used columns: the position of the previous set among the smaller sets, and the row's column."""
     steps = []
     position = {subset: i for i, subset in enumerate(combinations(range(n), 1))}
     for size in range(2, m + 1):
@@ -334,7 +334,7 @@ def _steps(m: int, n: int) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _cost(m: int, n: int) -> int:
-    """Additions for one pair of sets in the table; more than ``_LARGEST_TABLE`` where they are too many to count."""
+    """Additions that the dynamic program needs for one pair of sets; more than ``_LARGEST_TABLE`` where counting would overflow."""
     m, n = min(m, n), max(m, n)
     if m > 1 and 2 ** min(m, n - 1) > _LARGEST_TABLE:  # Σ C(n, i) alone is more
         return _LARGEST_TABLE + 1

@@ -1,4 +1,4 @@
-"""Clusters of the texts of one item, at most one text of each rater in a cluster: what :mod:`softirr.matching.consensus` makes matches of."""
+"""Clusters of the texts of one item with at most one text of each rater; :mod:`softirr.matching.consensus` turns them into matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
 
 
 def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
-    """For each text the only rater who wrote it, or a number below 0 of its own where several did: equal numbers never meet."""
+    """For each text the only rater who wrote it, or a unique negative number where several did: equal numbers are never paired."""
     own = -1 - np.arange(n_texts)
     seen: set[int] = set()
     for r, t in nodes:
@@ -27,7 +27,7 @@ def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int6
 
 
 def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
-    """Matrix of the scores of all pairs of texts that different raters wrote; ``both`` asks for both directions."""
+    """Matrix of the scores of all pairs of texts by different raters; ``both`` requests both directions."""
     n = len(texts)
     if not callable(given):
         matrix = np.asarray(given, dtype=np.float64)
@@ -50,7 +50,7 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
 
 
 class SparseScores:
-    """An item with a great many texts: only the pairs that reach the threshold are kept."""
+    """Scores of an item with very many texts, of which only pairs that reach the threshold are kept."""
 
     def __init__(
         self, P: Scores, directions: Scores | None, texts: Sequence[str], own: NDArray[np.int64], threshold: float
@@ -64,7 +64,7 @@ class SparseScores:
                 self._equal[int(rows[k]), int(cols[k])] = float(values[k])
 
     def _parts(self, own: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Pairs of texts that can meet, lower first, some at a time."""
+        """Pairs of texts that can be paired, the lower index first, in batches."""
         n = len(own)
         step = max(1, _ASKED_AT_ONCE // n)
         for start in range(0, n, step):
@@ -81,11 +81,11 @@ class SparseScores:
         return np.asarray(np.asarray(given)[rows, cols], dtype=np.float64)
 
     def clusters(self, nodes: Sequence[tuple[int, int]]) -> list[list[int]]:
-        """Clusters in which every text is equivalent to every other, at most one node of each rater, the surest pairs joined first."""
+        """Clusters of mutually equivalent texts with at most one node of each rater, built from the highest scores down."""
         of_text: dict[int, list[int]] = {}
         for i, (_, t) in enumerate(nodes):
             of_text.setdefault(t, []).append(i)
-        # nodes of one text come together first: theirs is the surest pair
+        # nodes with the same text have the highest score, so they are joined first
         texts = {t: [t] for t in of_text}
         raters = {t: {nodes[i][0] for i in same} for t, same in of_text.items()}
         leader = {t: t for t in of_text}
@@ -139,8 +139,8 @@ def clusters_of_many(
 ) -> list[list[int]]:
     """Clusters between any number of raters, at most one node of each rater in a cluster.
 
-    Three rounds: equivalent texts come together; then texts that are only more general or more specific join; what is left over is set side by side by
-    its equivalence, as the assignment of two raters does it, and will be called unrelated.
+    Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third, the remaining texts
+    are paired by their equivalence, as the assignment of two raters does it, and are reported as unrelated.
     """
     if not nodes:
         return []
@@ -149,7 +149,7 @@ def clusters_of_many(
     label = np.arange(len(nodes))
     within = equal[np.ix_(text, text)]
     across = rater[:, None] != rater[None, :]
-    # A pair that is just at the threshold counts as equivalent, so it must gain something.
+    # A pair exactly at the threshold counts as equivalent, so its gain must be positive.
     gain = within - threshold + 1e-9
     for part in _components(across & (gain > 0)):
         if _one_cluster(rater[part], gain[np.ix_(part, part)]):
@@ -165,7 +165,7 @@ def clusters_of_many(
             label[part] = agglomerate(label[part], rater[part], either[np.ix_(part, part)], linkage="all")
     single = np.flatnonzero(np.bincount(label, minlength=len(nodes))[label] == 1)
     if len(single) > 1:
-        # Side by side for the eye only: the best pairs first will do.
+        # These pairs are only displayed, so joining the best pairs first is sufficient.
         beside = within[np.ix_(single, single)] + 1e-9
         label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]
     clusters: dict[int, list[int]] = {}
@@ -175,7 +175,7 @@ def clusters_of_many(
 
 
 def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Groups of two nodes or more that are linked, directly or through others: no cluster reaches beyond its group."""
+    """Connected components of two nodes or more: no cluster extends beyond its component."""
     n = len(linked)
     rows, cols = np.nonzero(linked)
     neighbours: dict[int, list[int]] = {}
@@ -200,14 +200,14 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
 
 
 def _one_cluster(rater: NDArray[np.int64], gain: NDArray[np.float64]) -> bool:
-    """Whether all are of different raters and gain from each other: they are one cluster, whatever the order of merging."""
+    """Whether all nodes have different raters and positive gains, so that they form one cluster for any order of merging."""
     return len(set(rater.tolist())) == len(rater) and bool((gain > 0).all())
 
 
 def agglomerate(
     label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64], *, linkage: str = "sum"
 ) -> NDArray[np.int64]:
-    """Merge the two clusters that gain most on average, as long as something is gained and no rater is in both.
+    """Repeatedly merge the two clusters with the highest positive mean gain that have no rater in common.
 
     ``linkage="all"``: a merge must gain on each of its pairs.
     """
@@ -240,7 +240,7 @@ def agglomerate(
         linked[:, a] = linked[a]
         size[a] += size[b]
         has[a] += has[b]
-        has[b] = 1  # gone: no one may join it
+        has[b] = 1  # merged away: nothing may join it
         worth[b] = worth[:, b] = -np.inf
         worth[a] = np.where(has @ has[a] == 0, linked[a] if every else linked[a] / (size[a] * size), -np.inf)
         worth[:, a] = worth[a]
@@ -249,24 +249,24 @@ def agglomerate(
 
 
 def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give each rater's nodes, one rater after the other, their best places among the clusters of the others, until nothing is gained any more."""
+    """Reassign each rater's nodes, one rater at a time, to the best clusters of the other raters, until the total gain stops growing."""
     n = len(label)
     label = label.copy()
     each = np.arange(n)
     nodes_of = [np.flatnonzero(rater == r) for r in np.unique(rater).tolist()]
-    for _ in range(20):  # each round gains or is the last one; it settles in two or three
+    for _ in range(20):  # stops after a round without a gain, usually the second or third
         changed = False
         for mine in nodes_of:
             to_others = gain[mine]
             to_others[:, mine] = 0.0
-            # of each place to each node; an empty place is worth 0
+            # gain of each node in each cluster; a cluster of its own has gain 0
             value = np.stack([np.bincount(label, weights=row, minlength=n) for row in to_others])
             wanted = np.maximum(value, 0.0)
             rows, cols = optimal(wanted) if len(mine) > 1 else (each[:1], wanted.argmax(axis=1))
             if wanted[rows, cols].sum() <= value[np.arange(len(mine)), label[mine]].sum() + 1e-12:
                 continue
             changed = True
-            # A place of no gain is no place: the node stands alone, under a label that no one else has.
+            # Without a gain the node gets a cluster of its own.
             taken = np.ones(n, dtype=bool)
             taken[mine] = False
             free = np.bincount(label[taken], minlength=n) == 0

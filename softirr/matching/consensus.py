@@ -1,9 +1,9 @@
-"""What the raters of one item have in common: matches, what stays unmatched, and a suggested answer.
+"""Consensus of the raters of one item: matches, unmatched texts, and a suggested answer.
 
-A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment (Wullschleger et al. 2026), the
-same that the equivalence of their sets is computed from. Between more, clusters are built so that the equivalence within them, counted from the
-threshold, sums up to as much as possible: first greedily, then by giving each rater's texts, one rater after the other, their best places by an optimal
-assignment until nothing improves. The result depends on nothing but the answers: no seed.
+A match is a cluster of texts with at most one text of each rater. Between two raters it is a pair of the optimal assignment
+(Wullschleger et al. 2026) that also gives the equivalence of their sets. With more raters, clusters maximize the sum of equivalence minus
+threshold over the pairs within them: first greedily, then by an optimal reassignment of each rater's texts, one rater at a time, until
+nothing improves. The result is deterministic.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THRESHOLD = 0.5
 """Two texts match from this equivalence on."""
 
 MANY = 500
-"""Above this many texts of one item (each rater's counted), texts are matched pair by pair, the surest first."""
+"""Above this many texts of one item, counted per rater, texts are matched pair by pair, the highest scores first."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class Match:
     Attributes
     ----------
     texts : dict of str to str
-        The text of each rater. Two raters stand in the order of the answers; with more, where the texts are not equivalent but one says more than the
-        other, the most general text stands first and the most specific one last.
+        The text of each rater. Two raters are in the order of the answers. With more raters, where texts are more general or more specific
+        than others, the most general text is first and the most specific one last.
     equivalence : float
         Mean of P(a≡b) over the pairs of the match.
     relation : str
         Of the first text to the second (with more than two: to the last).
     support : int
-        How many raters say what the wording says: their text is the wording or equivalent to it.
+        Number of raters whose text is the wording or equivalent to it.
     wording : str
         The medoid: the text with the highest summed equivalence to the others.
     pairs : tuple of (str, str, float)
-        Two raters and the equivalence of their texts: what `equivalence` is the mean of.
+        Two raters and the equivalence of their texts, for each pair; `equivalence` is their mean.
     """
 
     texts: dict[str, str]
@@ -64,7 +64,7 @@ class Match:
     pairs: tuple[tuple[str, str, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The match as it stands in the report (docs/reference/json.md); with more than two texts it has the value of each pair."""
+        """The match as in the JSON report (docs/reference/json.md); with more than two texts it has the value of each pair."""
         found = {
             "texts": dict(self.texts),
             "equivalence": self.equivalence,
@@ -84,7 +84,7 @@ class Consensus:
     unmatched: dict[str, tuple[str, ...]]
     suggestion: tuple[str, ...]
     approximate: bool = False
-    """Whether there were more than ``MANY`` texts: only equivalent texts were matched then, the surest first."""
+    """Whether there were more than ``MANY`` texts, so that only equivalent texts were matched, the highest scores first."""
 
     def to_dict(self) -> dict[str, Any]:
         """The keys ``matches``, ``unmatched`` and ``suggestion`` of an item in the report (docs/reference/json.md)."""
@@ -108,7 +108,7 @@ def relation(
     threshold: float = THRESHOLD,
     direction_threshold: float = 0.5,
 ) -> Relation:
-    """How a first text relates to a second.
+    """Relation of a first text to a second one.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def relation(
         P(first ⇒ second) and P(second ⇒ first), where the measure is directional. A text that entails the other without being entailed by it is the more
         specific one.
     threshold, direction_threshold : float
-        From where on a pair counts as equivalent, and a direction as entailed.
+        Lowest scores at which a pair counts as equivalent, and a direction as entailed.
     """
     if equivalence >= threshold:
         return EQUIVALENT
@@ -153,7 +153,7 @@ def consensus(
     threshold, direction_threshold : float
         See `relation`.
     method : {"optimal", "greedy"}
-        Assignment between two raters; the same as in the coefficient, so that the matches are the ones that were counted.
+        Assignment between two raters; use the coefficient's method to get the matches that it counted.
     """
     check_method(method)
     texts = distinct_texts(answers)
@@ -215,11 +215,11 @@ def disagreement(
     lexical_threshold: float = 0.7,
     relatedness_threshold: float = 0.5,
 ) -> Kind | None:
-    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis"; None where they are equivalent.
+    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis"; None for equivalent ones.
 
-    *generalisation*: one of them is more general (needs the two directions). *lexical*: different in meaning, alike in spelling (normalised Indel
-    similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, a similarity such as an embedding's; without it
-    an equivalence of at least half the threshold is taken for one. Else *unrelated*.
+    *generalisation*: one text is more general (needs both directions). *lexical*: different in meaning, similar in spelling (normalized Indel
+    similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, such as an embedding's similarity;
+    without it an equivalence of at least half the threshold counts as similar. All others are *unrelated*.
     """
     kind = relation(equivalence, forward, backward, threshold=threshold, direction_threshold=direction_threshold)
     if kind == EQUIVALENT:
@@ -283,14 +283,14 @@ def _match(
     threshold: float,
     direction_threshold: float,
 ) -> Match:
-    """The match of some (rater, text) in order; the scores are their equivalences and directions, shape (k, k)."""
+    """Make the match of (rater, text) pairs; the scores are their equivalences and directions, shape (k, k)."""
     p, directed = scores
     t = [i for _, i in members]
     own = [raters[r] for r, _ in members]
     pairs = tuple((own[i], own[j], float(p[i, j])) for i in range(len(t)) for j in range(i + 1, len(t)))
     words = [texts[i] for i in t]
     sums = p.sum(axis=1).tolist()
-    # Ties (always, between two texts) go to the shorter wording, then by alphabet: no rater is preferred.
+    # Ties (two texts always tie) go to the shorter wording, then alphabetically: no rater is preferred.
     best = min(range(len(t)), key=lambda i: (-round(sums[i], 9), len(words[i]), words[i]))
     support = int((p[best] >= threshold).sum())
     mean = (sum(sums) - float(np.trace(p))) / (len(t) * (len(t) - 1))
