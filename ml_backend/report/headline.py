@@ -28,7 +28,7 @@ MEANINGS = {
     "fleiss_kappa": "Beyond chance, any number of annotators with habits in common.",
     "krippendorff_alpha": "Beyond chance; copes with missing answers and small samples.",
     "gwet_ac2": "Beyond chance; stays high where nearly all answers are alike.",
-    "sigma": "Share of same-task pairs more alike than 95 % of different-task pairs (Braylan et al. 2022).",
+    "sigma": "Share of same-task pairs more alike than 95% of different-task pairs (Braylan et al. 2022).",
     "ks": "Greatest gap between same-task and different-task pairs (Braylan et al. 2022).",
 }
 EXPECTED = {

@@ -34,7 +34,7 @@ WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
 MOST_EXCLUDED = 1000  # answers left out that a summary lists
 LOOK_EVERY = 0.5  # seconds between looks at what came up meanwhile
 ROUNDS = 3
-RULES = 2  # of which answers count; another number makes every project be read again
+RULES = 3  # which answers count and what is kept of their scores; another number makes every project be read and scored again
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 
 

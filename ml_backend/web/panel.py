@@ -14,6 +14,7 @@ from ml_backend.web import decisions, visitors
 from ml_backend.web.assets import plugin_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.pages import message
+from softirr.tables.table import SKIPPED
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600
@@ -28,7 +29,13 @@ MODULES = ("panel", "render", "texts", "pieces")
 
 @panel.errorhandler(Refused)
 def refused(error: Refused) -> Response:
-    """The sentence, in the shape that the panel shows."""
+    """The sentence, in the shape that the panel shows; as a page where the panel's page was asked for."""
+    if request.endpoint == "panel.page":
+        response = visitors.page(
+            message("Agreement", error.sentence, up=""), label_studio=visitors.label_studio_places(None)
+        )
+        response.status_code = error.status
+        return response
     body = {"status": "unavailable", "message": error.sentence, "error": error.sentence}
     return allow_label_studio(visitors.data(body, status=error.status))
 
@@ -134,8 +141,12 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
 
 
 def _has_answered(who: Person, task: Row | None) -> bool:
-    """Whether the person's own answer to the task is in; until then other people's answers would guide it."""
-    return task is not None and any(who.user in entry["answers"] for entry in task["answers"].values())
+    """Whether the person's own answer to the task is in, a skipped one too; until then other people's answers would guide it."""
+    return task is not None and any(
+        who.user in entry["answers"]
+        or any((str(rater), reason) == (who.user, SKIPPED) for rater, reason in entry.get("excluded", ()))
+        for entry in task["answers"].values()
+    )
 
 
 def _calibrated(project: Row) -> int | None:

@@ -34,8 +34,10 @@ def show(number: int) -> Response:
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
         return visitors.page(pages.waiting(project, job_of(project)))
+    who = visitors.visitor(project)
     text = pages.served(
         found,
+        known_as=who.name if who is not None else "",
         version=reports().version(project),
         marks=reports().marks(project),
         query=f"control={found['control']}",

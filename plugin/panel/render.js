@@ -64,7 +64,11 @@ export function render(node, payload, actions = {}) {
   // what scrolls has to be reachable by keyboard
   for (const text of node.querySelectorAll("td > .sirr-text, .sirr-suggestion .sirr-text")) if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
   const wider = new ResizeObserver((entries) => {
-    for (const { target } of entries) target.classList.toggle("sirr-wider", target.scrollWidth > target.clientWidth);
+    for (const { target } of entries) {
+      const needed = target.querySelector(".sirr-texts")?.dataset.needed;
+      if (needed) target.classList.toggle("sirr-stacked", target.clientWidth < Number(needed));
+      target.classList.toggle("sirr-wider", target.scrollWidth > target.clientWidth);
+    }
   });
   for (const one of node.querySelectorAll(".sirr-scroll")) wider.observe(one);
 }

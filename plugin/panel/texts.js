@@ -11,6 +11,11 @@ const RELATIONS = {
   unrelated: { sign: "≠", kind: "unrelated" },
 };
 const ALONE = "alone";
+/** Width in px that a column needs, that of the values and decisions need beside them, and from which even many columns stay side by side. */
+const COLUMN = 130;
+const VALUES = 130;
+const DECISIONS = 180;
+const ROOM = 760;
 /** Above this many pairs of texts a row shows the lowest and folds the others. */
 const SHOWN_PAIRS = 6;
 const LOWEST = 3;
@@ -28,20 +33,22 @@ export function texts(context) {
   const deciding = Boolean(actions.decide && payload.viewer?.can_decide !== false);
   const short = labels(raters.map((rater) => name(rater.id)));
   const inside = { ...context, deciding, short: new Map(raters.map((rater, index) => [String(rater.id), short[index]])) };
-  const table = h("table", { class: "sirr-texts" });
+  // roles: where there is no room the cells are stacked, and a table that is no longer laid out as one would be none for a screen reader
+  const needed = Math.min(ROOM, VALUES + raters.length * COLUMN + (deciding ? DECISIONS : 0));
+  const table = h("table", { class: "sirr-texts", role: "table", "data-needed": needed });
   table.append(h("caption", { class: "sirr-hidden" }, "Texts that belong together stand in one row; one column for each annotator"));
-  const row = h("tr", {}, h("th", { scope: "col" }, "Equivalence"));
+  const row = h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "Equivalence"));
   for (const rater of raters) {
     const empty = rater.n_texts === 0 ? h("span", { class: "sirr-quiet sirr-empty" }, "empty answer") : null;
-    row.append(h("th", { scope: "col" }, isolated(h, name(rater.id)), empty));
+    row.append(h("th", { scope: "col", role: "columnheader" }, isolated(h, name(rater.id)), empty));
   }
-  if (deciding) row.append(h("th", { scope: "col", class: "sirr-deciding" }, "Your decision"));
-  table.append(h("thead", {}, row));
+  if (deciding) row.append(h("th", { scope: "col", role: "columnheader", class: "sirr-deciding" }, "Your decision"));
+  table.append(h("thead", { role: "rowgroup" }, row));
 
-  const rows = h("tbody", {});
+  const rows = h("tbody", { role: "rowgroup" });
   matches.forEach((match, index) => rows.append(matchRow(inside, match, index)));
   table.append(rows);
-  if (lonely || (deciding && matches.length)) table.append(h("tbody", {}, unmatchedRow(inside, lonely)));
+  if (lonely || (deciding && matches.length)) table.append(h("tbody", { role: "rowgroup" }, unmatchedRow(inside, lonely)));
   const parts = [title, h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Texts side by side, scrolls sideways" }, table)];
   if (new Set([...table.querySelectorAll(".sirr-pick")].map((one) => one.dataset.rater)).size > 1) parts.push(pairing(inside));
   return parts;
@@ -56,7 +63,7 @@ function matchRow(context, match, index) {
   const several = members.length > 2;
   const cell = h(
     "th",
-    { scope: "row", class: "sirr-equivalence" },
+    { scope: "row", role: "rowheader", class: "sirr-equivalence" },
     h("span", { class: "sirr-number", "data-equivalence": match.equivalence }, number(match.equivalence)),
     bar(h, match.equivalence, null),
     several ? h("span", { class: "sirr-quiet sirr-mean" }, `mean of ${(members.length * (members.length - 1)) / 2} pairs`) : null,
@@ -64,20 +71,25 @@ function matchRow(context, match, index) {
     several ? pairValues(context, match, index) : null,
   );
   if (match.decision) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
-  const row = h("tr", { "data-match": index }, cell);
+  const row = h("tr", { role: "row", "data-match": index }, cell);
   for (const rater of payload.raters ?? []) {
     const text = match.texts[rater.id];
     row.append(
       text === undefined
-        ? h("td", { class: "sirr-absent" }, h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "nothing that matches"))
-        : h("td", {}, deciding ? h("div", { class: "sirr-cell" }, picking(context, rater, text, index, `match-${index}`)) : written(h, text)),
+        ? h("td", { ...cellOf(context, rater), class: "sirr-absent" }, h("span", { "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "nothing that matches"))
+        : h("td", cellOf(context, rater), deciding ? h("div", { class: "sirr-cell" }, picking(context, rater, text, index, `match-${index}`)) : written(h, text)),
     );
   }
   if (deciding) {
-    row.append(h("td", { class: "sirr-deciding" }, ...matchButtons(context, match, index), moveButton(context, index)));
+    row.append(h("td", { role: "cell", class: "sirr-deciding" }, ...matchButtons(context, match, index), moveButton(context, index)));
     takesDrops(context, row, (picked) => move(context, picked, index));
   }
   return row;
+}
+
+/** A cell of an annotator's column; where the columns are stacked it is headed by the name. */
+function cellOf({ name }, rater) {
+  return { role: "cell", "data-label": name(rater.id) + (rater.n_texts === 0 ? " (empty answer)" : "") };
 }
 
 function verdictOf(decision) {
@@ -150,16 +162,16 @@ function pairButtons({ h, actions, part, name }, { texts: two, raters, decision 
 
 function unmatchedRow(context, lonely) {
   const { h, payload, deciding } = context;
-  const row = h("tr", { class: "sirr-unmatched" }, h("th", { scope: "row" }, "No match"));
+  const row = h("tr", { role: "row", class: "sirr-unmatched" }, h("th", { scope: "row", role: "rowheader" }, "No match"));
   for (const rater of payload.raters ?? []) {
     const own = payload.unmatched?.[rater.id] ?? [];
-    const cell = h("td", {});
+    const cell = h("td", cellOf(context, rater));
     if (!own.length) cell.append(h("span", { class: "sirr-absent", "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "none"));
     else cell.append(h("ul", {}, ...own.map((text, index) => h("li", {}, deciding ? picking(context, rater, text, ALONE, String(index)) : written(h, text), aloneDecided(context, text)))));
     row.append(cell);
   }
   if (deciding) {
-    row.append(h("td", { class: "sirr-deciding" }, lonely ? null : h("span", { class: "sirr-quiet" }, "nothing stands alone"), moveButton(context, ALONE)));
+    row.append(h("td", { role: "cell", class: "sirr-deciding" }, lonely ? null : h("span", { class: "sirr-quiet" }, "nothing stands alone"), moveButton(context, ALONE)));
     takesDrops(context, row, (picked) => move(context, picked, ALONE));
   }
   return row;

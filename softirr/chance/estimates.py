@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.chance.without import LeftOut
 from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
 
 BLOCK = 2_048
@@ -110,7 +111,10 @@ def exact(
     multiplicity = np.bincount(position[ratings.answer[ratings.comparable]], minlength=len(distinct))
 
     single = len(ratings.comparable_items) < 2
-    pass_ = _Pass(equivalence, distinct, np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1), columns)
+    left_out = LeftOut(ratings, pooling) if pooling.marginals == "answers" else None
+    lost = _Lost(left_out.by_answer(position, len(distinct))) if left_out is not None else None
+    dense = np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1)
+    pass_ = _Pass(equivalence, distinct, dense, columns, lost)
     histogram = None if single else _Histogram(multiplicity)
     pass_.run(block_size, histogram)
     distribution = None
@@ -119,6 +123,7 @@ def exact(
         distribution = ChanceDistribution.of(counts, _RowTail(ratings, equivalence))
     expected, left, right = pass_.cohen()
     h = pass_.dense[:, 0]
+    pooled, pooled_at = float(pi @ h), h[place]
     m = len(ratings.comparisons.rater_pairs)
     return Chance(
         method="exact",
@@ -128,16 +133,44 @@ def exact(
         cohen_right=right,
         cohen_noise=np.zeros(m),
         pooling=pooling,
-        pooled=float(pi @ h),
+        pooled=pooled,
         pooled_error=0.0,
-        pooled_at=h[place],
+        pooled_at=pooled_at,
         pooled_noise=0.0,
         distinct=len(distinct),
         similarity=float(pass_.dense[:, 1].mean()),
         similarity_error=0.0,
         distribution=distribution,
         pairs_scored=len(distinct) * (len(distinct) - 1) // 2,
+        pooled_without=lost.pooled(left_out, h[position[ratings.answer[left_out.rows]]], pooled)
+        if left_out and lost
+        else None,
     )
+
+
+class _Lost:
+    """Adds up, block by block, the equivalences of the answers that do not count without each rater with each other.
+
+    Parameters
+    ----------
+    counts : sparse, shape (V, n_raters)
+        See :meth:`LeftOut.by_answer`.
+    """
+
+    def __init__(self, counts: Any) -> None:
+        self._counts, self._product = counts, _Product(counts)
+        self._total = np.zeros(counts.shape[1])
+
+    def add(self, block: Floats, rows: slice, cols: slice, *, times: int = 1) -> None:
+        """A block, `times` times."""
+        self._total += times * np.asarray(self._counts[rows].multiply(self._product(block, cols)).sum(axis=0)).ravel()
+
+    def pooled(self, left_out: LeftOut, at: Floats, pooled: float) -> Floats:
+        """π' S π without each rater, given ``pooled_at`` of each of ``left_out.rows`` and π' S π of all."""
+        n = left_out.kept + np.bincount(left_out.raters, minlength=len(left_out.kept))
+        below = left_out.kept.astype(np.float64) ** 2
+        above = n**2 * pooled - 2 * n * sums(left_out.raters, at, len(n)) + self._total
+        return np.divide(above, below, out=np.full(len(n), np.nan), where=below > 0)
 
 
 class _Columns:
@@ -182,8 +215,10 @@ class _Pass:
     answers of the comparisons.
     """
 
-    def __init__(self, equivalence: Equivalence, answers: Ints, dense: Floats, columns: _Columns) -> None:
-        self._equivalence, self._answers, self._columns = equivalence, answers, columns
+    def __init__(
+        self, equivalence: Equivalence, answers: Ints, dense: Floats, columns: _Columns, lost: _Lost | None = None
+    ) -> None:
+        self._equivalence, self._answers, self._columns, self._lost = equivalence, answers, columns, lost
         self._weights = dense
         self.dense = np.zeros_like(dense)
         comparisons = columns.comparisons
@@ -206,7 +241,7 @@ class _Pass:
 
     def _symmetric(self, block_size: int, histogram: _Histogram | None) -> None:
         slices = list(_slices(len(self._answers), block_size))
-        columns = _Product(self._columns)
+        columns = _Product(self._columns.matrix)
         kept = np.zeros((len(self._answers), self._columns.count))
         for i, rows in enumerate(slices):
             for cols in slices[i:]:
@@ -216,6 +251,8 @@ class _Pass:
                 block = block.astype(np.float64, copy=False)
                 self.dense[rows] += block @ self._weights[cols]
                 kept[rows] += columns(block, cols)
+                if self._lost is not None:
+                    self._lost.add(block, rows, cols, times=1 if cols == rows else 2)
                 if cols != rows:
                     self.dense[cols] += block.T @ self._weights[rows]
                     kept[cols] += columns(block.T, rows)
@@ -223,7 +260,7 @@ class _Pass:
         self._right[:] = kept[self._columns.right_answer, self._wanted_right]
 
     def _by_strips(self, block_size: int, histogram: _Histogram | None) -> None:
-        columns = _Product(self._columns)
+        columns = _Product(self._columns.matrix)
         height = max(1, min(block_size, _DENSE // self._columns.count))
         left_order, right_order = np.argsort(self._columns.left_answer), np.argsort(self._columns.right_answer)
         for rows in _slices(len(self._answers), height):
@@ -235,6 +272,8 @@ class _Pass:
                 block = block.astype(np.float64, copy=False)
                 self.dense[rows] += block @ self._weights[cols]
                 kept += columns(block, cols)
+                if self._lost is not None:
+                    self._lost.add(block, rows, cols)
             for order, answer, wanted, out in (
                 (left_order, self._columns.left_answer, self._wanted_left, self._left),
                 (right_order, self._columns.right_answer, self._wanted_right, self._right),
@@ -256,11 +295,11 @@ class _Pass:
 
 
 class _Product:
-    """Product of a block of S with the marginals of its columns, dense while there are few of them."""
+    """Product of a block of S with the columns of a sparse matrix, dense while there are few of them."""
 
-    def __init__(self, columns: _Columns) -> None:
-        self._sparse = columns.matrix
-        self._dense = columns.matrix.toarray() if columns.count <= 32 else None
+    def __init__(self, matrix: Any) -> None:
+        self._sparse = matrix
+        self._dense = matrix.toarray() if matrix.shape[1] <= 32 else None
 
     def __call__(self, block: Floats, cols: slice) -> Floats:
         if self._dense is not None:
@@ -403,7 +442,21 @@ def permutation(
         similarity_error=similarity_error,
         distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
         pairs_scored=len(keys),
+        pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
+
+
+def _without_from_draws(
+    ratings: Ratings, pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...]
+) -> Floats | None:
+    """The pooled expectation without each rater: the mean over the draws that are left; values (D, n)."""
+    if pooling.marginals != "answers":
+        return None
+    rows, others, flat = np.concatenate(first), np.concatenate(second), values.ravel()
+    left_out, one = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
+    above = left_out.sums_of_kept(rows, others, flat, one, 1)[:, 0]
+    below = left_out.sums_of_kept(rows, others, np.ones(len(flat)), one, 1)[:, 0]
+    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.5)
 
 
 def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:

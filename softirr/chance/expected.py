@@ -91,6 +91,8 @@ class Chance:
     cohen_loadings : shape (m, F), optional
         Loadings of each of ``cohen`` on F errors that rater pairs share, independent and with standard deviation 1. The rest of
         ``cohen_error`` is independent between rater pairs.
+    pooled_without : shape (n_raters,), optional
+        ``pooled`` without each rater in turn, nan where nothing is left; None for marginals other than ``answers``.
     """
 
     method: str
@@ -110,6 +112,7 @@ class Chance:
     distribution: ChanceDistribution | None
     pairs_scored: int
     cohen_loadings: Floats | None = None
+    pooled_without: Floats | None = None
 
     def cohen_sum_error(self, slopes: Floats, pairs: Ints | None = None) -> float:
         """Standard error, from sampling, of a sum of ``cohen`` with weights of shape (m,); `pairs` restricts it to some rater pairs."""

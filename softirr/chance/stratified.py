@@ -17,6 +17,7 @@ from softirr.chance.estimates import Equivalence, Scored, exact
 from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.chance.strata import OWN_STRATA, POPULATION, PairPopulation
 from softirr.chance.stratified_sample import StratifiedSample
+from softirr.chance.without import LeftOut
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
 __all__ = ["sampled", "stratified"]
@@ -135,6 +136,30 @@ def _chance(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> 
         distribution=_distribution(pairs, sample),
         pairs_scored=len(np.unique(np.minimum(k, l) * np.int64(ratings.n_answers) + np.maximum(k, l))),
         cohen_loadings=loadings,
+        pooled_without=_without(pairs, sample, scores),
+    )
+
+
+def _without(pairs: PairPopulation, sample: StratifiedSample, scores: Floats) -> Floats | None:
+    """The pooled expectation without each rater: the sample's pairs that are left stand for the population's that are left."""
+    if pairs.pooling.marginals != "answers":
+        return None
+    left_out = LeftOut(pairs.ratings, pairs.pooling)
+    comparisons, strata = pairs.ratings.comparisons, pairs.n_strata
+    one = np.zeros(len(scores), dtype=np.int64)
+    same_item = left_out.sums_of_kept(comparisons.left, comparisons.right, scores, one, 1)[:, 0]
+    known = np.where(pairs.stratum >= 0, pairs.stratum, strata)
+    totals = left_out.sums_of_kept(pairs.first, pairs.second, pairs.weight, known, strata + 1)
+    first, second = pairs.first[sample.members], pairs.second[sample.members]
+    stratum, weight = pairs.stratum[sample.members], pairs.weight[sample.members]
+    drawn = left_out.sums_of_kept(first, second, weight, stratum, strata)
+    seen = left_out.sums_of_kept(first, second, weight * sample.values, stratum, strata)
+    means = np.broadcast_to(sample.means(), drawn.shape).copy()
+    np.divide(seen, drawn, out=means, where=drawn > 1e-9)
+    different = np.sum(totals[:, :-1] * means, axis=1) + totals[:, -1]
+    kept = left_out.kept.astype(np.float64)
+    return np.divide(
+        kept + 2 * (same_item + different), kept**2, out=np.full(len(kept), np.nan), where=left_out.kept > 0
     )
 
 

@@ -17,6 +17,7 @@ from softirr.chance.stratified import stratified
 from softirr.coefficients import braylan
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
+from softirr.coefficients.leave_one_out import alpha_without_each_rater
 from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary, summarise
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
@@ -225,6 +226,7 @@ def _agreement(
         | {"casefold": table.casefold, "threshold": THRESHOLD},
         seed=seed,
         input_sha256=table.sha256,
+        alpha_without=_alpha_without(table, ratings, scores, known),
     )
 
 
@@ -390,6 +392,16 @@ def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributi
     place = np.searchsorted(edges, on_grid(scores), side="right") - 1
     same = np.bincount(place, minlength=bins) / len(scores)
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
+
+
+def _alpha_without(
+    table: AnnotationTable, ratings: Ratings, scores: Floats, chance: Chance | None
+) -> tuple[tuple[str, float], ...]:
+    if chance is None:
+        return ()
+    values = alpha_without_each_rater(ratings, scores, chance).tolist()
+    found = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
+    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
 
 
 def _raters(

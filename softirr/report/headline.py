@@ -7,7 +7,7 @@ which are stored and sent around.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "references",
     "standing",
     "who_pulls_down",
-    "without_each_rater",
 ]
 
 HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agreement")
@@ -51,59 +50,6 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
         if found and found.get("value") is not None:
             return name, found
     return None
-
-
-def without_each_rater(
-    items: Iterable[Sequence[tuple[str, str, float]]], expected: float | None
-) -> list[dict[str, Any]]:
-    """Krippendorff's alpha without each rater in turn, from scores that are known already.
-
-    The agreement expected by chance stays that of all raters, so that nothing needs to be scored anew.
-
-    Parameters
-    ----------
-    items : iterable
-        For each item its pairs of answers: (rater, rater, equivalence).
-    expected : float or None
-        Expected agreement of alpha.
-
-    Returns
-    -------
-    list of dict
-        ``{"rater", "value"}``, the highest value first; empty with fewer than three raters or where alpha is not defined.
-
-    Examples
-    --------
-    >>> pairs = [("a", "b", 1.0), ("a", "c", 0.0), ("b", "c", 0.25)]
-    >>> without_each_rater([pairs], 0.0)
-    [{'rater': 'c', 'value': 1.0}, {'rater': 'a', 'value': 0.25}, {'rater': 'b', 'value': 0.0}]
-    """
-    total, weight = 0.0, 0
-    changes: dict[str, list[float]] = {}
-    for pairs in items:
-        if not pairs:
-            continue
-        own: dict[str, float] = {}
-        for a, b, value in pairs:
-            own[a] = own.get(a, 0.0) + value
-            own[b] = own.get(b, 0.0) + value
-        n, sum_ = len(own), sum(value for _, _, value in pairs)
-        before = n * sum_ / len(pairs)
-        total, weight = total + before, weight + n
-        for rater, share in own.items():
-            left = n - 1
-            kept = left * (sum_ - share) / (left * (left - 1) / 2) if left > 1 else 0.0
-            change = changes.setdefault(rater, [0.0, 0.0])
-            change[0] += kept - before
-            change[1] += (left if left > 1 else 0) - n
-    if expected is None or expected >= 1 or len(changes) < 3:
-        return []
-    found = []
-    for rater, (difference, fewer) in changes.items():
-        if weight + fewer > 0:
-            observed = (total + difference) / (weight + fewer)
-            found.append({"rater": rater, "value": (observed - expected) / (1 - expected)})
-    return sorted(found, key=lambda one: (-one["value"], one["rater"]))
 
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
@@ -156,7 +102,7 @@ def headline_sentences(
     coefficient : mapping
         With ``value`` and ``ci95``.
     without : sequence
-        What `without_each_rater` gives.
+        The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
     plain : float, optional
         The value that the measure alone gives, where the coefficient is audited.
     target : float, optional

@@ -9,7 +9,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
 from softirr.provenance import Provenance, version
 from softirr.report.frames import FrameKind, report_frame
-from softirr.report.headline import headline, without_each_rater
+from softirr.report.headline import headline
 from softirr.report.html import report_html
 from softirr.report.text import report_lines
 from softirr.tables.table import Excluded
@@ -190,6 +190,8 @@ class AgreementReport:
         Of everything that was drawn at random.
     input_sha256 : str or None
         Hash of the file that was read, or of the answers.
+    alpha_without : tuple of (str, float)
+        Raters without whom Krippendorff's alpha is defined, with its value then, the highest first.
     """
 
     measure: str
@@ -207,6 +209,7 @@ class AgreementReport:
     options: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     input_sha256: str | None = None
+    alpha_without: tuple[tuple[str, float], ...] = ()
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
@@ -277,10 +280,8 @@ class AgreementReport:
         found = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
         if found is None:
             return None
-        without = []
-        if found[0] == "krippendorff_alpha":
-            pairs = (item.pairs for item in self.items)
-            without = without_each_rater(pairs, self.expected_agreement.krippendorff)
+        stands = self.alpha_without if found[0] == "krippendorff_alpha" else ()
+        without = [{"rater": rater, "value": value} for rater, value in stands]
         return {"coefficient": found[0], **found[1], "without": without}
 
 

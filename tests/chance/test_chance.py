@@ -196,3 +196,55 @@ class TestPooling:
             pooling = Pooling.of(table[0], marginals)
             assert pooling.weights.sum() == pytest.approx(1, **SAME)
             assert len(pooling.rows) == len(pooling.weights)
+
+
+def without(ratings, rater):
+    """The ratings of all others."""
+    return ratings.restricted(np.flatnonzero(ratings.rater != rater))
+
+
+class TestWithoutEachRater:
+    @SETTINGS
+    @given(tables(), st.sampled_from([2, 2_048]))
+    def test_is_the_pooled_chance_of_the_smaller_table(self, table, block_size):
+        ratings, equivalence = table
+        found = exact(ratings, equivalence, scored(ratings, equivalence), block_size=block_size).pooled_without
+        assert found is not None and len(found) == ratings.n_raters
+        for rater, value in enumerate(found):
+            rest = without(ratings, rater)
+            if len(rest.comparable_items):
+                truth = exact(rest, equivalence, scored(rest, equivalence)).pooled
+                assert value == pytest.approx(truth, abs=1e-10)
+            else:
+                assert np.isnan(value)
+
+    def test_in_strips_as_in_blocks(self, monkeypatch):
+        rng = np.random.default_rng(0)
+        ratings = Ratings.from_matrix(rng.integers(-1, 40, (60, 6)))
+        equivalence = MatrixEquivalence(similarity(40, 1))
+        scores = scored(ratings, equivalence)
+        blocks = exact(ratings, equivalence, scores, block_size=16).pooled_without
+        monkeypatch.setattr(chances, "_DENSE", 10)
+        assert exact(ratings, equivalence, scores, block_size=16).pooled_without == pytest.approx(blocks, abs=1e-12)
+
+    def test_many_raters(self):
+        rng = np.random.default_rng(0)
+        ratings = Ratings.from_matrix(np.where(rng.random((80, 40)) < 0.07, rng.integers(0, 30, (80, 40)), -1))
+        equivalence = MatrixEquivalence(similarity(30, 1))
+        found = exact(ratings, equivalence, scored(ratings, equivalence)).pooled_without
+        for rater in range(40):
+            rest = without(ratings, rater)
+            truth = exact(rest, equivalence, scored(rest, equivalence)).pooled
+            assert found[rater] == pytest.approx(truth, abs=1e-10)
+
+    def test_by_permutation_it_is_right_on_average(self):
+        rng = np.random.default_rng(0)
+        ratings = Ratings.from_matrix(rng.integers(-1, 12, (40, 3)))
+        equivalence = MatrixEquivalence(similarity(12, 1))
+        truth = exact(ratings, equivalence, scored(ratings, equivalence)).pooled_without
+        found = permutation(ratings, equivalence, permutations=400).pooled_without
+        assert found == pytest.approx(truth, abs=0.005)
+
+    def test_gwets_marginals_have_none(self):
+        ratings, equivalence = Ratings.from_matrix([[0, 1], [1, 1], [0, 0]]), MatrixEquivalence(np.eye(2))
+        assert exact(ratings, equivalence, scored(ratings, equivalence), marginals="gwet2014").pooled_without is None

@@ -70,6 +70,7 @@ class TestEverythingDrawn:
         assert found.method == "stratified"
         assert found.cohen == pytest.approx(truth.cohen, abs=1e-10)
         assert found.pooled == pytest.approx(truth.pooled, abs=1e-10)
+        assert found.pooled_without == pytest.approx(truth.pooled_without, abs=1e-10, nan_ok=True)
         assert found.similarity == pytest.approx(truth.similarity, abs=1e-10)
         assert found.standard_error == pytest.approx(0, abs=1e-9)
         assert found.pairs_scored <= truth.pairs_scored
@@ -157,6 +158,25 @@ class TestHonest:
         )
         assert first.pooled == second.pooled
         assert np.array_equal(first.cohen, second.cohen)
+
+    def test_without_a_rater_from_the_same_sample(self):
+        """Chance without each rater is as good as the pooled one, and asks for no more pairs."""
+        rng = np.random.default_rng(3)
+        size = 240
+        _, wanted = free_text(size // 2)
+        matrix = np.where(rng.random((80, 3)) < 0.8, np.arange(size).reshape(80, 3), -1)
+        ratings, equivalence = Ratings.from_matrix(matrix), MatrixEquivalence(wanted)
+        scores = scored(ratings, equivalence)
+        truth = exact(ratings, equivalence, scores)
+        off = []
+        for seed in range(30):
+            sorting = MatrixEquivalence(blurred(wanted, 0.6, np.random.default_rng(1)))
+            found = stratified(ratings, equivalence.score, scores, sorting, target_se=0.005, seed=seed)
+            assert found.pairs_scored < truth.pairs_scored / 2
+            off.append(found.pooled_without - truth.pooled_without)
+        off = np.array(off)
+        assert np.all(np.abs(off.mean(axis=0)) < 4 * off.std(axis=0) / np.sqrt(len(off)))
+        assert np.sqrt(np.mean(off**2, axis=0)).max() < 0.01
 
     def test_pairs_are_scored_once(self, project):
         ratings, wanted = project

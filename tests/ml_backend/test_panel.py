@@ -49,7 +49,11 @@ class TestPage:
 
     @pytest.mark.parametrize("key", ["", "x" * 32])
     def test_needs_the_key(self, seeded: Seeded, key: str) -> None:
-        assert seeded.client.get("/panel", query_string={"k": key}, headers=FRAME).status_code == 403
+        reply = seeded.client.get("/panel", query_string={"k": key}, headers=FRAME)
+        assert reply.status_code == 403
+        # people read it in the frame: a sentence on a page, which Label Studio may show
+        assert reply.mimetype == "text/html" and "connect again" in reply.get_data(as_text=True)
+        assert LABEL_STUDIO in reply.headers["Content-Security-Policy"]
 
     def test_foreign_page_is_refused(self, seeded: Seeded) -> None:
         reply = seeded.client.get(
@@ -180,6 +184,12 @@ class TestWhoIsShownWhat:
         stream = ask(seeded, 110, client=stranger, labeling=1).json
         assert stream["status"] == "blind" and stream["message"].startswith("Agreement is shown in review")
         assert ask(seeded, 105, client=ann).json["status"] == "blind", "others have not answered yet"
+
+    def test_an_annotator_who_skipped_a_task_has_given_an_answer(self, seeded: Seeded) -> None:
+        seeded.put({110: {"2": ["gout"], "3": ["gout"]}}, excluded={110: [("4", "skipped")]})
+        seeded.score()
+        assert ask(seeded, 110, client=seeded.as_person("annotator", "4", "Cy")).json["status"] == "ready"
+        assert ask(seeded, 110, client=seeded.as_person("annotator", "7", "New")).json["status"] == "blind"
 
     def test_annotators_read_no_report_and_start_nothing(self, seeded: Seeded) -> None:
         ann = seeded.as_person("annotator", "2", "Ann")

@@ -323,3 +323,10 @@ class TestComparison:
 
 def test_tasks_of_the_seed_are_what_these_tests_count_on() -> None:
     assert sum(len(given) > 1 for given in TASKS.values()) == 5
+
+
+def test_who_is_known_is_not_asked_for_a_name(seeded: Seeded) -> None:
+    known = seeded.as_person("reviewer", "9", "Rae <b>").get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert "Rae &lt;b&gt;" in known and 'id="viewer-name"' not in known
+    by_key = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).get_data(as_text=True)
+    assert 'id="viewer-name"' in by_key

@@ -244,6 +244,33 @@ class TestFollowsTheProject:
         assert bench.fake.wrong(measure="jaccard") == []
         assert result.updated + result.unchanged == 4
 
+    def test_what_an_older_version_scored_is_scored_again_once(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its scores lack what the panel shows now: the value of each pair of a row, and alpha without each annotator."""
+        tasks = [bench.fake.add_task({1: ["fever"], 2: ["fevers"], 3: ["fever!"]}) for _ in range(3)]
+        monkeypatch.setattr(sync_module, "RULES", 2)
+        bench.sync()
+        store, project = bench.store, bench.row["id"]
+        old = store.get_tasks(project, tasks)
+        for row in old.values():
+            for match in row["details"]["controls"]["findings"]["matches"]:
+                del match["pairs"]
+        columns = ("number", "answers_hash", "agreement", "details", "desired")
+        store.put_scored(project, [{name: row[name] for name in columns} for row in old.values()])
+        summary = bench.row["summary_at"]
+        store.update_project(project, summary_due=0.0)
+        monkeypatch.undo()
+        bench.sync()
+        now = store.get_tasks(project, tasks)
+        assert all(
+            "pairs" in match for row in now.values() for match in row["details"]["controls"]["findings"]["matches"]
+        )
+        assert bench.row["summary_at"] > summary
+        before = store.counts()["tasks_scored"]
+        bench.sync()
+        assert store.counts()["tasks_scored"] == before
+
     def test_a_control_added_while_running(self, bench: Bench) -> None:
         tasks = answered(bench.fake, 4)
         bench.sync()

@@ -67,6 +67,31 @@ def test_every_state_is_accessible_and_fits(
     context.close()
 
 
+@pytest.mark.parametrize("name", ["ready-3", "ready-10", "decided", "long", "hostile"])
+def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: str, pictures: Path, name: str) -> None:
+    """At 390 px the annotators' texts and the decisions stand below each other, each text under a name."""
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(panel_url)
+    show(page, STATES[name])
+    page.screenshot(path=pictures / f"panel-stacked-{name}.png")
+    inside = page.locator(".sirr-texts").evaluate(
+        "(one) => [...one.querySelectorAll('td, tbody th, button')].filter((e) => e.checkVisibility())"
+        ".map((e) => e.getBoundingClientRect()).every((box) => box.left >= 0 && box.right <= innerWidth)"
+    )
+    assert inside, "something stands outside of the window"
+    region = page.locator(".sirr-scroll").first
+    assert region.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "the texts scroll sideways"
+    names = page.locator(".sirr-texts td[data-label]").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
+    )
+    assert names and all(len(one) > 2 for one in names)
+    roles = page.get_by_role("table", name="Texts that belong together")
+    assert roles.get_by_role("columnheader").count() >= 3 and roles.get_by_role("rowheader").count() >= 1
+    assert serious_faults(page) == []
+    context.close()
+
+
 def test_ready_says_what_the_payload_says(page: Any) -> None:
     show(page, ready(3))
     text = page.inner_text("#panel")

@@ -9,7 +9,6 @@ from softirr.report.headline import (
     references,
     standing,
     who_pulls_down,
-    without_each_rater,
 )
 from softirr.tables.table import AnnotationTable, Answer
 
@@ -38,16 +37,23 @@ def test_alpha_stands_for_the_project_and_who_pulls_it_down_is_named() -> None:
     assert "Without C it would be 1.00." in said and "not audited" in said and "0.70" in said
 
 
-def test_without_a_rater_is_alpha_of_the_others_against_the_same_chance() -> None:
-    whole = softirr.agreement(table(), "exact")
-    expected = whole.expected_agreement.krippendorff
-    found = {one["rater"]: one["value"] for one in without_each_rater((i.pairs for i in whole.items), expected)}
-    for rater in "abc":
-        rest = softirr.agreement(table(rater), "exact")
-        alpha, chance = rest.coefficients["krippendorff_alpha"].value, rest.expected_agreement.krippendorff
-        assert alpha is not None and chance is not None and expected is not None
-        observed = alpha * (1 - chance) + chance
-        assert found[rater] == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+@pytest.mark.parametrize("measure", ["exact", "indel"])
+def test_without_a_rater_is_alpha_of_the_table_without_that_rater(measure: str) -> None:
+    """Item 5 has nobody left but one rater without a or c, and does not count then; chance is that of the rest, too."""
+    found = softirr.agreement(table(), measure).to_dict()["headline"]["without"]
+    assert {one["rater"] for one in found} == set("abc")
+    for one in found:
+        rest = softirr.agreement(table(one["rater"]), measure).coefficients["krippendorff_alpha"].value
+        assert one["value"] == pytest.approx(rest, abs=1e-12), one["rater"]
+    assert found == sorted(found, key=lambda one: -one["value"])
+
+
+def test_a_rater_without_whom_nothing_can_be_compared_is_not_in_the_list() -> None:
+    """Only one item has two answers without b: alpha is not defined."""
+    rows = [Answer("1", r, (t,)) for r, t in zip("abc", ("x", "x", "y"), strict=True)]
+    rows += [Answer(i, r, (t,)) for i, r, t in (("2", "a", "x"), ("2", "b", "z"), ("3", "b", "y"), ("3", "c", "y"))]
+    found = softirr.agreement(AnnotationTable.from_answers(rows), "exact").to_dict()["headline"]["without"]
+    assert {one["rater"] for one in found} == {"a", "c"}
 
 
 def test_two_raters_have_nobody_to_leave_out() -> None:
