@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import importlib
+import inspect
+import io
+import operator
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,9 +51,28 @@ class TestNames:
             softirr.kappa  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["softirr", *sorted({f"softirr.{home}" for home in softirr._HOME.values()})])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "softirr",
+        "softirr.audit.audited",
+        "softirr.tables.sheets",
+        *sorted({f"softirr.{home}" for home in softirr._HOME.values()}),
+    ],
+)
 def test_examples_give_what_they_say(module: str) -> None:
     assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+@pytest.mark.parametrize("name", [*softirr.__all__, *(f"audit.{name}" for name in softirr.audit.__all__)])
+def test_help_says_what_each_takes_and_holds(name: str) -> None:
+    found = operator.attrgetter(name)(softirr)
+    text = inspect.getdoc(found) or ""
+    if inspect.isfunction(found):
+        assert "Examples\n--------" in text and "Parameters\n----------" in text
+        assert [one for one in inspect.signature(found).parameters if not re.search(rf"\b{one}\b", text)] == []
+    elif dataclasses.is_dataclass(found):
+        assert [field.name for field in dataclasses.fields(found) if not re.search(rf"\b{field.name}\b", text)] == []
 
 
 class TestTwoLists:
@@ -147,6 +171,18 @@ class TestCacheAndProgress:
     def test_silent_where_there_is_no_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         softirr.cohen_kappa(*TEXTS, Model())
         assert capsys.readouterr() == ("", "")
+
+    def test_a_bar_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        shown = Terminal()
+        monkeypatch.setattr(sys, "stderr", shown)
+        softirr.cohen_kappa(*TEXTS, Model(), progress=None)
+        assert shown.getvalue() == ""
+        softirr.cohen_kappa(*TEXTS, Model())
+        assert "scoring pairs: 100%" in shown.getvalue()
 
     def test_progress_is_told(self) -> None:
         told: list[tuple[int, int]] = []

@@ -66,11 +66,17 @@ ONLY = 1
 
 _LEAST_JUDGED = 8
 _NOT_AUDITED = "the audit does not cover it"
+_PLAIN_PARTS = "The audit corrects the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
 
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units in the random order in which they are judged, so that a partly judged sheet is a random sample too."""
+    """Units in the random order in which they are judged, so that a partly judged sheet is a random sample too.
+
+    Attributes
+    ----------
+    units : tuple of AuditUnit
+    """
 
     units: tuple[AuditUnit, ...]
 
@@ -224,6 +230,14 @@ def sample(
     ------
     InputError
         If there is nothing to judge.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> len(softirr.audit.sample(table, "indel", judgements=12).units)
+    12
     """
     if judgements < 1:
         raise InputError(f"The number of judgements is {judgements}, but has to be at least 1.")
@@ -267,6 +281,17 @@ def apply(
     ------
     InputError
         If a sheet does not belong to this table and measure, contradicts itself, or too little was judged.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> sheet = softirr.audit.sample(table, "indel", judgements=12)
+    >>> judged = softirr.audit.Judgements("eve", {(unit.id, 1): "different" for unit in sheet.units})
+    >>> report = softirr.audit.apply(table, "indel", [judged])
+    >>> report.audit.judgements, report.coefficients["observed_agreement"].value < 0.2
+    (12, True)
     """
     read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
     ids = {unit: judgements.place((unit, pair)) for judgements in read for unit, pair in judgements.values}
@@ -285,6 +310,7 @@ def apply(
         permutations = 5 if frames.answers.scorer.cheap else 2
         chance = chances.permutation(frames.design.ratings, frames.answers, permutations=permutations, seed=seed)
     audited = estimate(frames.design, judged.units, draws, chance)
+    plain = replace(plain, warnings=(*plain.warnings, _PLAIN_PARTS))
     options = plain.options | {"chance": "audit", "permutations": permutations, "target_error": None, "sorting": None}
     return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids))
 

@@ -96,6 +96,11 @@ def measure(name: str, **options: Any) -> Measure:
     ------
     InputError
         If the name or an option is not known, or the model cannot be used.
+
+    Examples
+    --------
+    >>> measure("indel").score([("fever", "fevers"), ("fever", "fever")]).round(2).tolist()
+    [0.91, 1.0]
     """
     family_name, colon, model = name.partition(":")
     family = _FAMILIES.get(family_name)

@@ -207,6 +207,21 @@ def calibrate(
         Seed of the cross-validation's folds.
     cache, progress
         As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    CalibrationReport
+
+    Raises
+    ------
+    InputError
+        If there are too few pairs, or the file can't be used.
+
+    Examples
+    --------
+    >>> pairs = tuple((f"finding {i}", f"finding {i}s") for i in range(6)) + tuple((f"rash {i}", f"cough {i}") for i in range(6))
+    >>> calibrate(JudgedPairs(pairs, (1.0,) * 6 + (0.0,) * 6), "indel").pairs
+    12
     """
     given = source if isinstance(source, JudgedPairs) else read_pairs(source)
     made = measure_by_name(measure) if isinstance(measure, str) else measure

@@ -168,7 +168,26 @@ class Calibration:
 
 
 def load_calibration(path: str | os.PathLike[str]) -> Calibration:
-    """Read a calibration from the JSON file that :meth:`Calibration.save` wrote."""
+    """Read a calibration from the JSON file that :meth:`Calibration.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is no calibration.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> made = fit([0.1, 0.2, 0.8, 0.9] * 5, [0, 0, 1, 1] * 5, measure="indel")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made.save(f"{folder}/calibration.json")
+    ...     load_calibration(f"{folder}/calibration.json") == made
+    True
+    """
     name, text = contents(path)
     try:
         return Calibration.from_dict(json.loads(text))

@@ -229,6 +229,13 @@ def corrected(
     ------
     InputError
         If the calibration was fitted with another measure.
+
+    Examples
+    --------
+    >>> from softirr.measures import measure
+    >>> told = corrected(measure("indel"), decided={("fever", "pyrexia"): True})
+    >>> told.score([("pyrexia", "fever")]).tolist()
+    [1.0]
     """
     if calibration is not None and calibration.measure and calibration.measure != measure.name:
         raise InputError(f"The calibration was made for the measure {calibration.measure}, not for {measure.name}.")

@@ -240,7 +240,22 @@ def item_agreement(
 ) -> tuple[ItemAgreement, ...]:
     """Agreement and matches of each item alone, without chance: what has to be computed anew when an item changes.
 
-    Parameters as for :func:`agreement`.
+    Parameters
+    ----------
+    table, measure, assignment, cache, progress
+        As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    tuple of ItemAgreement
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> [item.agreement and round(item.agreement, 2) for item in softirr.item_agreement(table, "indel")]
+    [0.91, None]
     """
     _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure

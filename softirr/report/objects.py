@@ -17,7 +17,20 @@ from softirr.tables.table import Excluded
 
 @dataclass(frozen=True)
 class RaterPairAgreement:
-    """Agreement of two raters over the items both answered."""
+    """Agreement of two raters over the items both answered.
+
+    Attributes
+    ----------
+    raters : (str, str)
+    n_items : int
+        Items that both answered.
+    observed_agreement : Coefficient
+        Mean equivalence of their answers.
+    expected_agreement : float
+        Their agreement by chance.
+    cohen_kappa, sigma : Coefficient
+        Of these two raters.
+    """
 
     raters: tuple[str, str]
     n_items: int
@@ -41,7 +54,21 @@ class RaterPairAgreement:
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """Agreement of one rater with all others."""
+    """Agreement of one rater with all others.
+
+    Attributes
+    ----------
+    id : str
+        The rater.
+    n_items : int
+        Items that this rater answered.
+    agreement : Coefficient
+        Mean equivalence with the other raters' answers.
+    cohen_kappa : Coefficient
+        Mean of Cohen's kappa over this rater's pairs.
+    sigma : Coefficient
+        Of this rater's pairs of answers.
+    """
 
     id: str
     n_items: int
@@ -111,7 +138,21 @@ class ItemAgreement:
 
 @dataclass(frozen=True)
 class Expected:
-    """Agreement by chance; the values are None where the coefficient is not defined."""
+    """Agreement by chance; the values are None where the coefficient is not defined.
+
+    Attributes
+    ----------
+    cohen : float or None
+        Mean over the rater pairs.
+    fleiss, krippendorff : float or None
+        Of pooled answers, drawn with and without replacement.
+    method : str
+        ``exact``, ``permutation``, ``stratified`` or ``audit``.
+    standard_error : float
+        What sampling pairs for chance adds; 0 for ``exact``.
+    pairs_scored : int
+        Pairs of different answers that were scored for it.
+    """
 
     cohen: float | None
     fleiss: float | None

@@ -114,7 +114,7 @@ def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterat
 
 
 def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
-    """Read a judged sheet of the audit.
+    r"""Read a judged sheet of the audit.
 
     Parameters
     ----------
@@ -127,6 +127,12 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
     ------
     InputError
         Says the file and the line.
+
+    Examples
+    --------
+    >>> file = io.StringIO("unit,pair,text_a,text_b,judgement\n0-a-b,1,fever,pyrexia,same\n")
+    >>> read_sheet(file, judge="eve").values
+    {('0-a-b', 1): 'same'}
     """
     name, found = rows(source, HEADER, "sheet of audit sample")
     values: dict[tuple[str, int], str] = {}

@@ -66,7 +66,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Excluded:
-    """An answer that counts for nothing, and why."""
+    """An answer that does not count, and why.
+
+    Attributes
+    ----------
+    item, rater : str
+        Of the answer; the rater is empty where none is named.
+    reason : str
+        For example ``skipped``.
+    """
 
     item: str
     rater: str

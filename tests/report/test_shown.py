@@ -63,6 +63,7 @@ class TestShown:
         found = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
         assert "Audited by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
         assert found.to_frame().loc["sigma", "undefined"] == "the audit does not cover it"
+        assert "Raters, rater pairs and items are scored by the measure alone" in found.to_dict()["warnings"][-1]
         made = found.to_dict()["provenance"]
         assert (made["seed"], made["options"]["chance"], made["options"]["permutations"]) == (3, "audit", 5)
 
