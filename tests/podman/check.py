@@ -139,6 +139,7 @@ class Check:
                 "annotations": [
                     {"completed_by": people.get(name, me), "result": textarea(texts)}
                     for name, texts in narrative.answers.items()
+                    if texts is not None  # has not seen this one
                 ],
             }
             for narrative in data.narratives()
@@ -167,8 +168,8 @@ class Check:
         return {p["task"]: p["score"] for p in found if p["model_version"] == "agreement" and p["score"] is not None}
 
     def scored(self) -> None:
-        tasks = len(data.narratives())
-        eventually("every task has its score", lambda: len(self.scores()) == tasks)
+        tasks = sum(sum(texts is not None for texts in each.answers.values()) > 1 for each in data.narratives())
+        eventually(f"the {tasks} tasks with two answers or more have their score", lambda: len(self.scores()) == tasks)
 
     def audit(self) -> None:
         """Draws an audit on the report page's interface, judges it by the demo's key, and waits for the corrected coefficient."""
@@ -240,8 +241,8 @@ class Check:
             found,
         )
         for service in ("softirr", "db", "redis"):
-            status, _ = self.compose.status("exec", "-T", service, "sh", "-c", "touch /usr/x")
-            seen(f"the root of {service} is read-only", status != 0)
+            status, _ = self.compose.status("exec", "-T", service, "grep", "-E", "^[^ ]+ / [^ ]+ ro,", "/proc/mounts")
+            seen(f"the root of {service} is read-only", status == 0)
         said = self.compose.run("exec", "-T", "redis", "redis-cli", "ping", check=False)
         seen("Redis asks for its password", "NOAUTH" in said)
         listed = self.compose.run("exec", "-T", "redis", "sh", "-c", "cat /proc/[0-9]*/cmdline")
