@@ -137,7 +137,7 @@ class AuditSummary:
 
 @dataclass(frozen=True, repr=False)
 class AuditReport:
-    """An agreement report with audited coefficients; raters, rater pairs and items are still the measure's.
+    """An agreement report with audited coefficients; its raters, rater pairs and items are not audited.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""Running transformers fast: finding models, tokenising once, packing by token budget, devices and number formats."""
+"""Fast inference with transformers: finding models, tokenizing once, packing by token budget, devices and number formats."""

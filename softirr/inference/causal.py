@@ -1,4 +1,4 @@
-"""A chat model of a folder, run with transformers: odds of yes against no, and greedy answers."""
+"""A local chat model run with transformers: odds of yes against no, and greedy answers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from softirr.provenance import Provenance
 
 _BUDGET = {"cpu": 2048, "cuda": 32_768}
 _LONGEST_ANSWER = 48
-"""Tokens a written answer may have: a JSON object with one number needs about ten."""
+"""Most tokens of a written answer: a JSON object with one number needs about ten."""
 
 
 class CausalModel:
     """A causal language model with its tokenizer.
 
-    Prompts go through the chat template with thinking switched off; for odds, the answer slot is begun with `prefill`, so that the next token
-    is the answer. Tokenizers without a template get the bare prompt.
+    Prompts use the chat template with thinking disabled; for odds, the answer starts with `prefill`, so that the next token is the answer.
+    Tokenizers without a template get the prompt alone.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class CausalModel:
     precision
         ``float32``, ``bfloat16`` or ``auto``: bfloat16 on a GPU, else float32.
     prefill
-        How the answer begins before its yes or no.
+        Start of the answer before its yes or no.
     token_budget
         Tokens of a batch.
 
@@ -71,7 +71,7 @@ class CausalModel:
 
     @property
     def key(self) -> str:
-        """Content of the model, number format and how the answer begins."""
+        """Content of the model, number format and start of the answer."""
         return f"{self._sha256} {self._precision} {self._prefill!r}"
 
     def describe(self) -> Provenance:
@@ -125,7 +125,7 @@ class CausalModel:
         return int(next(token for token in tokens if token is not None))
 
     def _chat(self, prompt: str) -> str:
-        """The prompt as the model expects it; control tokens in annotations are taken apart, so that no text can end its own turn."""
+        """The prompt as the model expects it; control tokens in annotations are split, so that no text can end the user's message."""
         for token in self._special:
             if token in prompt:
                 prompt = prompt.replace(token, f"{token[0]} {token[1:]}")

@@ -1,4 +1,4 @@
-"""A sequence classifier on one device: directed pairs in, logits out, as fast as the device allows."""
+"""A sequence classifier on one device, which computes the logits of directed pairs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limi
 from softirr.provenance import Progress
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
-"""Tokens of a batch: on a processor what keeps activations in the cache, on a GPU what keeps it busy."""
+"""Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2}
-"""How far the packed pass may move a probability away from the padded one in float32 before it is not used."""
+"""Largest difference of a probability between the packed and the padded pass in float32."""
 _AUTO_BOUND = 0.0075
-"""How far ``auto`` lets a faster number format move the probability of any check pair: less than what is promised for all pairs."""
+"""Largest change of a check pair's probability that ``auto`` accepts from a faster format; stricter than the limit stated for all pairs."""
 _INT8_BOUND = 0.01
-"""How far int8 may move them when it is asked for by name."""
+"""Largest change that is accepted from int8 when it is requested by name."""
 _CHECK = (
     "heart attack",
     "myocardial infarction",
@@ -42,12 +42,12 @@ _CHECK = (
     "The committee agreed on the budget.",
     "Nobody agreed on anything, least of all on the budget.",
 )
-"""Texts all of whose pairs are run in float32 and in a faster format when a model is loaded."""
+"""Check texts: when a model is loaded, all their pairs are run in float32 and in a faster format."""
 
 
 @dataclass(frozen=True)
 class ClassifierOptions:
-    """How to run a classifier.
+    """Options for running a classifier.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def pick_device(device: str) -> torch.device:
 
 
 class PairClassifier:
-    """A transformers sequence classifier of a folder.
+    """A transformers sequence classifier loaded from a folder.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ class PairClassifier:
     ) -> Outputs:
         """Logits of the directed pairs (texts[left[k]], texts[right[k]]).
 
-        Each text is tokenised once. Pairs go through in batches of like lengths; a batch that does not fit the memory is halved, and the
-        budget with it.
+        Each text is tokenized once. Pairs run in batches of similar lengths; where a batch does not fit into memory, it and the token budget
+        are halved.
         """
         if not len(left):
             return Outputs(np.zeros((0, self.n_labels), dtype=np.float32), np.zeros(0, dtype=bool))
@@ -163,10 +163,10 @@ class PairClassifier:
         return Outputs(logits, truncated)
 
     def close(self) -> None:
-        """Nothing to let go of: the classifier runs in this process."""
+        """Do nothing: the classifier runs in this process."""
 
     def _batches(self, lengths: NDArray[np.int64], order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Places of pairs, longest first, as many as the budget of the moment takes."""
+        """Indices of pairs, longest first, in batches that fit the current token budget."""
         start = 0
         while start < len(order):
             size = max(1, self.token_budget // int(lengths[order[start]]))
@@ -181,7 +181,7 @@ class PairClassifier:
         lengths: NDArray[np.int64],
         order: NDArray[np.int64],
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """One batch a thread: threads that do not wait for each other inside every matrix product."""
+        """Run one batch per thread, so that threads do not wait for each other inside every matrix product."""
 
         def work(where: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
             try:
@@ -220,11 +220,11 @@ class PairClassifier:
                         finished, running = wait(running, return_when=FIRST_COMPLETED)
                         for future in finished:
                             yield from self._settled(future, pool, work, running)
-                except BaseException:  # an interrupted run does not work off what waits
+                except BaseException:  # an interrupted run drops pending batches
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         finally:
-            # set_num_threads in a worker also changes what threads made later start with
+            # set_num_threads in a worker also changes the default of later threads
             torch.set_num_threads(before)
             if self.token_budget == min(budget, share):
                 self.token_budget = budget
@@ -246,7 +246,7 @@ class PairClassifier:
         lengths: NDArray[np.int64],
         order: NDArray[np.int64],
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """The next batch is packed while the GPU works; results are fetched one batch late, so that the GPU never waits."""
+        """Pack the next batch while the GPU computes; results are fetched one batch later, so that the GPU never waits."""
         batches = self._batches(lengths, order)
         again: list[NDArray[np.int64]] = []
 
@@ -286,7 +286,7 @@ class PairClassifier:
                 yield late[0], late[1].numpy()
 
     def _halves(self, where: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """A batch that did not fit, in two; the budget is halved for all that follow."""
+        """Split a batch that did not fit into two, and halve the token budget of all later batches."""
         if len(where) == 1:
             raise SoftirrError(
                 "There is not enough memory for a single pair; use a smaller model or a smaller max_length."
@@ -295,7 +295,7 @@ class PairClassifier:
         return [where[: len(where) // 2], where[len(where) // 2 :]]
 
     def _choose(self, model: Any, precision: str) -> tuple[str, Forward]:
-        """Number format and forward pass: the fast ones only where the check pairs say that they are right."""
+        """Number format and forward pass; fast ones are used only where the check pairs confirm their accuracy."""
         model = model.to(self.device)
         check = self._check_batch()
         with torch.inference_mode():
@@ -343,7 +343,7 @@ class PairClassifier:
                 if _moved(packed(check), exact) <= _TOLERANCE[precision]:
                     return packed
             except (RuntimeError, AttributeError, KeyError):
-                # a variant of the architecture, or a device without the packed attention: the plain pass is always right
+                # a variant of the architecture, or a device without the packed attention: the padded pass always works
                 return plain
         return plain
 

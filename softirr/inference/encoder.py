@@ -1,7 +1,7 @@
-"""Sentence-transformers models through plain transformers: texts in, one unit vector each out.
+"""Text embedding with sentence-transformers models, run with transformers alone.
 
-Read are ``modules.json`` with its pooling and dense modules, ``sentence_bert_config.json`` (length limit) and
-``config_sentence_transformers.json`` (prompts). A folder without ``modules.json`` is a plain encoder: mean pooling, as sentence-transformers does.
+The encoder reads ``modules.json`` with its pooling and dense modules, ``sentence_bert_config.json`` (length limit) and
+``config_sentence_transformers.json`` (prompts). Without ``modules.json`` it uses mean pooling, as sentence-transformers does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class TextEncoder:
-    """A text embedding model of a folder.
+    """A text embedding model loaded from a folder.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class TextEncoder:
     Raises
     ------
     InputError
-        If the folder holds no such model, or one with modules that are not known here.
+        If the folder holds no such model, or one with unsupported modules.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class TextEncoder:
         self.prompt = self._find_prompt(folder, prompt, prompt_name)
         self._prompt_tokens = 0
         if self.prompt and not self._include_prompt:
-            # the prompt's tokens with the special ones before it, without the one behind it
+            # the prompt's tokens with the special tokens before it, without the one after it
             self._prompt_tokens = max(len(self._tokenizer(self.prompt)["input_ids"]) - 1, 0)
         self._budget = _BUDGET.get(self.device.type, 4096)
 
@@ -162,7 +162,7 @@ class TextEncoder:
     def _add(self, folder: Path, module: dict[str, Any]) -> None:
         kind, path = _kind(module), folder / module["path"]
         if kind in ("Transformer", "Normalize"):
-            return  # vectors are always made unit vectors: a cosine is the same with and without
+            return  # vectors are always normalized
         config = (_read(path / "config.json") or {}) if module["path"] else {}
         if kind == "Pooling":
             mode = config.get("pooling_mode") or [name for key, name in _LEGACY.items() if config.get(key)] or "mean"

@@ -1,4 +1,4 @@
-"""Where a classifier runs: in this process, in one process a GPU, or on a Ray cluster; the same classifier everywhere."""
+"""Engines that run a classifier: in this process, in one process per GPU, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
 
 
 def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, workers: int | None) -> Engine:
-    """The classifier of a folder on the engine of a name.
+    """Open the classifier in a folder on the named engine.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, worker
 
 @dataclass(frozen=True)
 class About:
-    """What a worker tells about its classifier."""
+    """Properties of a worker's classifier."""
 
     n_labels: int
     id2label: dict[int, str]
@@ -86,7 +86,7 @@ class Worker:
         self._classifier = PairClassifier(folder, options)
 
     def about(self) -> About:
-        """What the model of this process is."""
+        """Properties of this process's classifier."""
         c = self._classifier
         return About(c.n_labels, c.id2label, c.precision, c.max_length, c.device_name)
 
@@ -96,7 +96,7 @@ class Worker:
 
 
 class ShardedEngine(ABC):
-    """Shares of a job handed out to workers as they become free; one number format for all of them."""
+    """Engine that distributes shares of a job to idle workers, which all use one number format."""
 
     def __init__(self, abouts: Sequence[About]) -> None:
         first = abouts[0]
@@ -106,7 +106,7 @@ class ShardedEngine(ABC):
             self._admit(about)
 
     def _admit(self, about: About) -> None:
-        """Notes a worker that takes shares from now on."""
+        """Register a worker, which gets shares from now on."""
         if about.precision != self.precision:
             raise InputError("The workers chose different number formats; name one with the option precision.")
         names = [*self.device_name.split(", "), about.device_name] if self.device_name else [about.device_name]
@@ -119,7 +119,7 @@ class ShardedEngine(ABC):
 
     @property
     def batch(self) -> int:
-        """Directed pairs that keep every worker busy for a while: what to ask for at once."""
+        """Directed pairs to request at once, enough to keep every worker busy."""
         return 4 * self.workers * _SHARE
 
     def run(
@@ -144,20 +144,20 @@ class ShardedEngine(ABC):
     def stream(
         self, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        """Outputs of parts of the job as they come, each with the places that it belongs to.
+        """Outputs of parts of the job as they finish, each with its indices into the job.
 
-        Places 2k and 2k + 1 come together and in this order if their pairs have the same two texts.
+        Indices 2k and 2k + 1 are in one part and in this order if their pairs have the same two texts.
         """
         return self._map(_shares(texts, left, right))
 
     @abstractmethod
     def _map(self, shares: Iterator[Share]) -> Iterator[tuple[NDArray[np.int64], Outputs]]:
-        """Outputs of the shares with the places they belong to, as they come."""
+        """Outputs of the shares with their indices, as they finish."""
 
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A share of the comparisons, for one worker: their places in the whole, and what to compare."""
+    """A share of the comparisons for one worker: their indices in the job, and the texts to compare."""
 
     where: NDArray[np.int64]
     texts: list[str]
@@ -165,12 +165,12 @@ class Share:
     right: NDArray[np.int64]
 
     def __str__(self) -> str:
-        """What a message says about it: no text, since messages reach logs."""
+        """Description for messages, without texts because messages are logged."""
         return f"{len(self.where):,} comparisons of texts of up to {max(map(len, self.texts)):,} characters"
 
 
 def _shares(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> Iterator[Share]:
-    # pairs of like lengths together, the longest first: the last shares are the quick ones, and workers end together
+    # pairs of similar lengths together, the longest first: the last shares are quick, so all workers finish at about the same time
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     order = np.argsort(-(lengths[left] + lengths[right]), kind="stable")
     for start in range(0, len(order), _SHARE):
@@ -203,7 +203,7 @@ def _run(texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]
 
 
 class ProcessEngine(ShardedEngine):
-    """One process a device, so that tokenising and packing for one GPU never holds up another."""
+    """Engine with one process per device, so that tokenizing and packing for one GPU never delay another."""
 
     def __init__(self, folder: Path, options: Sequence[ClassifierOptions]) -> None:
         context = get_context("spawn")

@@ -1,7 +1,7 @@
-"""From packed pair inputs to logits: any transformers classifier on padded batches, BERT-like ones without padding.
+"""Forward passes from packed pair inputs to logits: any transformers classifier with padding, BERT-like ones without.
 
-:class:`PackedBert` computes what the transformers model computes (it is compared with it when it is made), with less work: no padding, one
-product for query, key and value, and in the last layer only what the classifier reads, the first token.
+:class:`PackedBert` computes the same as the transformers model (both are compared when it is made) with less work: no padding, one
+product for query, key and value, and in the last layer only the first token, which the classifier reads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from softirr.inference.tokens import Packed
 
 _SAFE = 60.0
-"""exp(60) times a thousand tokens is far inside float32, and so is exp(-60)."""
+"""Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
 
 
 class Forward(Protocol):
@@ -66,7 +66,7 @@ class PaddedForward:
 
 
 class PackedBert:
-    """BERT, RoBERTa and XLM-RoBERTa classifiers over tokens laid end to end.
+    """BERT, RoBERTa and XLM-RoBERTa classifiers over concatenated tokens, without padding.
 
     Parameters
     ----------
@@ -135,13 +135,13 @@ class PackedBert:
         return F.linear(x, self._out.weight, self._out.bias).float()
 
     def _rest(self, layer: _Layer, attended: Tensor, x: Tensor) -> Tensor:
-        """Everything of a layer behind its attention."""
+        """The part of a layer after its attention."""
         # sums in the number format of x; adding numbers of two formats would be several times slower
         x = F.layer_norm(layer.out(attended).to(x.dtype).add_(x), (self._width,), *layer.norm1, self._eps)
         return F.layer_norm(layer.down(layer.up(x)).to(x.dtype).add_(x), (self._width,), *layer.norm2, self._eps)
 
     def _attention(self, batch: Packed, groups: list[tuple[int, int]]) -> Callable[[Tensor], Tensor]:
-        """Self-attention of tokens laid end to end, from query, key and value side by side, shape (tokens, 3 width)."""
+        """Self-attention of concatenated tokens, from query, key and value side by side, shape (tokens, 3 width)."""
         if self._varlen is not None:
             ends = np.concatenate([[0], np.cumsum(batch.lengths)]).astype(np.int32)
             borders, longest = to_device(ends, self._device), int(batch.lengths.max())
@@ -177,8 +177,8 @@ class PackedBert:
     def _last_attention(self, x: Tensor, first: Tensor, groups: list[tuple[int, int]]) -> Tensor:
         """Attention of the first tokens alone, shape (pairs, width).
 
-        The key product moves to the query's side (its bias shifts all of a query's scores alike, which softmax does not see) and the value
-        product behind the weighted mean, so that both are done once a pair instead of once a token.
+        The key product is applied to the query (its bias adds a constant to a query's scores, which softmax ignores) and the value
+        product to the weighted mean, so that both are computed once per pair instead of once per token.
         """
         depth = self._width // self._heads
         query = F.linear(first, *self._query).view(-1, self._heads, depth).transpose(0, 1)
@@ -197,8 +197,8 @@ class PackedBert:
 def _softmax(scores: Tensor) -> Tensor:
     """Softmax over the last dimension; overwrites the scores.
 
-    On a processor torch's own takes ten times as long as all exponentials on rows as short as these. Without subtracting the largest score of
-    each row it gives the same, as long as no score is so large or so small that its exponential leaves the range of float32.
+    On a processor torch's softmax takes ten times as long as the exponentials on such short rows. This one does not subtract the largest
+    score of each row; the result is the same while every exponential is within the range of float32.
     """
     if scores.device.type != "cpu" or not len(scores):
         return torch.softmax(scores, dim=-1)
@@ -227,7 +227,7 @@ class Linear:
 class Bfloat16Linear:
     """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalisation) stays in float32, where rounding would add up.
 
-    The weights are laid out once as oneDNN's kernels read them, which PyTorch otherwise does in every product.
+    The weights are converted once to the layout of oneDNN's kernels, which PyTorch otherwise does in every product.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:

@@ -1,7 +1,7 @@
 """Linear layers with 8-bit weights and activations, for processors that multiply them fast (VNNI).
 
-Weights are rounded once, one scale an output; activations per token, one scale a row, so that what shares a batch with a pair does not
-decide how its numbers are rounded (one scale for the whole batch would).
+Weights are rounded once, with one scale per output. Activations have one scale per row, so that the rounding of a pair does not depend on
+the other pairs of its batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 _LEVELS = 127
 _ZERO = 128
-"""Activations are stored as 1 to 255 around this: oneDNN's fast kernels take unsigned ones."""
+"""Zero point of activations, stored as 1 to 255 because oneDNN's fast kernels take unsigned numbers."""
 
 
 def int8_is_fast() -> bool:

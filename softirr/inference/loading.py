@@ -1,4 +1,4 @@
-"""Loading a model with its tokenizer from a folder: quietly, and with one sentence and the next step where that fails."""
+"""Loading a model with its tokenizer from a folder, without progress bars and with clear errors."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _CLASSIFIES = ("ForSequenceClassification",)
 
 @dataclass(frozen=True)
 class Kind:
-    """What a measure needs.
+    """The kind of model that a measure needs.
 
     Attributes
     ----------
     auto
-        The class of transformers that loads it.
+        Class of transformers that loads it.
     heads
-        How the name of the model's own class ends; empty where every model serves.
+        Endings of the names of suitable model classes; empty where every model is suitable.
     what
-        What it is called.
+        Description in messages.
     """
 
     auto: str
@@ -81,7 +81,7 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
 
 
 def check_weights(folder: Path) -> None:
-    """Pickled weights can hold code that runs when they are loaded, so none are.
+    """Raise an InputError for pickled weights, which can run code when they are loaded.
 
     Raises
     ------
@@ -115,7 +115,7 @@ _PICKLED = re.compile(r"\.(bin|pt|pth|ckpt)$")
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the progress bars and reports of transformers: what matters is said in one sentence."""
+    """Suppress the progress bars and reports of transformers."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

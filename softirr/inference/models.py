@@ -1,4 +1,4 @@
-"""Finding a model by short name, hub name or folder, and the hash of what was found."""
+"""Finding a model by short name, hub name or folder, and hashing its content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softirr.errors import InputError
 
 @dataclass(frozen=True)
 class KnownModel:
-    """A model with a short name, its revision pinned so that the name means the same weights for everybody."""
+    """A model with a short name and a pinned revision, so that the name always means the same weights."""
 
     short: str
     family: str
@@ -69,9 +69,9 @@ class FoundModel:
     Attributes
     ----------
     name
-        What it is called in results: the hub name, or the folder as given.
+        Name in results: the hub name, or the folder as given.
     folder
-        Where its files lie.
+        Folder with its files.
     hub
         Its hub name when it came from the hub (only then its published label order can be trusted), else None.
     """
@@ -82,7 +82,7 @@ class FoundModel:
 
 
 def find_model(model: str, family: str) -> FoundModel:
-    """The model of a folder, a short name or a hub name; hub models are downloaded once, at their pinned revision.
+    """Find a model by folder, short name or hub name; hub models are downloaded once, at their pinned revision.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _download(hub: str, revision: str | None) -> Path:
     from huggingface_hub.utils import logging
 
     level = logging.get_verbosity()
-    # its repeated attempts are no news: what came of them is said in one sentence
+    # suppress messages about repeated attempts: the outcome is reported in one sentence
     logging.set_verbosity(logging.CRITICAL)
     try:
         folder = Path(snapshot_download(hub, revision=revision, allow_patterns=_ALLOWED))
@@ -159,9 +159,9 @@ def bundled_model() -> FoundModel:
 
 
 def content_hash(folder: Path) -> str:
-    """SHA-256 over what decides a model's scores: weights, configuration and tokenizer, by file name and content.
+    """SHA-256 of everything that determines a model's scores: weights, configuration and tokenizer, by file name and content.
 
-    Where safetensors and pickled weights lie side by side only the former count, as only they are loaded.
+    Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts)
     names = [path.relative_to(folder).as_posix() for path in files]

@@ -1,4 +1,4 @@
-"""One plan over a whole job: unique texts, unordered pairs of different texts once, both directions of each."""
+"""The plan of a job: unique texts, and each unordered pair of different texts once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softirr.text import normalise
 
 @dataclass(frozen=True, eq=False)
 class PairPlan:
-    """What has to be asked to score a list of pairs.
+    """The unique texts and pairs that a model has to score for a list of pairs.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class PairPlan:
     low, high : shape (m,)
         Unordered pairs of different texts as indices, low < high, each once.
     wanted : shape (n,)
-        For each pair of the list its place in low and high; -1 where both texts are the same.
+        For each pair of the list its index in low and high; -1 where both texts are the same.
     turned : shape (n,)
-        Where the list has the pair the other way round.
+        Whether the list has the pair in reverse order.
     """
 
     texts: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A classifier on a Ray cluster: a worker or a whole machine that is lost costs the share that it was working on, not the job."""
+"""A classifier on a Ray cluster: when a worker or machine is lost, only its current share is repeated."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from softirr.inference.engines import About, ShardedEngine, Share, Worker
 __all__ = ["RayEngine"]
 
 _TRIES = 3
-"""Workers that one share may end before it counts as the reason."""
+"""Workers that end during one share before the share counts as the cause."""
 _STARTS = 3
-"""Workers in a row that may fail to load the model before no further one is started."""
+"""Most consecutive workers that fail to load the model; then no further one is started."""
 _PATIENCE = 600.0
 """Seconds to wait for a worker when there is none: a cluster may be starting a machine."""
 _LOG = logging.getLogger("softirr")
@@ -51,7 +51,7 @@ class RayEngine(ShardedEngine):
     """
 
     def __init__(self, folder: Path, options: ClassifierOptions, workers: int | None) -> None:
-        # Ray reports its use to its makers unless told otherwise before it is imported.
+        # Ray sends usage statistics unless they are disabled before it is imported.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -72,7 +72,7 @@ class RayEngine(ShardedEngine):
             demand, self._options = {"num_cpus": threads}, replace(options, threads=threads)
         self._make = self._ray.remote(**demand, scheduling_strategy="SPREAD")(Worker).remote
         self._starting: dict[Any, Any] = {}
-        """Actors by the reference of what they tell about themselves once the model is loaded."""
+        """Starting actors, by the reference of their `About` that is ready once the model is loaded."""
         self._ready: list[_Actor] = []
         self._failed_starts = 0
         try:
@@ -85,11 +85,11 @@ class RayEngine(ShardedEngine):
 
     @property
     def workers(self) -> int:
-        """Number of workers that are wanted; while one is being replaced fewer are at work."""
+        """Number of requested workers; fewer are at work while one is being replaced."""
         return self._count
 
     def close(self) -> None:
-        """Ends the actors; the cluster stays."""
+        """Stop the actors; the cluster keeps running."""
         for actor in [*self._starting.values(), *(each.handle for each in self._ready)]:
             self._end(actor)
         self._starting.clear()
@@ -108,7 +108,7 @@ class RayEngine(ShardedEngine):
             pass  # it has ended already
 
     def _first(self) -> About:
-        """What the first worker that has loaded the model tells."""
+        """`About` of the first worker that has loaded the model."""
         end = time.monotonic() + _PATIENCE
         while True:
             references = self._wait(list(self._starting), end)
@@ -118,7 +118,7 @@ class RayEngine(ShardedEngine):
                     return about
 
     def _started(self, reference: Any) -> About | None:
-        """Takes a worker in that has loaded the model; None, and another one is started, where it could not."""
+        """Register a worker that has loaded the model; where it failed, start another one and return None."""
         actor = self._starting.pop(reference)
         try:
             about: About = self._ray.get(reference)
@@ -147,7 +147,7 @@ class RayEngine(ShardedEngine):
         self._start()
 
     def _wait(self, references: list[Any], end: float) -> list[Any]:
-        """Which references are ready; SoftirrError where there is nothing to wait for, or for too long."""
+        """Ready references; a SoftirrError where there are none to wait for, or after the time limit."""
         if references:
             found, _ = self._ray.wait(references, num_returns=1, timeout=max(0.0, end - time.monotonic()))
             if found:
@@ -188,7 +188,7 @@ class RayEngine(ShardedEngine):
                     if outputs is not None:
                         yield outputs
         finally:
-            # A caller that stops early leaves nothing behind for the next job.
+            # Where the caller stops early, cancel the tasks that are left.
             for actor in self._ready:
                 for reference in actor.running:
                     self._ray.cancel(reference)
@@ -200,7 +200,7 @@ class RayEngine(ShardedEngine):
             )
 
     def _wait_any(self, references: list[Any], end: float) -> list[Any]:
-        """As `_wait`, without an end where workers are at work."""
+        """As `_wait`, without a time limit while workers are at work."""
         if end == float("inf"):
             found, _ = self._ray.wait(references, num_returns=1)
             return list(found)
@@ -209,11 +209,11 @@ class RayEngine(ShardedEngine):
     def _result(
         self, actor: _Actor, reference: Any, waiting: deque[_Task], given_up: list[_Task]
     ) -> tuple[NDArray[np.int64], Outputs] | None:
-        """What a worker gave; None where it was lost, with its tasks put back."""
+        """Result of a worker; None where it was lost, after its tasks are queued again."""
         task = actor.running[reference]
         try:
             outputs: Outputs = self._ray.get(reference)
-        except self._ray.exceptions.RayTaskError as error:  # the worker lives, and says what went wrong
+        except self._ray.exceptions.RayTaskError as error:  # the worker is alive and reports its error
             cause = error.cause
             if isinstance(cause, SoftirrError):
                 raise cause from None

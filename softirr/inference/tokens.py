@@ -1,7 +1,7 @@
-"""Each text tokenised once, pair inputs put together from the kept ids.
+"""Tokenization of each text once, and pair inputs assembled from the stored ids.
 
-How a tokenizer joins two texts (special tokens before, between and behind, token types) is read off its own pair encodings, and what is put
-together is compared with them; a tokenizer that joins in another way is asked pair by pair instead.
+How a tokenizer joins two texts (special tokens before, between and after them, token types) is derived from its pair encodings, and
+assembled pairs are compared with these; a tokenizer that joins in another way encodes every pair itself.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PROBES = (
 _NO_LIMIT = 1_000_000
 """Tokenizers without a limit of their own report a huge number."""
 _CHARACTERS_PER_TOKEN = 16
-"""More than tokens usually have: a text is tokenised this far at first, since tokenising 2 MB takes seconds."""
+"""Characters per token, more than usual: only so much of a text is tokenized at first, because tokenizing 2 MB takes seconds."""
 _EDGE = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Pair inputs laid end to end, nothing padded.
+    """Concatenated pair inputs without padding.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ class PairTokens:
         return len(self._template.before) + len(self._template.between) + len(self._template.behind)
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Tokenises the texts not seen so far; of a text that is far too long, only a beginning that is still longer than a pair may be."""
+        """Tokenize new texts; of a very long text only a start that is still longer than the longest pair."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._ids]
         characters = _CHARACTERS_PER_TOKEN * self.max_length
         if getattr(self._tokenizer, "truncation_side", "right") == "left":  # it needs the end of the text
             characters = max((len(text) for text in unseen), default=0)
         while unseen:
             encoded = self._encode([text[:characters] for text in unseen])
-            # the end of a part may be tokenised otherwise than within the whole
+            # the end of a part may be tokenized differently from the same place in the whole text
             enough = [
                 len(text) <= characters or len(ids) > self.max_length + _EDGE
                 for text, ids in zip(unseen, encoded, strict=True)
@@ -118,7 +118,7 @@ class PairTokens:
         return list(encoded["input_ids"]), list(encoded.get("token_type_ids") or [0] * len(encoded["input_ids"]))
 
     def _read_template(self) -> _Template | None:
-        """The tokenizer's way to join two texts; None where its own encodings do not follow one."""
+        """The tokenizer's template for two texts; None where its encodings do not follow one."""
         full = self._tokenizer(*_PROBES[1], return_token_type_ids=True)
         ids = list(full["input_ids"])
         types = list(full.get("token_type_ids") or [0] * len(ids))
@@ -218,10 +218,10 @@ class TokenTable:
 def longest_first(
     left: NDArray[np.int64], right: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lengths of both texts when together they may hold `room` tokens: the longer loses tokens until both are alike.
+    """Lengths of both texts after cutting them to `room` tokens in total: the longer text loses tokens until both are equally long.
 
-    An odd token of room goes where the ``longest_first`` rule of the tokenizers library leaves it: to the longer text, to the second of two
-    of the same length.
+    An odd remaining token goes to the same text as in the ``longest_first`` rule of the tokenizers library: to the longer one, or to the
+    second of two of the same length.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def length_limit(tokenizer: Any, config: Any) -> int:
     limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
     positions = getattr(config, "max_position_embeddings", None)
     if positions and getattr(config, "position_biased_input", True):
-        # these count positions from behind the padding index
+        # these models count positions from after the padding index
         offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
         limits.append(positions - offset)
     return min(limits) if limits else 512

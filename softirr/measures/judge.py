@@ -36,28 +36,28 @@ _NUMBER = re.compile(r'["\']?probability["\']?\s*[:=]\s*["\']?([+-]?(?:\d+\.?\d*
 
 
 class LanguageModel(Protocol):
-    """A chat model, in this process or behind a server."""
+    """A chat model in this process or on a server."""
 
     @property
     def key(self) -> str:
-        """What its answers depend on besides the prompt."""
+        """Everything besides the prompt that its answers depend on."""
         ...
 
     def describe(self) -> Provenance:
-        """Name, hash, device and number format; the measure's name is left to the caller."""
+        """Name, hash, device and number format; the caller adds the measure's name."""
         ...
 
     def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
-        """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither. `done` is told how many prompts are through."""
+        """l_yes - l_no of each prompt's answer, shape (n,); nan where the answer is neither. `done` gets the number of finished prompts."""
         ...
 
     def write(self, prompts: Sequence[str], done: Callable[[int], None]) -> list[str]:
-        """The answer to each prompt, greedily."""
+        """The greedily decoded answer to each prompt."""
         ...
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
-    """The judge of a name and a model.
+    """Make the judge with a name and a model.
 
     Parameters
     ----------
@@ -104,15 +104,15 @@ class Judge:
     Parameters
     ----------
     name
-        What the measure was asked for by.
+        The name that the measure was requested by.
     model
-        Who answers.
+        The language model that answers.
     verbalised
-        Whether the model writes the probability, instead of its odds of yes against no being read.
+        Whether the model writes the probability; otherwise its odds of yes against no are used.
     """
 
     chunk = 256
-    """Pairs after which a :class:`softirr.measures.pairs.PairScorer` keeps what is scored: an interrupted run loses minutes, not hours."""
+    """Pairs after which a :class:`softirr.measures.pairs.PairScorer` stores the scores, so that an interrupted run loses little work."""
 
     def __init__(self, name: str, model: LanguageModel, *, verbalised: bool) -> None:
         self._name, self._model, self._verbalised = name, model, verbalised
@@ -120,7 +120,7 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """The name the measure was asked for by, without credentials."""
+        """The name that the measure was requested by, without credentials."""
         return re.sub(r"//[^/@]*@", "//", self._name)
 
     @property
@@ -200,12 +200,12 @@ def read_probability(answer: str) -> float:
     values = []
     for number, percent in _NUMBER.findall(answer):
         values.append(float(number) / (100 if percent else 1))
-    # several different statements are none
+    # several different statements count as no statement
     if len(set(values)) != 1 or not math.isfinite(values[0]) or not 0 <= values[0] <= 1:
         return math.nan
     return values[0]
 
 
 def _quoted(text: str) -> str:
-    """In quotes, with those inside escaped: where a text ends is never in doubt."""
+    """The text in quotes, with inner quotes escaped, so that its end is unambiguous."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Which output of an entailment model means what: models differ, many have no names, and a wrong guess turns every score round.
+"""The meaning of each output of an entailment model: models differ, many have no label names, and a wrong order inverts every score.
 
-Asked in this order: what the caller says, the pinned table of known hub models, the names in the configuration, the model's own behaviour on
-fixed texts. Names that the model's behaviour clearly contradicts are refused, as is a model that nothing tells about.
+The order is taken from the first of: the caller, the pinned table of known hub models, the names in the configuration, the model's behavior
+on fixed texts. Names that the model's behavior clearly contradicts are an error, and so is a model with an unknown order.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ UNRELATED = (
     ("The shop is open today.", "The owner speaks Italian."),
 )
 _MOST, _FEW = 10, 3
-"""Of twelve: how many answers have to agree, and how many may not, before behaviour counts as clear."""
+"""Of twelve answers: fewest that agree and most that disagree for clear behavior."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
 
 
 def letter_of(name: str) -> str:
-    """e, n, c or o for a label's name; ? where it says nothing."""
+    """e, n, c or o for a label's name; ? where the name has no known meaning."""
     plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
     if re.match(r"(not|non|no|un) ?entail", plain):
         return "o"
@@ -153,7 +153,7 @@ def resolve(
     logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
     where: str,
 ) -> LabelOrder:
-    """The order of a model's outputs from the pinned table, the names or the model's behaviour.
+    """Find the order of a model's outputs from the pinned table, the names or the model's behavior.
 
     Parameters
     ----------
@@ -164,12 +164,12 @@ def resolve(
     logits
         Logits of directed pairs, shape (n, n_labels).
     where
-        What to call the model in a message.
+        Name of the model in messages.
 
     Raises
     ------
     InputError
-        If nothing tells, or the model's behaviour contradicts the names.
+        If the order can't be found, or the model's behavior contradicts the names.
     """
     if n_labels < 2:
         raise InputError(

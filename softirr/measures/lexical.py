@@ -1,6 +1,6 @@
 """Measures on the letters and words of the texts: exact, Jaccard, MASI, Levenshtein, Indel, LCS (Wullschleger et al. 2026).
 
-They need no model and fill blocks at tens of millions of pairs a second. The edit distances are RapidFuzz's, counted in Unicode
+They need no model and score blocks at tens of millions of pairs per second. The edit distances are RapidFuzz's, counted in Unicode
 characters.
 """
 
@@ -23,9 +23,9 @@ from softirr.provenance import Provenance
 from softirr.text import normalise
 
 _SCORERS: dict[str, Any] = {
-    "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|), Eq. norm_esim
-    "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|), Eq. indel
-    "lcs": LCSseq.normalized_similarity,  # |LCS| / max(|a|, |b|), Eq. lcs
+    "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|)
+    "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|)
+    "lcs": LCSseq.normalized_similarity,  # |LCS| / max(|a|, |b|)
 }
 
 LONGEST = 20_000
@@ -176,10 +176,10 @@ class _ExactIndex:
 
 
 class _Separators(dict[int, int | None]):
-    """Translation table, filled as characters are met: what parts words becomes a space."""
+    """Translation table, filled on demand, that replaces characters between words by spaces."""
 
     def __missing__(self, code: int) -> int | None:
-        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) make words; the rest parts them
+        # letters, marks (vowel signs, accents), numbers and symbols (+, <, °) form words; other characters separate them
         self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
         return self[code]
 
@@ -187,8 +187,8 @@ class _Separators(dict[int, int | None]):
 def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
     """The set of a text's words: runs of letters, marks, digits and symbols, case-folded unless told otherwise.
 
-    White space and punctuation part words. A text of nothing but punctuation is the set of its white-space parts, so that ``?`` and ``!``
-    differ and only the empty text has no words. Scripts without spaces are one word a run.
+    White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so that ``?`` and ``!``
+    differ and only the empty text has no words. In scripts without spaces each run of letters is one word.
     """
     return _tokens(text, casefold, _Separators())
 

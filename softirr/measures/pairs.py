@@ -1,4 +1,4 @@
-"""From unique texts and wanted pairs to scores: nothing is scored twice, nothing depends on the order in which it is asked."""
+"""Scoring of pairs of unique texts: no pair is scored twice, and scores do not depend on the order of requests."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class PairScorer:
     Parameters
     ----------
     measure
-        What scores. Of an :class:`AdjustedMeasure` that is not cheap, what lies below it is asked and kept, so that another calibration of the
-        same model finds its scores again.
+        The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that another calibration of
+        the same model reuses them.
     texts
         The texts that indices point into; texts that are the same after normalising are one text.
     cache
-        A store that outlives this scorer; only measures with a ``cache_key`` (models) use it.
+        A persistent store of scores; only measures with a ``cache_key`` (models) use it.
     progress
-        Called with (pairs done, pairs in all) while a measure that is not cheap works on one call.
+        Called with (pairs done, total pairs) during a call of a measure that is not cheap.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class PairScorer:
         self._adjust = adjusted.adjust if adjusted is not None else None
         self._source: Measure = adjusted.raw if adjusted is not None else measure
         self.pairs_scored = 0
-        """Unordered pairs of different texts the measure was asked for; blocks count every cell off the diagonal once."""
+        """Number of unordered pairs of different texts that the measure scored; blocks count every off-diagonal cell once."""
         normalised = [normalise(text) for text in texts]
         self._texts = sorted(set(normalised))
         numbers = {text: number for number, text in enumerate(self._texts)}
@@ -141,7 +141,7 @@ class PairScorer:
         return self._index
 
     def _directions(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Both directions, shape (n, 2), of canonical ids; a symmetric measure fills both columns alike."""
+        """Both directions, shape (n, 2), of canonical ids; equal columns for a symmetric measure."""
         result = np.ones((len(a), 2), dtype=np.float64)
         differ = np.flatnonzero(a != b)
         if not len(differ):
@@ -166,10 +166,10 @@ class PairScorer:
         return result
 
     def _resolve(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Scores of pairs that this scorer does not know yet: from the cache, else from the measure, in chunks kept as they come."""
+        """Scores of new pairs from the cache, else from the measure in chunks, each stored when it is done."""
         values = np.zeros((len(keys), 2), dtype=np.float64)
         low, high = np.divmod(keys, len(self._texts))
-        # a text's length decides the cost of its pairs: chunks of like lengths, the longest first, so that trouble shows early
+        # chunks of similar text lengths, because length determines cost; the longest first, so that memory runs out early if at all
         lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:
@@ -209,7 +209,7 @@ class PairScorer:
     def _ask(
         self, low: NDArray[np.int64], high: NDArray[np.int64], done: int, total: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
-        """The measure's own scores as they come: places, scores, shape (n, 2), and which are worth keeping (an unreadable answer is not)."""
+        """The measure's scores as they arrive: indices, scores, shape (n, 2), and which are valid and can be stored."""
         if not len(low):
             return
         pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
@@ -250,7 +250,7 @@ class PairScorer:
 
 
 class _Shifted:
-    """Progress of one chunk, told as progress of the whole call."""
+    """Reports the progress of one chunk as progress of the whole call."""
 
     def __init__(self, progress: Progress, done: int, total: int) -> None:
         self._progress, self._done, self._total = progress, done, total

@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others): several questions at a time, retries, time-outs."""
+"""A chat model on an OpenAI-compatible server (vLLM, llama.cpp, Ollama and others), with concurrent requests, retries and time-outs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from softirr.errors import InputError, SoftirrError
 from softirr.provenance import Provenance
 
 _TOP = 20
-"""Most likely tokens asked for: the most that OpenAI's interface allows."""
+"""Number of most likely tokens requested, the maximum of OpenAI's interface."""
 _LONGEST_ANSWER = 48
 _AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 
@@ -30,17 +30,17 @@ class ServerModel:
     Parameters
     ----------
     url
-        Base URL, such as ``http://localhost:8000/v1``; behind ``#`` the model's name, which may be left out where the server has one model.
+        Base URL, such as ``http://localhost:8000/v1``, with the model's name after ``#``; the name is optional where the server has one model.
     api_key
         Sent as bearer token. By default SOFTIRR_LLM_API_KEY, and that only to the server of SOFTIRR_LLM_URL.
     concurrency
-        Questions under way at a time.
+        Number of concurrent requests.
     retries
-        How often a question is asked again after a refused connection, a time-out or an overloaded server.
+        Most repetitions of a request after a refused connection, a time-out or an overloaded server.
     timeout
         Seconds to wait for one answer.
     pause
-        Seconds before the first repetition; doubled for each further one. A server's Retry-After counts instead.
+        Seconds before the first repetition; doubled for each further one. A server's Retry-After takes precedence.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class ServerModel:
             headers={"Authorization": f"Bearer {key}"} if key else {},
             limits=httpx.Limits(max_connections=concurrency),
         )
-        # what a server does not know it refuses; it is then left out for good
+        # a server refuses options that it does not know; later requests leave them out
         self._extras: dict[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
         self._length = "max_tokens"
         self._name = model or self._only_model()
@@ -86,7 +86,7 @@ class ServerModel:
     def yes_minus_no(self, prompts: Sequence[str], done: Callable[[int], None]) -> NDArray[np.float64]:
         """l_yes - l_no of each prompt, shape (n,), from the most likely first tokens; nan where neither word is among them.
 
-        A word that is not among them gets the probability that is left for all other tokens, at most that of the least likely one listed.
+        A word that is not among them gets the remaining probability, at most that of the least likely listed token.
         """
 
         def ask(prompt: str) -> float:
@@ -114,7 +114,7 @@ class ServerModel:
                     future.result()
                     done(count)
             except BaseException:
-                # one question that fails for good ends the job: those not asked yet are dropped
+                # a request that fails after all retries ends the job: pending requests are dropped
                 pool.shutdown(wait=False, cancel_futures=True)
                 wait(futures, return_when=FIRST_EXCEPTION)
                 raise
@@ -140,7 +140,7 @@ class ServerModel:
             return choice
 
     def _leave_out(self, complaint: str, sent: set[str]) -> bool:
-        """Whether a refused question may be asked again without what the server does not know."""
+        """Whether a refused request can be repeated without the options that the server does not know."""
         if "chat_template_kwargs" in complaint and "chat_template_kwargs" in sent:
             self._extras = {}
             return True
@@ -188,7 +188,7 @@ class ServerModel:
 
 
 def _key_for(base: str) -> str | None:
-    """The key in the environment, if `base` is on the server that it belongs to: an address in a measure's name gets no key by itself."""
+    """The key in the environment if `base` is on the server that it belongs to, so that no other server receives it."""
     key, owner = os.environ.get("SOFTIRR_LLM_API_KEY"), os.environ.get("SOFTIRR_LLM_URL")
     if not key:
         return None

@@ -1,6 +1,6 @@
-"""Controlled vocabularies in the formats that their publishers hand out: concepts, their names, and what is a kind of what.
+"""Controlled vocabularies in the formats of their publishers: concepts, their names, and their is-a relations.
 
-See :func:`load`. The experiments draw their populations from them, training its pairs.
+See :func:`load`. Experiments draw populations of answers from them, and training draws pairs.
 """
 
 from softirr.terminology.base import SAME_MEANING, SCOPES, Terminology

@@ -35,9 +35,9 @@ class Terminology:
     parents : tuple of tuple of int
         Parents of each concept, as indices.
     synonyms : tuple of (int, str, str)
-        Every synonym with its concept and its scope (one of ``SCOPES``), also those that are no names.
+        Every synonym with its concept and its scope (one of ``SCOPES``), including those that are not names.
     notes : tuple of str
-        What was left out on reading, and why.
+        Content that was skipped on reading, and why.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Terminology:
 
 
 class Builder:
-    """Collects what a reader finds; ids may be used before they are defined."""
+    """Collects the concepts of a reader; ids may be used before they are defined."""
 
     def __init__(self, name: str, place: str) -> None:
         self.name = name
@@ -93,7 +93,7 @@ class Builder:
         self._replaced = 0
 
     def concept(self, id: str, name: str, line: int, *, replace: bool = False) -> None:
-        """A concept; ``line`` is where it stands, for the message when it cannot be used. With ``replace`` a later name replaces an earlier."""
+        """Add a concept; ``line`` is its line number for error messages. With ``replace`` a later name replaces an earlier one."""
         folded = normalise(name)
         if not id or not folded:
             raise InputError(f"{self.place}, line {line}: a concept has no {'name' if id else 'id'}.")
@@ -104,12 +104,12 @@ class Builder:
         self._preferred[id] = folded
 
     def synonym(self, id: str, text: str, scope: str = "EXACT") -> None:
-        """Another name of a concept."""
+        """Add another name of a concept."""
         if folded := normalise(text):
             self._synonyms.append((id, folded, scope))
 
     def parent(self, child: str, parent: str) -> None:
-        """``child`` is a kind of ``parent``."""
+        """Add the relation that ``child`` is a kind of ``parent``."""
         self._parents.append((child, parent))
 
     def __contains__(self, id: str) -> bool:

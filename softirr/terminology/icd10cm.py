@@ -1,6 +1,6 @@
 """ICD-10-CM, from the tabular list in XML: codes, sections and chapters, with inclusion terms as synonyms (scope INCLUSION).
 
-Inclusion terms are often narrower than the title they stand under: expect measures to lose points here that they did not deserve to lose.
+Inclusion terms are often narrower than their title, so results on them underestimate measures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read(path: Path, builder: Builder) -> None:
             codes = section.findall("diag")
             above = id
             if len(codes) == 1 and text(codes[0], "name") == id:
-                above = chapter_id  # a section of one category is that category
+                above = chapter_id  # a section with one category is the same as that category
             else:
                 builder.concept(id, text(section, "desc"), section.sourceline)
                 builder.parent(id, chapter_id)

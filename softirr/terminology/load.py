@@ -1,4 +1,4 @@
-"""Which reader fits a path."""
+"""Loading of a terminology with the reader for its format."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def load(
         A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with ``concepts.tsv`` is
         TSV, one with ``pt.asc`` MedDRA; files are told apart by their name and outermost element. Files may be gzipped.
     format : str, optional
-        One of ``FORMATS``, where it can't be told.
+        One of ``FORMATS``; needed where the format can't be recognized.
     scopes : frozenset of str
         Scopes of synonyms that count as names.
     name : str, optional
-        What to call it; by default NAME, else the file's or folder's name.
+        Name of the terminology; by default NAME, else the file's or folder's name.
 
     Raises
     ------
     InputError
-        One sentence that names the file, and the line where there is one.
+        If the terminology can't be read; the message names the file and, where possible, the line.
     """
     label, path, extra = named_paths(source)
     chosen = format or _guess(path)

@@ -1,7 +1,7 @@
 """OBO 1.2 and 1.4 flat files: HPO, Disease Ontology, Cell Ontology, OAE and the like.
 
-An own reader of the few tags that are needed: the strict parser of the well-kept libraries (fastobo, under pronto) refuses published
-releases, such as the Human Phenotype Ontology of 2016, for a single synonym without an xref list.
+This reader handles the few tags that are needed. The strict parser of fastobo (used by pronto) rejects published releases, such as the
+Human Phenotype Ontology of 2016, for a single synonym without an xref list.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OLD_SCOPES = {"exact_synonym": "EXACT", "broad_synonym": "BROAD", "narrow_synon
 
 
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from an OBO file; obsolete terms are left out, and so are links that are no ``is_a``."""
+    """Fill the builder from an OBO file; obsolete terms and links other than ``is_a`` are skipped."""
     term: _Term | None = None
     stanza: str | None = None
     header = False

@@ -19,12 +19,12 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
     path : Path
         Tab-separated if it ends in ``.tsv`` or its header holds a tab, else comma-separated; ``.gz`` is unpacked.
     columns : sequence of str
-        Columns that have to be there.
+        Required columns.
 
     Raises
     ------
     InputError
-        If the file can't be read, is damaged, is no UTF-8 text, lacks a column, or has a row of another length than its header.
+        If the file can't be read, is damaged or not UTF-8 text, lacks a column, or has a row with another length than its header.
     """
     text = read_text(path)
     header, _, _ = text.partition("\n")
@@ -54,7 +54,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
 
 
 def _unquoted(cell: str) -> str:
-    """A cell without the marks around it, where these quote it: every mark within is doubled."""
+    """A cell without its quotation marks; the marks quote it only where every inner mark is doubled."""
     inner = cell[1:-1]
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in inner.replace('""', ""):
         return cell

@@ -1,4 +1,4 @@
-"""A folder with ``concepts.tsv`` (id, name), and where there are any ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent)."""
+"""A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XML read as a stream: an element at a time, with line numbers, and without fetching anything a file names."""
+"""Streaming XML reader: one element at a time, with line numbers, without fetching external entities."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from softirr.terminology.base import opened
 
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
-    """Each ``tag`` element of a file whose outermost element is ``root``; it is emptied once the next one is asked for.
+    """Each ``tag`` element of a file whose outermost element is ``root``; an element is emptied when the next one is requested.
 
-    Memory stays flat however large the file is.
+    Memory use does not grow with the size of the file.
     """
     from lxml import etree
 
