@@ -4,10 +4,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model
@@ -27,9 +29,26 @@ WEBHOOK_ACTIONS = (
 """What Label Studio is asked to tell of, and what has a project read again."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the service; secrets don't show in its repr.
+def _default_data_folder() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("softirr", appauthor=False)
+
+
+def _default_cache(given: Mapping[str, Any]) -> str:
+    """The store's PostgreSQL, which all machines reach, else a file."""
+    return (
+        given["database_url"] if given["database_url"].startswith("postgres") else str(given["data"] / "pairs.sqlite3")
+    )
+
+
+_Words = Annotated[
+    tuple[str, ...], BeforeValidator(lambda text: text.replace(",", " ").split() if isinstance(text, str) else text)
+]
+
+
+class Settings(BaseModel):
+    """Settings of the service, each with the environment variable that sets it; secrets don't show in its repr.
 
     Attributes
     ----------
@@ -56,36 +75,48 @@ class Settings:
         Further host names under which this backend is served.
     log_format : {"text", "json"}
         Log lines for people or one JSON object each.
-    largest_body : int
-        Bytes of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one request.
+    largest_body_mb : int
+        MiB of a request's body that are read from callers with a secret; Label Studio sends all selected tasks in one request.
     """
 
-    label_studio_url: str = "http://localhost:8080"
-    label_studio_origins: tuple[str, ...] = ()
-    api_key: str = field(default="", repr=False)
-    data: Path = Path("softirr-data")
-    database_url: str = field(default="", repr=False)
-    cache_url: str = field(default="", repr=False)
-    redis_url: str | None = field(default=None, repr=False)
-    basic_auth_user: str = ""
-    basic_auth_pass: str = field(default="", repr=False)
-    host: str = "127.0.0.1"
-    port: int = 9090
-    log_level: str = "INFO"
-    log_format: str = "text"
-    largest_body: int = 128 * 1024 * 1024
-    measure: str | None = None
-    allowed_measures: tuple[str, ...] = ()
-    allowed_hosts: tuple[str, ...] = ()
-    web_workers: int = 2
-    web_threads: int = 8
-    job_workers: int = 2
-    page_size: int = 500
-    bulk_size: int = 5000
-    debounce_seconds: float = 0.5
-    reconcile_seconds: float = 60.0
-    full_pull_seconds: float = 6 * 3600.0
-    predict_budget_seconds: float = 20.0
+    model_config = ConfigDict(frozen=True)
+
+    label_studio_url: Annotated[str, AfterValidator(lambda url: clean_url(url, "LABEL_STUDIO_URL"))] = Field(
+        default="http://localhost:8080", alias="LABEL_STUDIO_URL"
+    )
+    label_studio_origins: _Words = Field(default=(), alias="SOFTIRR_LABEL_STUDIO_ORIGINS")
+    api_key: str = Field(default="", alias="LABEL_STUDIO_API_KEY", repr=False)
+    data: Path = Field(default_factory=_default_data_folder, alias="SOFTIRR_DATA")
+    database_url: str = Field(
+        default_factory=lambda given: f"sqlite:///{given['data'] / 'softirr.sqlite3'}",
+        alias="SOFTIRR_DATABASE_URL",
+        repr=False,
+    )
+    cache_url: str = Field(default_factory=_default_cache, alias="SOFTIRR_CACHE", repr=False)
+    redis_url: str | None = Field(default=None, alias="REDIS_URL", repr=False)
+    basic_auth_user: str = Field(default="", alias="BASIC_AUTH_USER")
+    basic_auth_pass: str = Field(default="", alias="BASIC_AUTH_PASS", repr=False)
+    host: str = Field(default="127.0.0.1", alias="HOST")
+    port: int = Field(default=9090, alias="PORT", gt=0)
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)] = Field(
+        default="INFO", alias="LOG_LEVEL"
+    )
+    log_format: Annotated[Literal["text", "json"], BeforeValidator(str.lower)] = Field(
+        default="text", alias="LOG_FORMAT"
+    )
+    largest_body_mb: int = Field(default=128, alias="SOFTIRR_LARGEST_BODY_MB", gt=0)
+    measure: str | None = Field(default=None, alias="SOFTIRR_MEASURE")
+    allowed_measures: _Words = Field(default=(), alias="SOFTIRR_ALLOWED_MEASURES")
+    allowed_hosts: Annotated[_Words, BeforeValidator(str.lower)] = Field(default=(), alias="SOFTIRR_ALLOWED_HOSTS")
+    web_workers: int = Field(default=2, alias="WORKERS", gt=0)
+    web_threads: int = Field(default=8, alias="THREADS", gt=0)
+    job_workers: int = Field(default=2, alias="SOFTIRR_JOB_WORKERS", gt=0)
+    page_size: int = Field(default=500, alias="SOFTIRR_PAGE_SIZE", gt=0)
+    bulk_size: int = Field(default=5000, alias="SOFTIRR_BULK_SIZE", gt=0)
+    debounce_seconds: float = Field(default=0.5, alias="SOFTIRR_DEBOUNCE_SECONDS", gt=0)
+    reconcile_seconds: float = Field(default=60.0, alias="SOFTIRR_RECONCILE_SECONDS", gt=0)
+    full_pull_seconds: float = Field(default=6 * 3600.0, alias="SOFTIRR_FULL_PULL_SECONDS", gt=0)
+    predict_budget_seconds: float = Field(default=20.0, alias="SOFTIRR_PREDICT_BUDGET_SECONDS", gt=0)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
@@ -97,49 +128,25 @@ class Settings:
             If a variable holds something unusable; the message names the variable.
         """
         given = os.environ if environment is None else environment
-        text = {name: value.strip() for name, value in given.items() if value.strip()}
-        data = Path(overrides.get("data") or text.get("SOFTIRR_DATA") or _default_data_folder())
-        values: dict[str, Any] = {
-            "label_studio_url": text.get("LABEL_STUDIO_URL") or text.get("LABEL_STUDIO_HOST") or cls.label_studio_url,
-            "label_studio_origins": _several(text, "SOFTIRR_LABEL_STUDIO_ORIGINS"),
-            "api_key": text.get("LABEL_STUDIO_API_KEY", ""),
-            "data": data,
-            "database_url": text.get("SOFTIRR_DATABASE_URL") or f"sqlite:///{data / 'softirr.sqlite3'}",
-            "cache_url": text.get("SOFTIRR_CACHE", ""),
-            "redis_url": text.get("REDIS_URL"),
-            "basic_auth_user": text.get("BASIC_AUTH_USER", ""),
-            "basic_auth_pass": text.get("BASIC_AUTH_PASS", ""),
-            "host": text.get("HOST") or cls.host,
-            "port": _number(text, "PORT", cls.port, int),
-            "log_level": text.get("LOG_LEVEL", cls.log_level).upper(),
-            "log_format": text.get("LOG_FORMAT", cls.log_format).lower(),
-            "largest_body": _number(text, "SOFTIRR_LARGEST_BODY_MB", 128, int) * 1024 * 1024,
-            "measure": text.get("SOFTIRR_MEASURE"),
-            "allowed_measures": _several(text, "SOFTIRR_ALLOWED_MEASURES"),
-            "allowed_hosts": tuple(host.lower() for host in _several(text, "SOFTIRR_ALLOWED_HOSTS")),
-            "web_workers": _number(text, "WORKERS", cls.web_workers, int),
-            "web_threads": _number(text, "THREADS", cls.web_threads, int),
-            "job_workers": _number(text, "SOFTIRR_JOB_WORKERS", cls.job_workers, int),
-            "page_size": _number(text, "SOFTIRR_PAGE_SIZE", cls.page_size, int),
-            "bulk_size": _number(text, "SOFTIRR_BULK_SIZE", cls.bulk_size, int),
-            "debounce_seconds": _number(text, "SOFTIRR_DEBOUNCE_SECONDS", cls.debounce_seconds, float),
-            "reconcile_seconds": _number(text, "SOFTIRR_RECONCILE_SECONDS", cls.reconcile_seconds, float),
-            "full_pull_seconds": _number(text, "SOFTIRR_FULL_PULL_SECONDS", cls.full_pull_seconds, float),
-            "predict_budget_seconds": _number(
-                text, "SOFTIRR_PREDICT_BUDGET_SECONDS", cls.predict_budget_seconds, float
-            ),
-        }
-        values |= {name: value for name, value in overrides.items() if value is not None}
-        values["data"] = data
-        values["label_studio_url"] = clean_url(values["label_studio_url"], "LABEL_STUDIO_URL")
-        if not values["cache_url"]:
-            shared = values["database_url"].startswith("postgres")
-            values["cache_url"] = values["database_url"] if shared else str(data / "pairs.sqlite3")
-        if values["log_format"] not in ("text", "json"):
-            raise InputError("LOG_FORMAT is neither text nor json.")
-        if values["log_level"] not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
-            raise InputError("LOG_LEVEL is none of DEBUG, INFO, WARNING, ERROR, CRITICAL.")
-        return cls(**values)
+        text: dict[str, Any] = {name: value.strip() for name, value in given.items() if value.strip()}
+        if "LABEL_STUDIO_HOST" in text:
+            text.setdefault("LABEL_STUDIO_URL", text["LABEL_STUDIO_HOST"])
+        text |= {str(cls.model_fields[name].alias): value for name, value in overrides.items() if value is not None}
+        try:
+            return cls(**text)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            if wrong["type"] == "value_error":
+                raise InputError(wrong["msg"].removeprefix("Value error, ")) from None
+            name = str(wrong["loc"][0])
+            expected = wrong.get("ctx", {}).get("expected")  # the words that are allowed
+            what = f"none of {expected.replace(' or ', ', ')}" if expected else f"not a positive number: {text[name]}"
+            raise InputError(f"{name} is {what}.") from None
+
+    @property
+    def largest_body(self) -> int:
+        """Bytes of a request's body that are read."""
+        return self.largest_body_mb * 1024 * 1024
 
     def allows_measure(self, name: str) -> bool:
         """Whether a request, a connection's ``extra_params`` or a page may choose the measure.
@@ -177,29 +184,6 @@ def origin(url: str) -> str:
         return ""
     default = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{parts.hostname.lower()}" + (f":{port}" if port not in (None, default) else "")
-
-
-def _default_data_folder() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("softirr", appauthor=False)
-
-
-def _several(text: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Words of a variable, with spaces or commas between them."""
-    return tuple(text.get(name, "").replace(",", " ").split())
-
-
-def _number(text: Mapping[str, str], name: str, default: Any, kind: type) -> Any:
-    if name not in text:
-        return default
-    try:
-        value = kind(text[name])
-    except ValueError:
-        value = -1
-    if not value > 0:
-        raise InputError(f"{name} is not a positive number: {text[name]}.")
-    return value
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def test_a_first_connect_that_fails_halfway_is_undone(
 
     before = state(ls, project)
     store = commands.store()
-    settings = Settings(label_studio_url=ls.url, api_key=ls.token, data=commands.folder)
+    settings = Settings.from_environment({}, label_studio_url=ls.url, api_key=ls.token, data=commands.folder)
     with pytest.raises(LabelStudioError, match="at the last step"):
         Connector(store, Failing(ls.url, ls.token), settings).connect(project, serving.url)
     after = state(ls, project)

@@ -141,7 +141,7 @@ class TestLargeBodies:
         assert httpx.post(f"{url}/predict", content=body, auth=("operator", "wrong"), timeout=60).status_code == 413
 
     def test_a_limit_holds_for_everybody(self, tmp_path: Path) -> None:
-        with running(tmp_path, largest_body=2 * SMALL_BODY) as url:
+        with running(tmp_path, largest_body_mb=2) as url:
             body = b" " * (3 * SMALL_BODY)
             assert httpx.post(f"{url}/predict", content=body, auth=AUTH, timeout=60).status_code == 413
 

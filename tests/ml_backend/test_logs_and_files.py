@@ -91,13 +91,12 @@ class TestLines:
 class TestFiles:
     def test_an_open_folder_is_closed_and_that_is_said(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         folder = tmp_path / "data"
-        folder.mkdir(mode=0o755)
-        for name in ("softirr.sqlite3", "softirr.sqlite3-wal", "queue.sqlite3"):
-            (folder / name).touch(mode=0o644)
-        (folder / "of somebody else").touch(mode=0o644)
         umask = os.umask(0o022)
         try:
-            folder.chmod(0o755)
+            folder.mkdir(mode=0o755)
+            for name in ("softirr.sqlite3", "softirr.sqlite3-wal", "queue.sqlite3"):
+                (folder / name).touch(mode=0o644)
+            (folder / "of somebody else").touch(mode=0o644)
             closed = keep_private(folder)
             assert "softirr.sqlite3" in closed
             assert "closed now" in caplog.text

@@ -55,21 +55,37 @@ class TestEnvironment:
         assert Settings.from_environment({"LABEL_STUDIO_HOST": "labels:8080"}).label_studio_url == "http://labels:8080"
 
     @pytest.mark.parametrize(
-        ("name", "value"),
+        ("name", "value", "says"),
         [
-            ("PORT", "many"),
-            ("PORT", "0"),
-            ("PORT", "-1"),
-            ("SOFTIRR_RECONCILE_SECONDS", "nan"),
-            ("SOFTIRR_PAGE_SIZE", "2.5"),
-            ("LOG_LEVEL", "loud"),
-            ("LABEL_STUDIO_URL", "ftp://x"),
-            ("LABEL_STUDIO_URL", "http://"),
+            ("PORT", "many", "not a positive number: many"),
+            ("PORT", "0", "not a positive number: 0"),
+            ("PORT", "-1", "not a positive number: -1"),
+            ("SOFTIRR_RECONCILE_SECONDS", "nan", "not a positive number: nan"),
+            ("SOFTIRR_PAGE_SIZE", "2.5", "not a positive number: 2.5"),
+            ("LOG_LEVEL", "loud", "none of 'DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'"),
+            ("LOG_FORMAT", "xml", "none of 'text', 'json'"),
+            ("LABEL_STUDIO_URL", "ftp://x", "not an http address: ftp://x"),
+            ("LABEL_STUDIO_URL", "http://", "not an http address: http://"),
         ],
     )
-    def test_an_unusable_value_is_named(self, name: str, value: str) -> None:
-        with pytest.raises(InputError, match=name):
+    def test_an_unusable_value_is_said_in_one_sentence(self, name: str, value: str, says: str) -> None:
+        with pytest.raises(InputError) as caught:
             Settings.from_environment({name: value})
+        assert str(caught.value) == f"{name} is {says}."
+
+    def test_what_a_caller_gives_wins(self, tmp_path: Path) -> None:
+        given = {"PORT": "1", "SOFTIRR_DATA": "/nowhere", "SOFTIRR_MEASURE": "jaccard"}
+        made = Settings.from_environment(given, port=2, data=tmp_path, measure=None)
+        assert (made.port, made.data, made.measure) == (2, tmp_path, "jaccard")
+
+    def test_pairs_are_kept_in_the_stores_postgresql(self) -> None:
+        url = "postgresql://u@h/d"
+        assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url}).cache_url == url
+        assert Settings.from_environment({"SOFTIRR_DATABASE_URL": url, "SOFTIRR_CACHE": "x"}).cache_url == "x"
+
+    def test_hosts_are_in_lower_case_and_blank_values_are_none(self) -> None:
+        made = Settings.from_environment({"SOFTIRR_ALLOWED_HOSTS": "A.example, b", "SOFTIRR_MEASURE": "  "})
+        assert (made.allowed_hosts, made.measure) == (("a.example", "b"), None)
 
 
 @pytest.mark.parametrize(
