@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -27,7 +28,61 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file or sys.stdout)
 
 
-def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: int = 2) -> int:
+def end_program(run: Callable[[], int | None]) -> NoReturn:
+    """Run the command ``softirr`` as :func:`guarded` does and end the process, at once after Ctrl-C.
+
+    Libraries that hold a model take seconds to shut down, and some of them print a traceback when they are interrupted while
+    they are imported.
+    """
+    interrupts = _Interrupts()
+    signal.signal(signal.SIGINT, interrupts)
+    sys.unraisablehook = interrupts.unraisable
+    status = guarded(run, was_interrupted=lambda: interrupts.came)
+    if status != 130:
+        sys.exit(status)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stop_workers()
+    os._exit(status)
+
+
+class _Interrupts:
+    """Notes Ctrl-C and raises KeyboardInterrupt, which libraries may turn into another exception."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, *_: object) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+    def unraisable(self, found: Any) -> None:
+        """Handle an exception that Python can't pass on: an interrupt ends the process from there too."""
+        if not isinstance(found.exc_value, KeyboardInterrupt):
+            sys.__unraisablehook__(found)
+            return
+        _said("interrupted.", 130, "softirr")
+        _stop_workers()
+        os._exit(130)
+
+
+def _stop_workers() -> None:
+    """End the processes that this one started."""
+    from multiprocessing import active_children
+
+    for child in active_children():
+        child.kill()
+    if (ray := sys.modules.get("ray")) is not None:
+        with contextlib.suppress(Exception):
+            ray.shutdown()
+
+
+def guarded(
+    run: Callable[[], int | None],
+    *,
+    program: str = "softirr",
+    fault: int = 2,
+    was_interrupted: Callable[[], bool] = lambda: False,
+) -> int:
     """Run a command and return its exit status: 0 done, 1 the result could not be written, 2 unusable input, 130 interrupted.
 
     An error is reported in one sentence on standard error.
@@ -40,6 +95,8 @@ def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: i
         What the sentence begins with.
     fault : int
         Exit status after a SoftirrError that is no InputError.
+    was_interrupted : callable
+        Whether Ctrl-C came; then any exception is taken for an interrupt.
     """
     if sys.stdout is None:  # closed by the caller
         return _said("Standard output is closed, so the result can't be written.", 1, program)
@@ -51,6 +108,10 @@ def guarded(run: Callable[[], int | None], *, program: str = "softirr", fault: i
             status = run() or 0
         except SystemExit:  # from argparse, after --help or an error
             sys.stdout.flush()
+            raise
+        except Exception:
+            if was_interrupted():
+                raise KeyboardInterrupt from None
             raise
         sys.stdout.flush()
         return status

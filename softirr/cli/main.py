@@ -20,6 +20,7 @@ from softirr.terminal import (
     add_input_options,
     add_model_options,
     bounded,
+    end_program,
     fraction,
     guarded,
     positive,
@@ -40,17 +41,19 @@ _BETTER_P = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        end_program(lambda: _run(sys.argv[1:]))
+    return guarded(lambda: _run(list(argv)))
+
+
+def _run(given: list[str]) -> int | None:
     if given[:1] and given[0] in _PROGRAMS:
         module = importlib.import_module(_PROGRAMS[given[0]][0])
-        return guarded(lambda: module.main(given[1:]))
-
-    def run() -> int | None:
-        arguments = parser().parse_args(given)
-        status: int | None = arguments.run(arguments)
-        return status
-
-    return guarded(run)
+        own: int | None = module.main(given[1:])
+        return own
+    arguments = parser().parse_args(given)
+    status: int | None = arguments.run(arguments)
+    return status
 
 
 def parser() -> argparse.ArgumentParser:

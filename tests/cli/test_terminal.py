@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,82 @@ def _started(*arguments: str, **options: object) -> subprocess.CompletedProcess[
 def rows(tmp_path: Path) -> str:
     (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
     return str(tmp_path / "rows.csv")
+
+
+class TestCtrlC:
+    """One line, exit status 130, no traceback: whatever the command is at."""
+
+    @staticmethod
+    def _interrupted(*arguments: str, wait_for: str, **environment: str) -> tuple[int, str]:
+        """Exit status and standard error of a command that gets SIGINT once it has printed a line with `wait_for`."""
+        with subprocess.Popen(
+            [sys.executable, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        ) as running:
+            assert running.stdout is not None and running.stderr is not None
+            try:
+                assert any(wait_for in line for line in running.stdout), running.stderr.read()
+                running.send_signal(signal.SIGINT)
+                said = running.communicate(timeout=60)[1]
+            finally:
+                running.kill()
+        return running.returncode, said
+
+    def test_while_a_model_scores(self, tmp_path: Path) -> None:
+        words = [
+            "fever",
+            "cough",
+            "rash",
+            "pain",
+            "nausea",
+            "severe",
+            "mild",
+            "chronic",
+            "left",
+            "right",
+            "lung",
+            "heart",
+        ]
+        rows = [
+            f"{n},{who},{' '.join(words[(n * k) % 12] for k in range(1, 12))} {n}" for n in range(400) for who in "ab"
+        ]
+        path = tmp_path / "rows.csv"
+        path.write_text("\n".join(["item,rater,text", *(f"{row}{row[-9:]}" for row in rows)]), encoding="utf-8")
+        # the progress bar's first report that something is scored stands for what a user sees
+        program = (
+            "import sys, softirr.terminal, softirr.cli.main as program, contextlib\n"
+            "@contextlib.contextmanager\n"
+            "def bar(*_):\n"
+            "    yield lambda done, total: print('scored', done, flush=True) if done else None\n"
+            "program.progress_bar = bar\n"
+            f"sys.argv = ['softirr', 'score', {str(path)!r}, '--cache', 'none']\n"
+            "program.main()\n"
+        )
+        status, said = self._interrupted("-c", program, wait_for="scored")
+        assert (status, said) == (130, "softirr: interrupted.\n")
+
+    @pytest.mark.parametrize("how", ["passed on", "turned into another exception", "not to be passed on"])
+    def test_while_libraries_are_imported(self, tmp_path: Path, rows: str, how: str) -> None:
+        """A stand-in for a library that imports for long, and treats the interrupt as libraries do."""
+        endless = "print('importing', flush=True)\nimport time\nwhile True:\n    time.sleep(0.01)\n"
+        body = textwrap.indent(endless, "    ")
+        text = {
+            "passed on": endless,
+            "turned into another exception": f"try:\n{body}except KeyboardInterrupt:\n    raise RuntimeError('half imported')\n",
+            "not to be passed on": f"class Odd:\n    def __del__(self):\n{textwrap.indent(body, '    ')}Odd()\n",
+        }[how]
+        (tmp_path / "rapidfuzz.py").write_text(text)
+        places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        arguments = ("-m", "softirr", "score", rows, "--measure", "indel")
+        status, said = self._interrupted(*arguments, wait_for="importing", PYTHONPATH=places)
+        assert (status, said) == (130, "softirr: interrupted.\n")
+
+    def test_nothing_heavy_is_imported_before_ctrl_c_is_heard(self) -> None:
+        program = "import sys, softirr.cli.main; sys.exit('numpy' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
 
 
 class TestGuarded:
