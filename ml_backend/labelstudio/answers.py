@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import overlapping
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
@@ -17,6 +18,7 @@ MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a l
 MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
+NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
@@ -27,12 +29,13 @@ def pulled_row(
     *,
     generation: int,
     names: frozenset[str] | None = None,
+    history: History | None = None,
 ) -> dict[str, Any]:
-    """The task's row for `Store.put_pulled`; `names` as for `task_answers`."""
+    """The task's row for `Store.put_pulled`; `names` and `history` as for `task_answers`."""
     if task.get("unreadable"):
         answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
     else:
-        answers = task_answers(task, controls, settings, names=names)
+        answers = task_answers(task, controls, settings, names=names, history=history)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
@@ -64,6 +67,7 @@ def task_answers(
     settings: ProjectSettings,
     *,
     names: frozenset[str] | None = None,
+    history: History | None = None,
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
 
@@ -72,16 +76,19 @@ def task_answers(
     many texts that it would hold up the whole project is left out and listed with the reason.
 
     An annotation whose texts stand under a TextArea that the label config no longer has, and which has none for the control, was
-    made before the TextArea was renamed or added. It could not have held the control, so its answer is missing, not empty.
+    made before the TextArea was renamed or added. It could not have held the control, so its answer is missing, not empty. The same holds
+    for an annotation without a result of the control that was last changed while the label config did not have the control.
 
     Parameters
     ----------
     names : frozenset of str, optional
         All controls of the label config (`config.control_names`); without them no annotation counts as made under another one.
+    history : mapping, optional
+        When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
     """
     found: dict[str, Any] = {}
     for control in controls:
-        kept, left_out = _of_this_config(task, control.name, names)
+        kept, left_out = _of_this_config(task, control.name, names, (history or {}).get(control.name))
         answers, excluded = label_studio_answers(
             kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
         )
@@ -101,7 +108,7 @@ def task_answers(
 
 
 def _of_this_config(
-    task: Mapping[str, Any], control: str, names: frozenset[str] | None
+    task: Mapping[str, Any], control: str, names: frozenset[str] | None, there: Times | None
 ) -> tuple[Mapping[str, Any], list[list[str]]]:
     """The task with the annotations that could have held the control, and the raters of the others with the reason."""
     annotations = task.get("annotations")
@@ -109,29 +116,38 @@ def _of_this_config(
         return task, []
     kept, left_out = [], []
     for annotation in annotations:
-        old = _answered_before(annotation, control, names) if isinstance(annotation, Mapping) else set()
-        if old and not annotation.get("was_cancelled"):
+        why = _could_not_hold(annotation, control, names, there) if isinstance(annotation, Mapping) else ""
+        if why and not annotation.get("was_cancelled"):
             user = annotation.get("completed_by")
             rater = user.get("id", user.get("email")) if isinstance(user, Mapping) else user
-            listed = ", ".join(sorted(old))
-            left_out.append(["" if rater is None else str(rater), f"{OTHER_CONFIG} ({listed})"])
+            left_out.append(["" if rater is None else str(rater), why])
         else:
             kept.append(annotation)
     return {**task, "annotations": kept}, left_out
 
 
-def _answered_before(annotation: Mapping[str, Any], control: str, names: frozenset[str]) -> set[str]:
-    """TextAreas that the annotation answers and the label config no longer has, where it has no result of the control."""
+def _could_not_hold(
+    annotation: Mapping[str, Any],
+    control: str,
+    names: frozenset[str],
+    there: Times | None,
+) -> str:
+    """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
     result = annotation.get("result")
     found = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
     if any(entry.get("from_name") == control for entry in found):
-        return set()
+        return ""
     texts = {
         entry["from_name"]
         for entry in found
         if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
     }
-    return texts - names
+    if old := texts - names:
+        return f"{OTHER_CONFIG} ({', '.join(sorted(old))})"
+    changed = annotation.get("updated_at") or annotation.get("created_at")
+    if there is not None and isinstance(changed, str) and not was_there(there, changed):
+        return NO_SUCH_CONTROL
+    return ""
 
 
 def answered(answers: Mapping[str, Any]) -> set[str]:

@@ -15,6 +15,7 @@ from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
+from ml_backend.labelstudio.register import Register, backend_name, stronger
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, WEBHOOK_ACTIONS, Settings, clean_url, origin
 from ml_backend.store.store import LEASE_EVERY, Row, Store, is_connected, process_name
 from softirr.errors import InputError, SoftirrError
@@ -408,21 +409,31 @@ class Connector:
             )
             return changes
         made = dict(row["connection"]) if row is not None else {}
+        others = self._other_backends(number, made)
         label_config = remote.get("label_config") or ""
-        if snippet.present(label_config):
+        if snippet.present(label_config) and (not others or self._is_our_panel(label_config, row, made)):
             self.client.update_project(number, label_config=snippet.remove(label_config))
             changes.done.append("Took the agreement panel out of the label config.")
         urls = set()
         for connection in self.client.connections(number):
-            if connection["id"] == made.get("connection_id") or connection.get("title") == MODEL_VERSION:
+            is_ours = connection["id"] == made.get("connection_id")
+            if is_ours or (connection.get("title") == MODEL_VERSION and not others):
                 urls.add(connection.get("url", "").rstrip("/"))
                 self.client.request("DELETE", f"/api/ml/{connection['id']}")
                 changes.done.append(f"Removed the connection to {connection.get('url')}.")
         for webhook in self.client.webhooks(number):  # the connection leaves its webhook behind
-            is_ours = webhook["id"] == made.get("webhook_id") or SECRET_HEADER in (webhook.get("headers") or {})
-            if is_ours or webhook.get("url", "").removesuffix("/webhook") in urls:
+            has_secret = SECRET_HEADER in (webhook.get("headers") or {}) and not others
+            if (
+                webhook["id"] == made.get("webhook_id")
+                or has_secret
+                or webhook.get("url", "").removesuffix("/webhook") in urls
+            ):
                 self.client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
                 changes.done.append("Removed the webhook.")
+        if others:
+            self._leave_to(others, number, made, changes, predictions=predictions)
+            self._forget_connection(row)
+            return changes
         view = triage.find(self.client, number)
         if view is not None:
             with contextlib.suppress(NotFound):
@@ -436,7 +447,47 @@ class Connector:
             self._forget_connection(row)
         return changes
 
-    def _forget_connection(self, row: Row) -> None:
+    def _other_backends(self, number: int, made: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """Other backends that are connected to the project; none where this one is not, so that leftovers can be removed."""
+        if not made:
+            return {}
+        register, own = Register(self.client, number), self._own_name()
+        found = {name: mark for name, mark in register.others(own).items() if name not in register.gone(own)}
+        noted = made.get("rival")
+        return found | ({noted["backend"]: noted} if noted and noted["backend"] not in register.gone(own) else {})
+
+    def _own_name(self) -> str:
+        return backend_name(self.store.secret())
+
+    def _is_our_panel(self, label_config: str, row: Row | None, made: Mapping[str, Any]) -> bool:
+        base = str(made.get("panel_base") or "")
+        return row is not None and bool(base) and snippet.present(label_config, self.panel_address(row, base))
+
+    def _leave_to(
+        self,
+        others: Mapping[str, Mapping[str, Any]],
+        number: int,
+        made: Mapping[str, Any],
+        changes: Changes,
+        *,
+        predictions: bool,
+    ) -> None:
+        """Leave the project to the other backends: the tab and the fields are theirs too, and the predictions of the one that wins."""
+        register, own = Register(self.client, number), self._own_name()
+        ours = {"backend": own, "scoring": None, **register.marks.get(own, {}), "connected": made.get("since", 0.0)}
+        alike = any(mark.get("scoring") == ours["scoring"] for mark in others.values())
+        register.change(own, None)
+        kept = "tab and fields"
+        if alike or stronger(ours, others.values()) is not None:
+            kept = "predictions, tab and fields"
+        elif predictions and self.client.model_versions(number).get(MODEL_VERSION):
+            n = self.client.delete_version(number, MODEL_VERSION)
+            changes.done.append(f"Removed {n} predictions of version “{MODEL_VERSION}”.")
+        changes.done.append(f"Left {kept} in place: another backend is connected to the project.")
+
+    def _forget_connection(self, row: Row | None) -> None:
+        if row is None:
+            return
         self.store.update_project(row["id"], connection={}, webhook_secret=None, watermark=None, pulled_at=None)
 
     def _restore_fields(self, number: int, made: Mapping[str, Any], changes: Changes) -> None:

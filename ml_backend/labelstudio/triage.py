@@ -39,9 +39,15 @@ def tab(number: int) -> dict[str, Any]:
     }
 
 
+def view(client: Client, number: int) -> dict[str, Any] | None:
+    """The tab as the API gives it, if the project has it."""
+    return next((found for found in client.views(number) if (found.get("data") or {}).get("title") == TITLE), None)
+
+
 def find(client: Client, number: int) -> int | None:
     """Id of the tab, if the project has it."""
-    return next((view["id"] for view in client.views(number) if (view.get("data") or {}).get("title") == TITLE), None)
+    found = view(client, number)
+    return None if found is None else found["id"]
 
 
 def ensure(client: Client, number: int) -> tuple[int, bool]:

@@ -35,6 +35,7 @@ projects = sa.Table(
     sa.Column("title", sa.Text, nullable=False, default=""),
     sa.Column("label_config", sa.Text, nullable=False, default=""),
     sa.Column("controls", sa.JSON, nullable=False, default=list),
+    sa.Column("control_history", sa.JSON),  # TextArea -> [[since, until], ...]: when the label config had it
     sa.Column("raters", sa.JSON, nullable=False, default=dict),  # rater id -> name
     sa.Column("required", sa.Integer, nullable=False, server_default="1"),  # annotations that each task is to get
     sa.Column("chosen", sa.JSON, nullable=False, default=dict),  # options given by softirr-ls

@@ -241,6 +241,19 @@ class TaskStore(Database):
                 found |= {row["number"]: row for row in rows(connection.execute(query))}
         return found
 
+    def predictions_of(self, project: int, numbers: Sequence[int]) -> dict[int, tuple[str | None, set[str], bool]]:
+        """Of these tasks, as far as known: hash of the wanted prediction, hashes of those last seen or written, whether in doubt."""
+        found: dict[int, tuple[str | None, set[str], bool]] = {}
+        with self._read() as connection:
+            for start in range(0, len(numbers), 500):
+                part = numbers[start : start + 500]
+                query = sa.select(tasks.c.number, tasks.c.desired, tasks.c.actual, tasks.c.in_flight).where(
+                    tasks.c.project == project, tasks.c.number.in_(part)
+                )
+                for row in connection.execute(query):
+                    found[row.number] = row.desired, {entry[1] for entry in row.actual}, row.in_flight
+        return found
+
     def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
         """``updated_at`` of these tasks when they were read, as far as they are known."""
         found: dict[int, str | None] = {}

@@ -12,10 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import OTHER_CONFIG, answered, unanswered_of, without
+from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG, answered, unanswered_of, without
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.history import History, has_now, with_controls
+from ml_backend.labelstudio.register import Register, stronger
 from ml_backend.report import on_demand
 from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.scorer import Scorer
@@ -83,6 +86,8 @@ class ProjectSync:
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
         self._pairs = 0
+        self._others: dict[str, Mapping[str, Any]] = {}  # connected backends beside this one
+        self._gone: set[str] = set()  # backends that were, and whose predictions may still be there
         self._looked_at = time.monotonic()
         self._stale_noted = False
         self._more_waits = False  # more changed than could be served in between
@@ -105,6 +110,7 @@ class ProjectSync:
         """
         started = time.monotonic()
         self._begin(number)
+        self._meet_others()
         for round_number in range(1, ROUNDS + 1):
             before = self._counts_in_label_studio()
             self._read(round_number, full=full)
@@ -175,10 +181,19 @@ class ProjectSync:
         notes = [*self._reader.notes, *self._left_out()]
         if (rival := self._rival()) is not None:
             notes.append(rivals.note(rival, self.number))
+        elif n := self._overwritten():
+            notes.append(rivals.note_of_overwriting(n, self.number))
         summary = self._reader.row()["summary"] or {}
         excluded = [entry for report in summary.get("controls", {}).values() for entry in report.get("excluded", ())]
-        n = len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(OTHER_CONFIG)})
-        if n:
+        if n := _n_answers(excluded, NO_SUCH_CONTROL):
+            notes.append(
+                Note(
+                    f"{n if n < MOST_EXCLUDED else f'At least {n}'} answers were given while the label config did not have one of "
+                    "its TextAreas: they count as missing there and are listed in the report.",
+                    "Have the tasks answered again, if these answers are to count.",
+                )
+            )
+        if n := _n_answers(excluded, OTHER_CONFIG):
             notes.append(
                 Note(
                     f"{n if n < MOST_EXCLUDED else f'At least {n}'} answers were given under another label config, to a "
@@ -187,6 +202,11 @@ class ProjectSync:
                 )
             )
         return notes
+
+    def _overwritten(self) -> int:
+        """How many predictions that this backend did not write say something else than what it wants."""
+        wanted = self.store.predictions_of(self.project, list(self._reader.foreign))
+        return sum(bool(hashes - {wanted[n][0]}) for n, hashes in self._reader.foreign.items() if n in wanted)
 
     # --- what the project looks like ----------------------------------------------------------------------------------
 
@@ -208,6 +228,9 @@ class ProjectSync:
             ],
         }
         self._unanswered = unanswered_of(row)
+        history = self._history(row, {control.name for control in controls})
+        if history != row["control_history"]:
+            seen["control_history"] = history
         if any(row[name] != value for name, value in seen.items()):
             self.store.update_project(self.project, **seen)
         self._effective: EffectiveSettings = effective(
@@ -240,6 +263,7 @@ class ProjectSync:
             number=number,
             controls=self._controls,
             names=control_names(label_config),
+            history=history,
             unanswered=self._unanswered,
             on_answered=lambda names: self._set_unanswered(self._unanswered - names),
             settings=self._effective.values,
@@ -249,6 +273,36 @@ class ProjectSync:
             check=self._check,
             between_pages=self._serve_waiting,
         )
+
+    def _history(self, row: Row, names: set[str]) -> History:
+        """When the label config had which TextArea; what was there when the project was first seen counts as always there."""
+        known: History = row["control_history"] or {
+            control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
+        }
+        if has_now(known) == names:
+            return known
+        newest = tasks.newest_change(self.client, self.number)
+        return with_controls(known, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}
+
+    def _meet_others(self) -> None:
+        """Look which other backends are connected to the project, and let them see this one."""
+        register = Register(self.client, self.number)
+        own, ours = self._mark["backend"], self._mark | {"connection": self._connection.get("connection_id")}
+        gone = register.gone(own)
+        noted = self._connection.get("rival")
+        if noted is not None and "connection" in noted and register.exists and noted["backend"] not in register.marks:
+            gone.add(noted["backend"])
+        known = [*register.others(own).values(), *([noted] if noted else [])]
+        loses = stronger(self._mark, known) is not None and self.store.totals(self.project)["predictions"] > 0
+        if loses and not self.client.model_versions(self.number).get(MODEL_VERSION):
+            gone |= {found["backend"] for found in known}  # one that is at work after all notes itself again
+        register.change(own, ours if is_connected(self._connection) else None, without=gone)
+        self._others, self._gone = register.others(own), gone
+        if noted is not None and noted["backend"] in gone:
+            log.info("project %d: the other backend is gone, this one writes again", self.number)
+            for name in ("rival", "rival_note"):
+                self._connection.pop(name, None)
+            self.store.update_project(self.project, connection=self._connection, pulled_at=None)
 
     def _current_fingerprint(self) -> str:
         provenance = self.scorer.provenance(self._effective.values.measure)
@@ -260,8 +314,13 @@ class ProjectSync:
     def _rival(self) -> Mapping[str, Any] | None:
         """Another backend that scores this project otherwise and goes before this one; it is remembered until `connect`."""
         noted = self._connection.get("rival")
-        others = [found for name, found in self._reader.writers.items() if name != self._mark["backend"]]
-        found = rivals.stronger(self._mark, [*others, *([noted] if noted else [])])
+        known = {name: mark for name, mark in self._reader.writers.items() if name not in self._gone} | self._others
+        if noted is not None:
+            known.setdefault(
+                noted["backend"], noted
+            )  # what it says of itself now goes before what was met in an earlier run
+        known.pop(self._mark["backend"], None)
+        found = stronger(self._mark, known.values())
         if found is not None and self._connection and found != noted:
             said = rivals.note(found, self.number).what
             log.warning("project %d: %s", self.number, said)
@@ -520,3 +579,8 @@ class ProjectSync:
         if self._served > served:
             self.store.want(self.project)  # the whole look at the project, with its counts, comes after this run
         return found
+
+
+def _n_answers(excluded: Sequence[Mapping[str, Any]], reason: str) -> int:
+    """How many answers are left out for this reason."""
+    return len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(reason)})

@@ -11,6 +11,7 @@ from ml_backend.labelstudio.answers import answered, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.history import History
 from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.store import Row, Store
@@ -41,6 +42,8 @@ class TaskReader:
         The controls that count.
     names : frozenset of str
         All controls of the label config.
+    history : mapping
+        When the label config had which TextArea.
     unanswered : collection of str
         Controls that nobody has answered so far.
     on_answered : callable
@@ -62,6 +65,8 @@ class TaskReader:
         What could not be read.
     writers : dict
         Backends that wrote predictions of our version: name -> `rivals.mark`.
+    foreign : dict
+        Tasks whose predictions of our version are others than this backend saw or wrote last: number -> hashes of those.
     incomplete : bool
         Whether Label Studio's list of tasks could not be trusted.
     """
@@ -75,6 +80,7 @@ class TaskReader:
         number: int,
         controls: Sequence[Control],
         names: frozenset[str],
+        history: History,
         unanswered: Collection[str],
         on_answered: Callable[[set[str]], None],
         settings: ProjectSettings,
@@ -86,6 +92,7 @@ class TaskReader:
     ):
         self.store, self.client = store, client
         self.project, self.number = project, number
+        self._history = history
         self._names, self._unanswered, self._on_answered = names, set(unanswered), on_answered
         self._controls, self._settings, self._fingerprint = controls, settings, fingerprint
         self._page_size = page_size
@@ -94,6 +101,7 @@ class TaskReader:
         self.notes: list[Note] = []
         self.incomplete = False
         self.writers: dict[str, Mapping[str, Any]] = {}
+        self.foreign: dict[int, set[str]] = {}
         self._unmet: set[int] = set()  # noted tasks that a reading of their own did not give
 
     def row(self) -> Row:
@@ -296,9 +304,17 @@ class TaskReader:
             self._check()
             self._note_writers(page)
             rows = [
-                pulled_row(task, self._controls, self._settings, generation=generation, names=self._names)
+                pulled_row(
+                    task,
+                    self._controls,
+                    self._settings,
+                    generation=generation,
+                    names=self._names,
+                    history=self._history,
+                )
                 for task in page
             ]
+            self._note_foreign(rows)
             self._note_answered(rows)
             self.changed += self.store.put_pulled(self.project, rows)
             if not done:
@@ -321,6 +337,15 @@ class TaskReader:
             for prediction in task.get("predictions") or ():
                 if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
                     self.writers.update({str(found.get("backend")): found for found in writers_of(prediction)})
+
+    def _note_foreign(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Which tasks carry predictions that this backend neither wrote nor saw before."""
+        found = {row["number"]: {entry[1] for entry in row["actual"]} for row in rows if row["actual"]}
+        known = self.store.predictions_of(self.project, list(found))
+        for number, hashes in found.items():
+            _, ours, in_doubt = known.get(number, (None, set(), False))
+            if not in_doubt and (strange := hashes - ours):
+                self.foreign.setdefault(number, set()).update(strange)
 
     def set_unanswered(self, names: Collection[str]) -> None:
         """The controls that nobody has answered, as they are known now."""

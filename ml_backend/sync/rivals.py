@@ -1,16 +1,17 @@
 """Two backends on one project: which of them writes.
 
 A connected backend goes before one that is not connected. Of two connected ones the one that was connected last goes first. Of two
-that are not connected, each ``softirr-ls sync`` writes when somebody runs it. Backends that score alike are no rivals.
+that are not connected, each ``softirr-ls sync`` writes when somebody runs it, and says so. Backends that score alike are no rivals. A
+backend whose connection or whose predictions are gone is no rival any more.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from ml_backend.labelstudio.register import backend_name
 from ml_backend.sync.notes import Note
 
-__all__ = ["mark", "note", "stronger"]
+__all__ = ["mark", "note", "note_of_overwriting"]
 
 
 def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,21 +27,7 @@ def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, 
         What ``connect`` noted for the project; empty if it is not connected.
     """
     since = connection.get("since", 0.0) if connection else None
-    name = hashlib.sha256(b"backend" + secret).hexdigest()[:12]
-    return {"backend": name, "measure": measure, "scoring": scoring[:16], "connected": since}
-
-
-def stronger(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The strongest of the other backends, if it goes before this one."""
-    rivals = [other for other in others if _place(other) > _place(own) and other.get("connected") is not None]
-    rivals = [other for other in rivals if other.get("scoring") != own["scoring"]]
-    return max(rivals, key=_place, default=None)
-
-
-def _place(found: Mapping[str, Any]) -> tuple[bool, float, str]:
-    since = found.get("connected")
-    known = isinstance(since, int | float) and not isinstance(since, bool)
-    return known, float(since) if known and since else 0.0, str(found.get("backend"))
+    return {"backend": backend_name(secret), "measure": measure, "scoring": scoring[:16], "connected": since}
 
 
 def note(rival: Mapping[str, Any], number: int) -> Note:
@@ -49,4 +36,12 @@ def note(rival: Mapping[str, Any], number: int) -> Note:
         f"Another backend (measure {str(rival.get('measure'))[:80]}) writes the scores of project {number} and was connected "
         "last, so this one writes none.",
         "Disconnect one of the two. To let this one write, run softirr-ls connect here again.",
+    )
+
+
+def note_of_overwriting(n: int, number: int) -> Note:
+    """What people are told when this backend replaces scores that it did not write."""
+    return Note(
+        f"{n} scores of project {number} were written by another backend or program since this one last ran; it wrote its own over them.",
+        "If two backends score this project, run softirr-ls connect with the one that is to write: the other one leaves the writing to it then.",
     )

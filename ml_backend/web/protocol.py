@@ -233,7 +233,7 @@ def _results(
             details = stored["details"] if stored is not None else None
             results[place] = _result(details, controls, chosen)
             continue
-        answers = task_answers(task, controls, chosen, names=names)
+        answers = task_answers(task, controls, chosen, names=names, history=row["control_history"])
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
             results[place] = _result(stored["details"], controls, chosen)

@@ -105,7 +105,9 @@ def project_of_key(key: str | None) -> Row:
 
 
 def find_project(number: int) -> Row | None:
-    """The project with this id in Label Studio."""
+    """The project with this id in Label Studio; None also for a number that no project can have."""
+    if not 0 < number < 2**31:
+        return None
     return services().store.project(services().settings.label_studio_url, number)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import threading
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,16 +136,109 @@ def test_a_text_area_added_while_running(ls: Harness, commands: Commands, tmp_pa
     commands.sync(project, "--changes")
     export = ls.export_file(project, tmp_path)
     by_control = [score_of_export(export, "--control", name) for name in ("findings", "actions")]
-    expected = {
-        task: sum(known) / len(known)
-        for task in by_control[0]
-        if (known := [scores[task] for scores in by_control if scores[task] is not None])
-    }
+    # Nobody could have answered the new TextArea in the second task, which an export does not show: it counts for the first one only.
+    one, other = ([scores[str(task)] or 0.0 for task in (first, second)] for scores in by_control)
+    expected = {str(first): (one[0] + other[0]) / 2, str(second): one[1]}
     assert differences(ls.predictions(project), expected) == []
     assert len({p["score"] for p in ls.predictions(project)}) == 2
     (written,) = [p for p in ls.predictions(project) if p["task"] == first]
     assert {region["from_name"] for region in written["result"]} == {"findings", "actions"}
     assert second in {p["task"] for p in ls.predictions(project)}
+
+
+def test_a_text_area_that_is_renamed(ls: Harness, commands: Commands) -> None:
+    """What was answered before is missing under the new name: also an empty answer, until it is submitted again."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    (task,) = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": [annotation(ann.id, ["fever"])]}])
+    empty = ls.annotate(task, ben, [])
+    commands.sync(project)
+    assert [p["score"] for p in ls.predictions(project)] == [0.0]
+    renamed = LABEL_CONFIG.replace("findings", "signs")
+    ls.api.patch(f"/api/projects/{project}/", {"label_config": renamed})
+    commands.sync(project, "--changes")
+    assert ls.predictions(project) == [], "not 1.00 for answers that are not there"
+    ann.api.patch(f"/api/annotations/{answer_of(ls, task, ann.id)}/", {"result": textarea(["fever"], control="signs")})
+    commands.sync(project, "--changes")
+    assert ls.predictions(project) == [], "Ben had no such TextArea"
+    ben.api.patch(f"/api/annotations/{empty}/", {"result": []})
+    commands.sync(project, "--changes")
+    assert [p["score"] for p in ls.predictions(project)] == [0.0], "now Ben has found nothing"
+
+
+def test_two_backends_with_scores_only(ls: Harness, tmp_path: Path) -> None:
+    """They find each other in the project's triage tab; the loser that is disconnected leaves the winner's scores."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    given = [annotation(ann.id, ["dry cough"]), annotation(ben.id, ["cough"])]
+    ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 3)
+    first, second = (Commands(tmp_path / name, ls.url, ls.token) for name in ("first", "second"))
+
+    def scores() -> set[float]:
+        return {round(p["score"], 3) for p in ls.predictions(project)}
+
+    for commands, measure in ((first, "indel"), (second, "jaccard")):
+        connected = commands.run("connect", "--project", str(project), "--pull-only", "--no-suggestions")
+        assert connected.returncode == 0, connected.stderr
+        commands.sync(project, "--measure", measure)
+    assert scores() == {0.5}, "the second one was connected last"
+    said = first.run("sync", "--project", str(project), "--measure", "indel")
+    assert "measure jaccard" in said.stdout + said.stderr
+    assert scores() == {0.5}
+    assert first.run("disconnect", "--project", str(project)).returncode == 0
+    assert scores() == {0.5}
+    (tab,) = [v for v in ls.api.get("/api/dm/views/", project=project) if "Triage" in v["data"]["title"]]
+    assert tab["data"]["filters"]["items"] and tab["data"]["ordering"], "it goes on working"
+    assert second.run("disconnect", "--project", str(project)).returncode == 0
+    assert scores() == set()
+
+
+@pytest.mark.slow
+def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:
+    """About five changes a second, every fifth a deleted annotation or task, for thirty seconds, on some hundred tasks."""
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project()
+    given = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["a fever"])]
+    tasks = ls.import_tasks(project, [{"data": {"text": "x"}, "annotations": given}] * 300)
+    answers = {task["id"]: [a["id"] for a in task["annotations"]] for task in ls.export(project)}
+    stop, done = threading.Event(), Counter[str]()
+
+    def work() -> None:
+        for k, task in enumerate(itertools.cycle(tasks[:200])):
+            if stop.wait(0.2) or not answers[task]:
+                return
+            try:
+                if k % 10 == 4:
+                    ls.api.delete(f"/api/annotations/{answers[task].pop()}/")
+                    done["deleted annotations"] += 1
+                elif k % 10 == 9:
+                    ls.api.delete(f"/api/tasks/{task}/")
+                    answers[task].clear()
+                    done["deleted tasks"] += 1
+                else:
+                    ls.edit(answers[task][0], ann, [f"fever {k}"])
+                    done["edits"] += 1
+            except requests.HTTPError:
+                done["refused"] += 1
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    began, counts = time.monotonic(), [0]
+    try:
+        while time.monotonic() - began < 30 and worker.is_alive():
+            commands.sync(project, "--changes")  # ends, or the test's own limit says so
+            counts.append(sum(p["model_version"] == MODEL_VERSION for p in ls.predictions(project)))
+    finally:
+        stop.set()
+        worker.join()
+    assert counts[1] >= 100, "what nobody touches carries its score after the first run"
+    assert done["edits"] > 10 and done["deleted tasks"] > 0 and done["deleted annotations"] > 0
+    commands.sync(project)
+    left = [task for task in ls.export(project) if len(task["annotations"]) == 2]
+    assert {p["task"] for p in ls.predictions(project)} == {task["id"] for task in left}
+    print(
+        f"{dict(done)} in {time.monotonic() - began:.0f} s beside {len(counts) - 1} runs; predictions after each: {counts[1:]}"
+    )
 
 
 def test_texts_on_regions_pooled_and_by_overlap(ls: Harness, commands: Commands, tmp_path: Path) -> None:
@@ -317,5 +414,5 @@ def test_the_server_is_asked_for_nothing_but_what_is_needed(ls: Harness, command
         proxy.seen.clear()
         other.sync(project, "--changes")
         assert not [call for call in proxy.seen if call[0] in ("PATCH", "DELETE")]
-        assert len(proxy.seen) <= 8, proxy.seen
+        assert len(proxy.seen) <= 10, proxy.seen
     assert requests.get(f"{ls.url}/health", timeout=30).ok

@@ -65,6 +65,7 @@ class FakeLabelStudio:
         self.users: dict[int, dict[str, Any]] = {}
         self.webhooks: list[dict[str, Any]] = []
         self.connections: list[dict[str, Any]] = []
+        self.views: list[dict[str, Any]] = []
         self.before: Fault = lambda request: None
         self.after: Fault = lambda request: None
         self.drop_in_bulk: Callable[[Mapping[str, Any]], bool] = lambda prediction: False
@@ -211,13 +212,40 @@ class FakeLabelStudio:
             ("DELETE", r"/api/predictions/(\d+)", lambda number: self._delete_prediction(int(number))),
             ("GET", "/api/ml", lambda: _reply(self.connections)),
             ("GET", "/api/webhooks", lambda: _reply(self.webhooks)),
-            ("GET", "/api/dm/views", lambda: _reply([])),
+            ("GET", "/api/dm/views", lambda: _reply(self.views)),
+            ("POST", "/api/dm/views", lambda: self._add(self.views, body)),
+            ("PATCH", r"/api/dm/views/(\d+)", lambda number: self._change(self.views, int(number), body)),
+            ("DELETE", r"/api/dm/views/(\d+)", lambda number: self._remove(self.views, int(number))),
+            ("POST", "/api/ml", lambda: self._add(self.connections, {"state": "CO", **(body or {})})),
+            ("DELETE", r"/api/ml/(\d+)", lambda number: self._remove(self.connections, int(number))),
+            ("POST", "/api/webhooks", lambda: self._add(self.webhooks, body)),
+            ("DELETE", r"/api/webhooks/(\d+)", lambda number: self._remove(self.webhooks, int(number))),
         ]
         for method, pattern, function in routes:
             found = re.fullmatch(pattern, path)
             if found and method == request.method:
                 return function(*found.groups())
         return _reply({"detail": "Not found."}, 404)
+
+    def _add(self, listed: list[dict[str, Any]], body: Any) -> httpx.Response:
+        listed.append({"id": next(self._ids), **body})
+        return _reply(listed[-1], 201)
+
+    @staticmethod
+    def _change(listed: list[dict[str, Any]], number: int, body: Any) -> httpx.Response:
+        for found in listed:
+            if found["id"] == number:
+                found.update(body)
+                return _reply(found)
+        return _reply({"detail": "Not found."}, 404)
+
+    @staticmethod
+    def _remove(listed: list[dict[str, Any]], number: int) -> httpx.Response:
+        kept = [found for found in listed if found["id"] != number]
+        if len(kept) == len(listed):
+            return _reply({"detail": "Not found."}, 404)
+        listed[:] = kept
+        return httpx.Response(204)
 
     def _project_view(self) -> dict[str, Any]:
         counted = [a for task in self.tasks.values() for a in task["annotations"] if not a["was_cancelled"]]

@@ -377,7 +377,7 @@ class TestTimer:
 class TestBackground:
     def test_in_order_and_each_after_its_time(self) -> None:
         background, done = Background(), []
-        background.do(lambda: done.append("later"), after=0.05)
+        background.do(lambda: done.append("later"), after=60)
         background.do(lambda: done.append("first"))
         background.do(lambda: done.append("second"))
         background.drain()

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from ml_backend import web_process as server_module
+from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.app import create_app
 from ml_backend.services import Services
 from ml_backend.settings import Settings
@@ -23,6 +24,7 @@ from ml_backend.web.limits import GREATEST_DEPTH, SMALL_BODY, KnownSecrets, Wron
 from ml_backend.web_process import make_server, secrets_of_programs
 from tests.servers import free_port
 
+CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
 AUTH = ("operator", "right password")
 HALF = (
     b"GET /health HTTP/1.1\r\nHost: loc",
@@ -62,6 +64,22 @@ def running(folder: Path, **options: Any) -> Iterator[str]:
 def url(tmp_path: Path) -> Iterator[str]:
     with running(tmp_path) as found:
         yield found
+
+
+def test_label_studio_may_send_a_large_body_with_the_secret_that_connect_made(tmp_path: Path) -> None:
+    """Some hundred long narratives in one /predict: 3 MB, of a program that carries the connection's secret."""
+    with running(tmp_path) as url:
+        services = Services(Settings.from_environment({}, data=tmp_path))
+        password = Keys(services.store.secret()).password(99)
+        services.store.close()
+        tasks = [{"id": n, "data": {"text": "x" * 30_000}, "annotations": []} for n in range(1, 101)]
+        body = {"tasks": tasks, "project": "99.1", "label_config": CONFIG, "params": {}}
+        assert len(json.dumps(body)) > 3_000_000
+        reply = httpx.post(f"{url}/predict", json=body, auth=(CONNECTION_USER, password), timeout=60)
+        assert reply.status_code == 200
+        assert len(reply.json()["results"]) == 100
+        for wrong in ((CONNECTION_USER, "99.wrong"), None):
+            assert httpx.post(f"{url}/predict", json=body, auth=wrong, timeout=60).status_code == 413
 
 
 def send(url: str, data: bytes) -> socket.socket:

@@ -46,7 +46,7 @@ def some_value(column: sa.Column[Any]) -> Any:
         case sa.JSON():
             return {"text": "فَيْفَر <b>🤒</b>"}
         case sa.Boolean():
-            return True
+            return column.name != "withdrawn"
         case sa.Float():
             return 0.1 + 0.2
         case sa.Integer() | sa.BigInteger():
@@ -79,7 +79,7 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     after = rows_of(old_store)
     for name, (row,) in before.items():
         (kept,) = after[name]
-        if name == "projects":
+        if name == "projects" and revision < "0006":
             assert kept["origins"] == [], "requests had brought them"
             row["origins"] = []
         assert {column: kept[column] for column in row} == row, name

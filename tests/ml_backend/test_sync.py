@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -16,7 +17,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
 
+from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.triage import TITLE
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.settings import MODEL_VERSION
@@ -515,6 +518,50 @@ class TestAbsentIsNotEmpty:
         assert set(bench.fake.predictions()) == set(tasks[1:]), (
             "of the first task, two answers stand under the new name"
         )
+
+    def test_an_empty_answer_from_before_a_rename_is_missing(self, bench: Bench) -> None:
+        """It says nothing about a TextArea that was not there; submitted again, it does."""
+        fake = bench.fake
+        task = fake.add_task({1: ["fever"], 2: [], 3: []})
+        bench.sync()
+        assert fake.predictions()[task][0]["score"] == pytest.approx(1 / 3)
+        fake.project["label_config"] = fake.project["label_config"].replace("findings", "signs")
+        bench.sync()
+        assert fake.predictions() == {}, "two empty answers of the other TextArea are no agreement"
+        first, second, _ = (a["id"] for a in fake.tasks[task]["annotations"])
+        fake.edit(first, [], result=[region(["fever"], "signs")])
+        result = bench.sync()
+        assert fake.predictions() == {}, "one answer, and two that are missing"
+        assert "2 answers were given while the label config did not have one of its TextAreas" in result.notes[0].what
+        excluded = bench.row["summary"]["controls"]["signs"]["excluded"]
+        assert [(entry["rater"], entry["reason"]) for entry in excluded] == [
+            ("2", "answered while the label config did not have this TextArea"),
+            ("3", "answered while the label config did not have this TextArea"),
+        ]
+        fake.edit(second, [])
+        bench.sync()
+        assert fake.predictions()[task][0]["score"] == 0.0, "somebody found nothing where another one found fever"
+        fake.project["label_config"] = fake.project["label_config"].replace("signs", "findings")
+        bench.sync()
+        assert fake.predictions() == {}, "only the third was answered under the old name"
+        fake.edit(first, ["rash"])
+        bench.sync()
+        assert fake.predictions()[task][0]["score"] == 0.0, "the third one's empty answer counts again"
+
+    def test_what_was_answered_before_a_text_area_was_added_is_missing_there(self, bench: Bench) -> None:
+        fake = bench.fake
+        old, new = (fake.add_task({1: ["fever"], 2: ["fevers"]}) for _ in range(2))
+        bench.sync()
+        alone = fake.predictions()[old][0]["score"]
+        fake.project["label_config"] = TWO
+        bench.sync()
+        for annotation, texts in zip(list(fake.tasks[new]["annotations"]), (["stop"], []), strict=True):
+            more = [region(texts, "actions")] if texts else []
+            fake.edit(annotation["id"], [], result=[*annotation["result"], *more])
+        for full in (False, True):
+            bench.sync(full=full)
+            assert fake.predictions()[old][0]["score"] == alone, "nobody could have answered the new one"
+            assert fake.predictions()[new][0]["score"] == pytest.approx((alone + 0) / 2), "stop, and nothing"
 
     def test_an_annotation_that_could_have_held_it_is_an_empty_answer(self, bench: Bench) -> None:
         """Nothing at all, or only a result of another control that the label config has."""
@@ -1092,6 +1139,138 @@ class TestTwoMeasuresOnOneProject:
         assert first.fake.wrong() == []
         first.store.close()
         second.store.close()
+
+
+class TestTwoBackendsThatWriteScoresOnly:
+    """Nothing in the predictions says who wrote them: the backends meet in the project's triage tab."""
+
+    @pytest.fixture
+    def two(self, tmp_path: Path) -> Iterator[tuple[Bench, Bench]]:
+        first = Bench(tmp_path / "a")
+        second = Bench(tmp_path / "b", first.fake, measure="jaccard")
+        for bench in (first, second):
+            bench.choose(suggestions=False)
+        answered(first.fake, 12)
+        yield first, second
+        first.store.close()
+        second.store.close()
+
+    @staticmethod
+    def _connector(bench: Bench, stack: contextlib.ExitStack) -> Connector:
+        return Connector(bench.store, stack.enter_context(bench.client()), bench.settings)
+
+    def _connect(self, bench: Bench, url: str | None = None) -> None:
+        with contextlib.ExitStack() as stack:
+            self._connector(bench, stack).connect(NUMBER, url, panel=False)
+
+    def _disconnect(self, bench: Bench) -> list[str]:
+        with contextlib.ExitStack() as stack:
+            return self._connector(bench, stack).disconnect(NUMBER).done
+
+    @staticmethod
+    def _scores(bench: Bench) -> dict[int, list[float]]:
+        return {task: [p["score"] for p in listed] for task, listed in bench.fake.predictions().items()}
+
+    def test_the_one_that_was_connected_last_wins(self, two: tuple[Bench, Bench]) -> None:
+        first, second = two
+        self._connect(first)
+        assert first.sync(full=True).notes == ()
+        self._connect(second)
+        second.sync(full=True)
+        assert first.fake.wrong(measure="jaccard") == []
+        for full in (True, False):
+            assert "measure jaccard" in first.sync(full=full).notes[-1].what
+            first.fake.calls.clear()
+            first.sync(full=full)
+            assert second.sync(full=full).notes == ()
+            assert first.fake.writes() == [], "nobody overwrites anybody"
+        self._connect(first)
+        first.sync(full=True)
+        assert "measure indel" in second.sync(full=True).notes[-1].what
+        assert first.fake.wrong() == []
+
+    def test_one_that_is_not_connected_writes_nothing_beside_one_that_is(self, two: tuple[Bench, Bench]) -> None:
+        first, second = two
+        self._connect(first)
+        first.sync(full=True)
+        assert "writes none" in second.sync(full=True).notes[-1].what
+        assert first.fake.wrong() == []
+
+    def test_of_two_that_are_not_connected_each_says_that_the_other_one_wrote(self, two: tuple[Bench, Bench]) -> None:
+        first, second = two
+        assert first.sync(full=True).notes == ()
+        assert first.sync(full=True).notes == ()
+        assert "12 scores of project 4 were written by another" in second.sync(full=True).notes[-1].what
+        assert first.fake.wrong(measure="jaccard") == []
+        assert "12 scores of project 4 were written by another" in first.sync(full=True).notes[-1].what
+        assert first.sync(full=True).notes == (), "it is said once"
+        assert first.fake.wrong() == []
+
+    def test_the_loser_leaves_the_winners_things_when_it_goes(self, two: tuple[Bench, Bench]) -> None:
+        first, second = two
+        self._connect(first, "http://first.example")
+        first.sync(full=True)
+        self._connect(second, "http://second.example")
+        second.sync(full=True)
+        first.sync(full=True)
+        assert "Left predictions" in self._disconnect(first)[-1]
+        assert first.fake.wrong(measure="jaccard") == []
+        assert [found["url"] for found in first.fake.connections] == ["http://second.example"]
+        assert [found["url"] for found in first.fake.webhooks] == ["http://second.example/webhook"]
+        assert first.fake.project["model_version"] == MODEL_VERSION
+        assert second.sync(full=True).notes == ()
+        self._disconnect(second)
+        assert (first.fake.predictions(), first.fake.connections, first.fake.webhooks) == ({}, [], [])
+        assert TITLE not in [found["data"]["title"] for found in first.fake.views]
+
+    @pytest.mark.parametrize("how", ["disconnected", "its connection is removed", "its predictions are removed"])
+    def test_when_the_winner_is_gone_the_other_one_goes_on(self, two: tuple[Bench, Bench], how: str) -> None:
+        first, second = two
+        self._connect(first)
+        first.sync(full=True)
+        self._connect(second, "http://second.example")
+        second.sync(full=True)
+        first.sync(full=True)
+        if how == "disconnected":
+            assert "Removed 12 predictions" in " ".join(self._disconnect(second))
+        elif how == "its connection is removed":
+            first.fake.connections.clear()
+        else:
+            for task in first.fake.tasks.values():
+                task["predictions"].clear()
+        first.sync()
+        assert first.fake.wrong() == []
+        assert "rival_note" not in first.row["connection"]
+        assert first.sync(full=True).notes == ()
+        assert first.fake.wrong() == []
+        if how == "its predictions are removed":  # and it is there after all
+            second.sync(full=True)
+            assert first.fake.wrong(measure="jaccard") == []
+            assert "measure jaccard" in first.sync(full=True).notes[-1].what
+
+    def test_predictions_of_a_backend_whose_connection_is_gone_do_not_count(self, two: tuple[Bench, Bench]) -> None:
+        """They say who wrote them, and stay behind."""
+        first, second = two
+        for bench in two:
+            bench.choose(suggestions=True)
+        self._connect(first)
+        first.sync(full=True)
+        self._connect(second, "http://second.example")
+        second.sync(full=True)
+        assert "measure jaccard" in first.sync(full=True).notes[-1].what
+        first.fake.connections.clear()
+        first.sync(full=True)
+        assert first.fake.wrong() == []
+
+    def test_a_tab_that_somebody_removed_does_no_harm(self, two: tuple[Bench, Bench]) -> None:
+        first, second = two
+        self._connect(first)
+        self._connect(second)
+        second.sync(full=True)
+        first.sync(full=True)
+        first.fake.views.clear()
+        assert "measure jaccard" in first.sync(full=True).notes[-1].what, "what was met once is remembered"
+        assert first.fake.wrong(measure="jaccard") == []
 
 
 HOSTILE = {

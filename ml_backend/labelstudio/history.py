@@ -1,0 +1,40 @@
+"""When a project's label config had which TextArea, so that an annotation that could not have held one is missing, not empty.
+
+Times are Label Studio's own: the newest change of any task when a label config was seen for the first time.
+"""
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+
+from ml_backend.labelstudio.tasks import exact
+
+__all__ = ["History", "Times", "has_now", "was_there", "with_controls"]
+
+Times = Sequence[Sequence[str | None]]
+"""Pairs (since, until): after the first date and up to the second; None for always."""
+History = Mapping[str, Times]
+"""TextArea -> when the label config had it."""
+
+
+def has_now(history: History) -> set[str]:
+    """The TextAreas of the newest label config."""
+    return {name for name, times in history.items() if times and times[-1][1] is None}
+
+
+def with_controls(history: History, names: Collection[str], now: str) -> dict[str, list[list[str | None]]]:
+    """The history, with a label config that has these TextAreas from `now` on."""
+    known = {name: [list(pair) for pair in times] for name, times in history.items()}
+    before = has_now(history)
+    for name in before - set(names):
+        known[name][-1][1] = now
+    for name in set(names) - before:
+        known.setdefault(name, []).append([now, None])
+    return known
+
+
+def was_there(times: Times, moment: str) -> bool:
+    """Whether the label config had the TextArea at this time; also where the time can't be read."""
+    with contextlib.suppress(ValueError):
+        at = exact(moment)
+        return any((since is None or at > since) and (until is None or at <= until) for since, until in times)
+    return True
