@@ -93,7 +93,7 @@ def _fitted(scorer: Scorer, measure: str, decided: Mapping[tuple[str, str], bool
 
     pairs = JudgedPairs(tuple(decided), tuple(float(same) for same in decided.values()))
     with scorer.alone_with(measure):
-        return calibrate(pairs, scorer.measure(measure), cache=scorer.cache()).to_dict()
+        return calibrate(pairs, scorer.measure(measure), cache=scorer.cache(), progress=None).to_dict()
 
 
 def _changed(store: Store, project: Row, matters: bool) -> bool:

@@ -77,12 +77,12 @@ def audited(
                 meant.setdefault(normalise(text), set()).add(concept)
     # another seed for each population and size: the draws are independent
     seed = Draw("audit", population.digest, judgements).below(2**31)
-    sheet = sample(table, named.measure, judgements=judgements, seed=seed, cache=cache)
+    sheet = sample(table, named.measure, judgements=judgements, seed=seed, cache=cache, progress=None)
     values = {
         (unit.id, ONLY): "same" if meant[normalise(unit.text_a)] & meant[normalise(unit.text_b)] else "different"
         for unit in sheet.units
     }
-    report = apply(table, named.measure, [Judgements("codes", values)], cache=cache).to_dict()
+    report = apply(table, named.measure, [Judgements("codes", values)], cache=cache, progress=None).to_dict()
     found = report["coefficients"][COEFFICIENT]
     low, high = found["ci95"] or (None, None)
     plain = report["audit"]["plain"][COEFFICIENT]
