@@ -183,13 +183,14 @@ def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str
         while text[place : place + 1] != "]" or tasks:
             places.append(place)
             task, place = decoder.raw_decode(text, place)
-            tasks.append(_checked_task(name, task, len(tasks) + 1))
+            task = _checked_task(name, task, len(tasks) + 1)
             try:
                 export_check.check_annotations(task)
                 if predictions:
                     export_check.check_predictions(task)
             except export_check.Damage as damage:
                 raise _damaged(name, text, places[-1], task, str(damage)) from None
+            tasks.append(_needed(task, predictions=predictions))
             place = _after_space(text, place)
             if text[place : place + 1] != ",":
                 break
@@ -213,6 +214,33 @@ def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str
     if not tasks:
         raise InputError(f"{name} holds no tasks.")
     return tasks, places
+
+
+_OF_ANNOTATION = (
+    *("id", "completed_by", "was_cancelled", "parent_prediction"),
+    *("created_at", "updated_at", "model_version"),
+)
+
+
+def _needed(task: Mapping[str, Any], *, predictions: bool) -> dict[str, Any]:
+    """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
+    kept: dict[str, Any] = {"id": task["id"]}
+    for name in ("annotations", "predictions") if predictions else ("annotations",):
+        kept[name] = [
+            {key: source[key] for key in _OF_ANNOTATION if key in source} | {"result": _needed_of(source["result"])}
+            for source in task[name]
+        ]
+    kept["drafts"] = [{"user": draft.get("user")} for draft in _mappings(task.get("drafts"))]
+    return kept
+
+
+def _needed_of(result: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same of a result: texts, and the types and names of other regions."""
+    return [
+        {key: region[key] for key in ("type", "from_name", "origin") if key in region}
+        | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
+        for region in result
+    ]
 
 
 def _damaged(name: str, text: str, place: int, task: Mapping[str, Any], wrong: str) -> InputError:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -156,6 +157,22 @@ class TestLabelStudio:
             ],
         }
         assert label_studio_answers(task(1, made), control="findings")[0] == [Answer("1", "1", ("a", "b"))]
+
+    def test_what_is_not_needed_of_a_large_export_is_not_kept(self, tmp_path):
+        shape = {"type": "brushlabels", "from_name": "shape", "value": {"rle": list(range(1000, 3000))}}
+        tasks = [task(k, annotation(k, 1, "x")) | {"data": {"signal": list(range(1000, 5000))}} for k in range(100)]
+        for entry in tasks:
+            entry["annotations"][0]["result"].append(shape)
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps(tasks), encoding="utf-8")
+        tracemalloc.start()
+        try:
+            table = read(path)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert len(table.items) == 100
+        assert peak < 3.5 * path.stat().st_size, "the file's bytes and text, and little else"
 
 
 class TestCsv:
