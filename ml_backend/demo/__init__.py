@@ -68,13 +68,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo until Ctrl-C, or until it is checked; the exit status."""
+    """Run the demo until Ctrl-C, or until it is checked; returns the exit status."""
     return run(parser().parse_args(arguments))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """`main` with parsed arguments."""
-    # SIGINT too: a shell hands it on ignored to what it starts in the background, and then nothing could stop the demo politely
+    # SIGINT too: shells start background processes with SIGINT ignored, so that it could not stop the demo
     before = {sign: signal.signal(sign, _interrupt) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
         with contextlib.ExitStack() as stack:
@@ -111,16 +111,16 @@ def _say(text: str) -> None:
 
 
 class Demo:
-    """One demo folder and what runs in it.
+    """A demo folder and its running servers.
 
     Parameters
     ----------
     folder
         Holds ``demo.json`` (what was made), ``label-studio/`` and ``softirr/``.
     measure
-        Name of the measure; None leaves it to the backend.
+        Name of the measure; None for the backend's default.
     stack
-        Receives what has to be stopped.
+        Collects the servers to stop.
     """
 
     def __init__(self, folder: Path, *, measure: str | None, stack: contextlib.ExitStack):
@@ -133,7 +133,7 @@ class Demo:
     # --- the folder ---------------------------------------------------------------------------------------------------
 
     def open(self, *, fresh: bool) -> None:
-        """Take the folder; what an interrupted first start left behind is thrown away."""
+        """Lock the folder; leftovers of an interrupted first start are removed."""
         foreign = self.folder.exists() and not (self.folder / "lock").exists() and any(self.folder.iterdir())
         if foreign:
             raise ServerError(f"{self.folder} is not empty and not a demo's folder: name another one with --folder.")
@@ -240,7 +240,7 @@ class Demo:
         return python_module("ml_backend")
 
     def _environment(self) -> dict[str, str]:
-        # What belongs to another installation of the backend must not reach this one.
+        # Settings of another installation of the backend must not affect this one.
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -262,7 +262,7 @@ class Demo:
         return False
 
     def _json(self, *arguments: str) -> dict[str, Any]:
-        """Run a ``softirr-ls`` command with --json; its object."""
+        """Run a ``softirr-ls`` command with --json and return its object."""
         return self._run([*self._command(), *arguments, "--json"], f"softirr-ls {arguments[0]}")
 
     def _run(self, command: list[str], name: str) -> dict[str, Any]:
@@ -275,7 +275,7 @@ class Demo:
     # --- running ------------------------------------------------------------------------------------------------------
 
     def row(self) -> Row:
-        """The project as the backend has it, with its coefficients."""
+        """The backend's project with its coefficients."""
         with self._store() as store:
             row = store.project(self.server.url, self.project)
             if row is None or not row["summary"]:
@@ -283,7 +283,7 @@ class Demo:
             return row
 
     def audits(self, row: Row) -> dict[str, Any]:
-        """The audits that came to a result."""
+        """The audits with a result."""
         from ml_backend.store.reviews import ReviewStore
 
         with self._store() as store:
@@ -330,7 +330,7 @@ class Demo:
     # --- checking -----------------------------------------------------------------------------------------------------
 
     def check(self) -> int:
-        """Compare what stands in Label Studio with what ``softirr score`` says of its export; print what is wrong."""
+        """Compare Label Studio's content with ``softirr score`` on its export, and print differences."""
         from ml_backend.demo.check import problems
 
         path = self.folder / "export.json"
@@ -338,7 +338,7 @@ class Demo:
         measure = ["--measure", self.measure] if self.measure else []
         command = python_module("softirr", "score", str(path), "--control", CONTROL, "--json", *measure)
         score = self._run(command, "softirr score")
-        # Looked at before the second sync, which would put right what someone changed meanwhile.
+        # Checked before the second sync, which would repair later changes.
         found = problems(self.api, self.project, score, self.links)
         again = self._json("sync", "--project", str(self.project))
         if any(again[name] for name in ("created", "updated", "deleted")):

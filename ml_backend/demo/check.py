@@ -1,4 +1,4 @@
-"""What has to be true in Label Studio after a sync, read through its own API."""
+"""Checks of Label Studio's content after a sync, through its API."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOLERANCE = 1e-9
 
 
 def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[str, str]) -> list[str]:
-    """Sentences about what is wrong; none if all is right.
+    """Problems as sentences; none if everything is correct.
 
     Parameters
     ----------
     score
-        What ``softirr score --json`` printed for the project's export.
+        Output of ``softirr score --json`` for the project's export.
     links
         Addresses that ``softirr-ls connect`` printed.
     """

@@ -55,17 +55,17 @@ def annotators() -> tuple[str, ...]:
 
 
 def key() -> dict[str, str]:
-    """The concept that each text means."""
+    """The concept of each text."""
     return {text: row["concept"] for row in _rows("key.tsv") for text in _split(row["texts"])}
 
 
 def broader() -> dict[str, str]:
-    """For a concept, the next more general one, where the key has one."""
+    """The next more general concept of each concept that has one in the key."""
     return {row["concept"]: row["broader"] for row in _rows("key.tsv") if row["broader"]}
 
 
 def table(*, concepts: bool = False) -> AnnotationTable:
-    """The answers as a table; with `concepts` each text is replaced by what it means, which makes agreement exact."""
+    """The answers as a table; with `concepts` each text is replaced by its concept, so that agreement is exact."""
     meaning = key()
     answers: list[Answer] = []
     excluded: list[Excluded] = []

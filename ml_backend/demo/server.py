@@ -1,4 +1,4 @@
-"""A Label Studio of one's own: started in a folder, on a free port, without a word to the outside, and stopped again.
+"""A private Label Studio server: started in a folder, on a free port, without outgoing connections, and stopped again.
 
 The demo runs on it and so do the tests that want a real server. Nothing here is about agreement.
 """
@@ -52,7 +52,7 @@ def find_label_studio() -> Path:
     Raises
     ------
     ServerError
-        If there is none, with the way to get it.
+        If it is not installed; the message says how to install it.
     """
     named = os.environ.get("SOFTIRR_LABEL_STUDIO")
     if named:
@@ -79,7 +79,7 @@ def free_port(*preferred: int) -> int:
 
 @contextlib.contextmanager
 def reserved_port(*preferred: int) -> Iterator[int]:
-    """As `free_port`, and no other demo of this machine takes it while the block runs.
+    """As `free_port`, with the port reserved against other demos of this machine while the block runs.
 
     A server listens some time after its port was chosen: until then a second demo would choose the same one, and take the
     first one's server for its own.
@@ -139,7 +139,7 @@ def _die_with_parent() -> None:
 
 
 class Process:
-    """A program that writes to a log file and is stopped together with all that it started."""
+    """A program that writes to a log file and is stopped together with its child processes."""
 
     def __init__(
         self, command: Sequence[str | os.PathLike[str]], *, environment: Mapping[str, str], log: Path, name: str
@@ -170,7 +170,7 @@ class Process:
         return self._popen.poll() is None
 
     def wait(self) -> int:
-        """Wait for its end; the exit status."""
+        """Wait for its end and return the exit status."""
         return self._popen.wait()
 
     def last_words(self, lines: int = 12) -> str:
@@ -199,7 +199,7 @@ class Process:
 
     def stop(self, patience: float = 10) -> None:
         """Stop it."""
-        """Ask it to end, then insist. Only this program and its own children are touched."""
+        """Terminate the program and its own children, then kill what is left."""
         for sign in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, sign)
@@ -213,7 +213,7 @@ class Process:
 
 
 class Api:
-    """Label Studio's HTTP interface with a personal access token, which buys access tokens of five minutes."""
+    """Label Studio's HTTP interface with a personal access token, exchanged for access tokens valid for five minutes."""
 
     def __init__(self, url: str, token: str):
         self.url = url
@@ -236,15 +236,15 @@ class Api:
         return reply.json() if "json" in reply.headers.get("Content-Type", "") else None
 
     def get(self, path: str, **params: Any) -> Any:
-        """GET, and the reply."""
+        """Send GET and return the reply."""
         return self.call("GET", path, params=params)
 
     def post(self, path: str, body: Any = None) -> Any:
-        """POST, and the reply."""
+        """Send POST and return the reply."""
         return self.call("POST", path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:
-        """PATCH, and the reply."""
+        """Send PATCH and return the reply."""
         return self.call("PATCH", path, json=body)
 
     def delete(self, path: str, body: Any = None) -> Any:
@@ -273,7 +273,7 @@ class LabelStudio:
     Parameters
     ----------
     folder
-        Holds the database, the media files, the log and a home folder; made if missing, used again if not.
+        Folder of the database, the media files, the log and a home folder; created if missing.
     port
         Port on the loopback interface.
     environment
@@ -312,7 +312,7 @@ class LabelStudio:
             raise
 
     def _environment(self, additions: Mapping[str, str]) -> dict[str, str]:
-        # Built from nothing: a LABEL_STUDIO_HOST or PORT meant for someone else would be read by the server too.
+        # A new environment, because the server would read a LABEL_STUDIO_HOST or PORT meant for another one.
         kept = {
             name: os.environ[name]
             for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
@@ -380,7 +380,7 @@ class LabelStudio:
         self.stop()
 
     def login(self, email: str = ADMIN_EMAIL, password: str = ADMIN_PASSWORD) -> requests.Session:
-        """A session with the cookies of a logged-in user, as a browser has it."""
+        """An HTTP session with the cookies of a logged-in user, like a browser."""
         return self._form("/user/login/", email=email, password=password)
 
     def sign_up(self, email: str, password: str, *, first_name: str = "", last_name: str = "") -> tuple[int, str]:
@@ -415,7 +415,7 @@ class LabelStudio:
 
 @contextlib.contextmanager
 def label_studio(folder: Path, **options: Any) -> Iterator[LabelStudio]:
-    """A Label Studio for the length of a with statement, on a free port unless one is given."""
+    """Run a Label Studio within a with statement, on a free port unless one is given."""
     options.setdefault("port", free_port())
     with LabelStudio(folder, **options) as server:
         yield server

@@ -1,1 +1,1 @@
-"""Talking to a Label Studio server: read, write, connect, diagnose."""
+"""Client for a Label Studio server: reading, writing, connecting, diagnosing."""

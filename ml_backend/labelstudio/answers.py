@@ -1,4 +1,4 @@
-"""From tasks as Label Studio gives them to what the store keeps: answers per control, by the same rules as ``softirr score``."""
+"""Conversion of Label Studio's tasks to the store's rows: answers per control, by the same rules as ``softirr score``."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ def pulled_row(
 
 
 def _count_annotations(task: Mapping[str, Any]) -> int:
-    """As Label Studio counts them: without skipped ones."""
+    """Number of annotations without skipped ones, as Label Studio counts them."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
     return sum(not a.get("was_cancelled") for a in task.get("annotations") or [] if isinstance(a, Mapping))
@@ -71,18 +71,18 @@ def task_answers(
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
 
-    Answers of the project's reviewers are left out unless they
-    count. Where regions are compared by overlap, ``"groups"`` holds the answers once more, one mapping for each place. A task with so
-    many texts that it would hold up the whole project is left out and listed with the reason.
+    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by overlap, ``"groups"`` holds
+    the answers again, one mapping for each place. A task with so many texts that it would delay the whole project is excluded with the
+    reason.
 
-    An annotation whose texts stand under a TextArea that the label config no longer has, and which has none for the control, was
-    made before the TextArea was renamed or added. It could not have held the control, so its answer is missing, not empty. The same holds
+    An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was made before the
+    TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty. The same holds
     for an annotation without a result of the control that was last changed while the label config did not have the control.
 
     Parameters
     ----------
     names : frozenset of str, optional
-        All controls of the label config (`config.control_names`); without them no annotation counts as made under another one.
+        All controls of the label config (`config.control_names`); without them every annotation counts as made under this config.
     history : mapping, optional
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
     """
@@ -110,7 +110,7 @@ def task_answers(
 def _of_this_config(
     task: Mapping[str, Any], control: str, names: frozenset[str] | None, there: Times | None
 ) -> tuple[Mapping[str, Any], list[list[str]]]:
-    """The task with the annotations that could have held the control, and the raters of the others with the reason."""
+    """The task with the annotations that can contain the control, and the raters of the other annotations with the reason."""
     annotations = task.get("annotations")
     if names is None or not isinstance(annotations, list):
         return task, []
@@ -156,12 +156,12 @@ def answered(answers: Mapping[str, Any]) -> set[str]:
 
 
 def unanswered_of(project: Mapping[str, Any]) -> set[str]:
-    """Controls of a project that nobody answers."""
+    """Controls of a project without any answer."""
     return {control["name"] for control in project["controls"] if control.get("unanswered")}
 
 
 def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str, Any]:
-    """The answers, where those to controls that nobody answers in the whole project are missing rather than empty."""
+    """The answers, with those to controls that nobody answers in the whole project as missing rather than empty."""
     return {
         name: {"answers": {}, "excluded": entry["excluded"]} if name in unanswered else entry
         for name, entry in answers.items()
@@ -169,7 +169,7 @@ def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str
 
 
 def _too_much(answers: Sequence[Sequence[str]]) -> str:
-    """Why the task would hold up its project; empty if it would not."""
+    """Reason why the task would delay its project too long; empty if it would not."""
     if (n := comparisons(answers)) > MOST_COMPARISONS:
         return f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
     if _across(sum(map(len, texts)) for texts in answers) > MOST_CHARACTERS**2:
@@ -178,12 +178,12 @@ def _too_much(answers: Sequence[Sequence[str]]) -> str:
 
 
 def comparisons(answers: Iterable[Sequence[str]]) -> int:
-    """How many pairs of texts of different raters there are."""
+    """Number of pairs of texts of different raters."""
     return _across(map(len, answers))
 
 
 def _across(sizes: Iterable[int]) -> int:
-    """Sum of the products of each two."""
+    """Sum of the products of all pairs of values."""
     listed = list(sizes)
     return (sum(listed) ** 2 - sum(size * size for size in listed)) // 2
 
@@ -201,10 +201,10 @@ def rater_order(rater: str) -> tuple[int, int, str]:
 
 
 def count_answers(answers: Mapping[str, Any]) -> int:
-    """The most answers that any control has."""
+    """Largest number of answers of any control."""
     return max((len(entry["answers"]) for entry in answers.values()), default=0)
 
 
 def answers_hash(answers: Mapping[str, Any]) -> str:
-    """Name of exactly these answers and exclusions."""
+    """Hash of these answers and exclusions."""
     return hashlib.sha256(json.dumps(answers, sort_keys=True).encode()).hexdigest()[:32]

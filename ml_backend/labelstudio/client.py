@@ -1,7 +1,7 @@
-"""The part of Label Studio's API that we use, over httpx.
+"""Client for the parts of Label Studio's API that this backend uses, over httpx.
 
-Replies are taken as plain JSON rather than as the SDK's models: those differ between its releases, and pages of a thousand
-tasks are read several times faster without them.
+Replies are read as plain JSON instead of the SDK's models: the models differ between releases, and pages of a thousand tasks are read
+several times faster without them.
 """
 
 import logging
@@ -24,9 +24,9 @@ BULK_TIMEOUT = 600.0
 
 
 class TokenAuth(httpx.Auth):
-    """Authorization by a legacy token, or by a personal access token and the access tokens of five minutes that it is exchanged for.
+    """Authorization by a legacy token, or by a personal access token that is exchanged for access tokens valid for five minutes.
 
-    An access token is renewed when the server answers 401: only its clock counts, whatever ours says.
+    An access token is renewed when the server answers 401, so that the clock of this machine does not matter.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _access_token(response: httpx.Response) -> str:
         raise Unreachable(f"Label Studio answered {status} when asked for an access token.", status)
     try:
         access = response.json()["access"]
-    except (ValueError, KeyError, TypeError):  # a proxy's error page, as a rule
+    except (ValueError, KeyError, TypeError):  # usually a proxy's error page
         access = None
     if not isinstance(access, str):
         raise Unreachable("Label Studio gave no usable access token.")
@@ -98,7 +98,7 @@ def _access_token(response: httpx.Response) -> str:
 
 
 class _Again(Exception):
-    """A try that failed and may be repeated; `final` is raised when no try is left."""
+    """A failed try that may be repeated; `final` is raised after the last try."""
 
     def __init__(self, final: LabelStudioError):
         super().__init__(str(final))
@@ -106,7 +106,7 @@ class _Again(Exception):
 
 
 class Client:
-    """A Label Studio server, as the user whom the token belongs to.
+    """A Label Studio server, used as the user whom the token belongs to.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Client:
     on_error : callable, optional
         Called with a short word for each failed request, for the counters.
     wait : callable, optional
-        Sleeps between tries; raises to break off.
+        Sleeps between tries; raises to cancel.
     """
 
     def __init__(
@@ -174,10 +174,10 @@ class Client:
         timeout : float, optional
             Seconds; `READ_TIMEOUT` unless given.
         repeat : bool, optional
-            Whether doing it twice is as good as once; by default all but POST. Such requests are tried again after
+            Whether the request is idempotent; by default all methods but POST. Such requests are repeated after
             connection errors, time-outs, 429 and 5xx.
         tries_on_500 : int
-            Fewer, where a 500 may be about what is asked for rather than about the server.
+            Tries after a 500; fewer where the requested content may be the cause rather than the server.
 
         Raises
         ------
@@ -208,7 +208,7 @@ class Client:
             raise error.final from None
 
     def _once(self, method: str, path: str, params: Any, body: Any, timeout: float, repeat: bool) -> Any:
-        """One try; raises `_Again` where another one may help and does no harm."""
+        """Try once; raises `_Again` where another try is safe and may succeed."""
 
         def unfinished(sentence: str, status: int | None = None) -> Exception:
             return _Again(Unreachable(sentence, status)) if repeat else WriteUnknown(sentence, status)
@@ -236,13 +236,13 @@ class Client:
         raise unfinished(sentence, status)
 
     def create(self, path: str, body: Any) -> dict[str, Any]:
-        """POST, and the object that was made, which has an id."""
+        """POST a body and return the created object, which has an id."""
         return _objects([self.request("POST", path, body=body)], f"what was made at {path}")[0]
 
     # --- project ------------------------------------------------------------------------------------------------------
 
     def version(self) -> str:
-        """Release of the server, such as ``1.23.2``; empty if it does not say."""
+        """Release of the server, such as ``1.23.2``; empty if unknown."""
         reply = self.request("GET", "/api/version")
         return str(reply.get("release", "")) if isinstance(reply, Mapping) else ""
 
@@ -268,7 +268,7 @@ class Client:
         return _object(self.request("PATCH", f"/api/projects/{number}/", body=values), f"changing project {number}")
 
     def check_label_config(self, number: int, label_config: str) -> None:
-        """LabelStudioError if the server would not take this label config for the project."""
+        """Raise a LabelStudioError if the server rejects this label config for the project."""
         self.request("POST", f"/api/projects/{number}/validate/", body={"label_config": label_config}, repeat=True)
 
     def users(self) -> dict[str, str]:
@@ -290,11 +290,11 @@ class Client:
     # --- predictions --------------------------------------------------------------------------------------------------
 
     def create_predictions(self, number: int, predictions: list[dict[str, Any]]) -> int:
-        """Write predictions in one request; returns how many the server says it stored (it drops invalid ones silently)."""
+        """Write predictions in one request; returns the number that the server reports as stored (it drops invalid ones silently)."""
         path = f"/api/projects/{number}/import/predictions"
         reply = self.request("POST", path, body=predictions, timeout=BULK_TIMEOUT)
         created = reply.get("created") if isinstance(reply, Mapping) else None
-        if not isinstance(created, int):  # it may have stored them all the same
+        if not isinstance(created, int):  # the server may have stored them nevertheless
             raise WriteUnknown("Label Studio does not say how many of the predictions sent it stored.")
         return created
 
@@ -307,11 +307,11 @@ class Client:
         return made
 
     def update_prediction(self, prediction: int, **values: Any) -> None:
-        """Change a prediction in its place."""
+        """Update a prediction."""
         self.request("PATCH", f"/api/predictions/{prediction}/", body=values)
 
     def delete_prediction(self, prediction: int) -> None:
-        """Remove a prediction; fine if it is gone already."""
+        """Remove a prediction, if it exists."""
         try:
             self.request("DELETE", f"/api/predictions/{prediction}/")
         except NotFound:
@@ -405,7 +405,7 @@ def _refusal(status: int, method: str, path: str, response: httpx.Response) -> L
 
 
 def _detail(response: httpx.Response) -> str:
-    """The server's reason. Replies to refused predictions quote what was sent, so only short, known fields are taken."""
+    """The server's reason for an error. Replies to rejected predictions quote their texts, so only short, known fields are used."""
     try:
         body = response.json()
     except ValueError:

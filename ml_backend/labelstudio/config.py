@@ -1,4 +1,4 @@
-"""What a label config says about free text: its TextArea controls."""
+"""The TextArea controls of a label config."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -49,7 +49,7 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:
-    """Attributes of every element, names in lower case; the tag's name, in lower case, stands under `TAG`."""
+    """Attributes of every element, with names in lower case; the key `TAG` holds the tag's name in lower case."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -80,7 +80,7 @@ def control_names(label_config: str) -> frozenset[str]:
 
 
 def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -> tuple[Control, ...]:
-    """The controls that count: all of them, or the wanted ones.
+    """The controls of a project: all of them, or the wanted ones.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -
 
 
 class PredictionChecker:
-    """Checks predictions against the label config with the SDK's own rules: what they reject, a bulk import drops silently."""
+    """Checks predictions against the label config with the SDK's rules, because a bulk import drops invalid predictions silently."""
 
     def __init__(self, label_config: str):
         from label_studio_sdk.label_interface import LabelInterface
@@ -110,6 +110,6 @@ class PredictionChecker:
             raise InputError(f"The label config can't be read ({type(error).__name__}).") from None
 
     def problem(self, prediction: Mapping[str, Any]) -> str | None:
-        """What is wrong with the prediction, without its texts; None if nothing is."""
+        """Problem of the prediction, described without its texts; None if it is valid."""
         errors = self._interface.validate_prediction(dict(prediction), return_errors=True)
         return str(errors[0]).split(". Got:")[0][:200] if errors else None

@@ -1,4 +1,4 @@
-"""Connect a project to this backend, say what was changed, and undo exactly that."""
+"""Connecting a project to this backend and disconnecting it, with a list of the changes."""
 
 import contextlib
 import ipaddress
@@ -37,7 +37,7 @@ _HOST = re.compile(r"((?!-)([^\W_]|-)+(?<!-)\.)+(xn--[a-z0-9-]+|(?!-)([^\W\d_]|-
 
 @dataclass
 class Changes:
-    """What was changed, one sentence each, and where to look."""
+    """The changes, one sentence each, and the addresses to open."""
 
     project: int
     done: list[str] = field(default_factory=list)
@@ -49,12 +49,12 @@ class Changes:
 
 
 def callable_url(url: str) -> str:
-    """The address of the backend as Label Studio takes it for a connection and its webhook.
+    """The address of the backend in a form that Label Studio accepts for a connection and its webhook.
 
     Raises
     ------
     InputError
-        If the host is a name that Label Studio refuses for webhooks. It registers the connection before it says so, hence the check here.
+        If Label Studio refuses the host name for webhooks. It reports this only after it has registered the connection.
     """
     url = clean_url(url, "--url")
     host = urlsplit(url).hostname or ""
@@ -109,7 +109,7 @@ class Connector:
         options: Mapping[str, Any] | None = None,
         rotate_keys: bool = False,
     ) -> Changes:
-        """Connect project `number`; doing it twice is the same as doing it once.
+        """Connect project `number`; idempotent.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Connector:
         options : mapping, optional
             Settings of the project (as ``softirr-ls`` options).
         rotate_keys : bool
-            Make the addresses of panel and report that were given out so far worthless.
+            Invalidate all earlier addresses of panel and report.
         """
         url = callable_url(url) if url else None
         panel_base = clean_url(panel_url, "--panel-url") if panel_url else url
@@ -153,7 +153,7 @@ class Connector:
         options: Mapping[str, Any] | None,
         rotate_keys: bool,
     ) -> Changes:
-        """The steps of `connect`; each is noted as soon as it is done."""
+        """The steps of `connect`; each is recorded when it is done."""
         number = row["number"]
         changes = Changes(number)
         made: dict[str, Any] = dict(row["connection"])
@@ -173,10 +173,10 @@ class Connector:
         row = self._row(row["id"])
 
         def save() -> None:
-            # After each step, so that disconnect can undo a connect that broke off.
+            # Saved after each step, so that disconnect can undo an interrupted connect.
             self.store.update_project(row["id"], connection=made)
 
-        # Before Label Studio calls: the running backend takes calls for connected projects only, and under these addresses.
+        # Saved before Label Studio's first call: the backend accepts calls for connected projects only, under these addresses.
         made.setdefault("mode", "connecting")
         made |= {"url": url, "panel_base": panel_base, "leads": self._leads(remote)}
         save()
@@ -187,7 +187,7 @@ class Connector:
             self._register(number, url, row, made, changes, save)
             self._webhook(number, url, row, made, changes, save)
         made["mode"] = "connected" if url else "pull-only"
-        made["since"] = time.time()  # of two backends on one project the one that was connected last writes
+        made["since"] = time.time()  # where a project has two backends, the one connected last writes
         for name in ("rival", "rival_note"):
             made.pop(name, None)
         save()
@@ -215,7 +215,7 @@ class Connector:
         return found
 
     def _leads(self, remote: Mapping[str, Any]) -> list[str]:
-        """Users who lead the project: who made it, and whose token this is. Noted here, since later anybody might edit it there."""
+        """The project's leads: its creator and the token's user. Stored here, because others can edit the project in Label Studio."""
         users = [(remote.get("created_by") or {}).get("id"), self.client.whoami().get("id")]
         return sorted({str(user) for user in users if user is not None})
 
@@ -258,7 +258,7 @@ class Connector:
             try:
                 reply = self.client.create("/api/ml/", body)
             except LabelStudioError as error:
-                # The row can exist although the reply is 403 (only its webhook was refused): leave nothing behind.
+                # After a 403 the connection can exist (only its webhook was refused): remove it.
                 with contextlib.suppress(LabelStudioError):
                     for left in self.client.connections(number):
                         if left.get("url", "").rstrip("/") == url and left not in present:
@@ -305,7 +305,7 @@ class Connector:
             "headers": {SECRET_HEADER: row["webhook_secret"]},
             "is_active": True,
         }
-        # The connection made one of its own, without a secret: it becomes ours.
+        # Label Studio made a webhook with the connection, without a secret: add the secret to it.
         ours = [h for h in self.client.webhooks(number) if h.get("url") == target or h["id"] == made.get("webhook_id")]
         for extra in ours[1:]:
             self.client.request("DELETE", f"/api/webhooks/{extra['id']}/")
@@ -327,7 +327,7 @@ class Connector:
         save()
 
     def _fields(self, number: int, registered: bool, made: dict[str, Any], changes: Changes) -> None:
-        """All fields in one request: setting show_collab_predictions alone resets model_version."""
+        """Change all fields in one request, because setting show_collab_predictions alone resets model_version."""
         remote = self.client.project(number)
         wanted: dict[str, Any] = {"show_collab_predictions": False, "evaluate_predictions_automatically": False}
         has_ours = registered or self.client.model_versions(number).get(MODEL_VERSION)
@@ -360,7 +360,7 @@ class Connector:
     # --- disconnect ---------------------------------------------------------------------------------------------------
 
     def disconnect(self, number: int, *, predictions: bool = True) -> Changes:
-        """Undo what `connect` did; twice is the same as once.
+        """Undo what `connect` did; idempotent.
 
         Parameters
         ----------
@@ -371,7 +371,7 @@ class Connector:
         if row is None:
             return self._disconnect(number, None, predictions=predictions)
         with self._alone(row["id"]):
-            # First of all: a job that starts from now on has nothing to do.
+            # Done first, so that a job that starts from now on has nothing to do.
             self.store.update_project(row["id"], wanted_at=None, wanted_full=False)
             self.store.close_stale_jobs(row["id"], but=0)
             changes = self._disconnect(number, row, predictions=predictions)
@@ -381,13 +381,13 @@ class Connector:
 
     @contextlib.contextmanager
     def _alone(self, project: int) -> Iterator[None]:
-        """No job writes predictions while they are removed: wait for the one that runs, then make it stop."""
+        """Wait for the running job, then stop it, so that none writes predictions while they are removed."""
         owner = f"{process_name()}:disconnect"
         end = time.monotonic() + WAIT_FOR_JOB
         while not self.store.take_lease(project, owner):
             if time.monotonic() > end:
                 self.store.take_lease(project, owner, force=True)
-                time.sleep(LEASE_EVERY + 2.0)  # until its owner must have noticed
+                time.sleep(LEASE_EVERY + 2.0)  # long enough for its owner to notice
             else:
                 time.sleep(0.2)
         try:
@@ -421,7 +421,7 @@ class Connector:
                 urls.add(connection.get("url", "").rstrip("/"))
                 self.client.request("DELETE", f"/api/ml/{connection['id']}")
                 changes.done.append(f"Removed the connection to {connection.get('url')}.")
-        for webhook in self.client.webhooks(number):  # the connection leaves its webhook behind
+        for webhook in self.client.webhooks(number):  # removing the connection does not remove its webhook
             has_secret = SECRET_HEADER in (webhook.get("headers") or {}) and not others
             if (
                 webhook["id"] == made.get("webhook_id")

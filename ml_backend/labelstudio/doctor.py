@@ -1,4 +1,4 @@
-"""``softirr-ls doctor``: look at both directions and say in one sentence each what is wrong and how to put it right."""
+"""``softirr-ls doctor``: checks of the connection in both directions, each with its finding and the fix in one sentence."""
 
 import itertools
 import time
@@ -25,7 +25,7 @@ WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; `fix` is empty where nothing needs to be done."""
+    """The result of one check; `fix` is empty where nothing needs to be done."""
 
     ok: bool
     what: str
@@ -43,14 +43,14 @@ class Finding:
 def examine(
     settings: Settings, store: Store, number: int | None = None, *, url: str | None = None
 ) -> Iterator[Finding]:
-    """Look at the token, the server and, if named, a project.
+    """Check the token, the server and, if given, a project.
 
     Parameters
     ----------
     number : int, optional
         The project.
     url : str, optional
-        Address of this backend as Label Studio reaches it; by default the one that the project is connected under.
+        Address of this backend as Label Studio reaches it; by default the project's connected address.
     """
     if not settings.api_key:
         yield Finding(
@@ -126,7 +126,7 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
 
 
 def _parts(settings: Settings, base: str) -> Iterator[Finding]:
-    """What the running backend says of its own parts; nothing where it does not tell us."""
+    """Findings of the running backend's detailed health check; none where it is not available."""
     auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
     try:
         parts = httpx.get(f"{base}/health?detail=1", auth=auth, timeout=5.0).json().get("parts", {})
@@ -174,7 +174,7 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
 
 
 def _again(settings: Settings, number: int, made: Mapping[str, Any], url: str | None) -> str:
-    """The command that connects the project, as it is to be typed."""
+    """The command line that connects the project."""
     if made.get("mode") == "pull-only":
         return f"softirr-ls connect --project {number} --pull-only"
     address = url or made.get("url") or made.get("panel_base") or f"http://{settings.host}:{settings.port}"
@@ -245,7 +245,7 @@ def _backend_fix(address: str) -> str:
 
 
 def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
-    """Would Label Studio take this address? A webhook is made and removed again."""
+    """Check whether Label Studio accepts this address, by making and removing a webhook."""
     try:
         made = client.create(
             "/api/webhooks/",
@@ -353,7 +353,7 @@ def _last_job(store: Store, row: Row) -> Iterator[Finding]:
 
 
 def _ago(moment: float | None) -> str:
-    """How long ago, in the largest unit that says enough."""
+    """Time since `at`, in the largest suitable unit."""
     seconds = max(0.0, time.time() - (moment or 0.0))
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:

@@ -1,10 +1,10 @@
-"""What can go wrong with the server, in words; no message ever holds a token or an annotation's text."""
+"""Errors of the Label Studio client; no message contains a token or an annotation's text."""
 
 from softirr.errors import SoftirrError
 
 
 class LabelStudioError(SoftirrError):
-    """Label Studio did not do what it was asked; `status` is the HTTP status, or None if there was no reply."""
+    """A request to Label Studio failed; `status` is the HTTP status, or None without a reply."""
 
     def __init__(self, message: str, status: int | None = None):
         super().__init__(message)
@@ -16,7 +16,7 @@ class Unreachable(LabelStudioError):
 
 
 class WriteUnknown(Unreachable):
-    """A write was sent and no reply came: it may have been carried out or not."""
+    """A write was sent without a reply, so its outcome is unknown."""
 
 
 class Unauthorized(LabelStudioError):

@@ -1,4 +1,4 @@
-"""Whether the backend at an address is this one: the same store and the same Label Studio, else no link that is printed here opens there."""
+"""Check that the backend at an address has the same store and Label Studio as this command; otherwise printed links do not work there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHER_LABEL_STUDIO_FIX = (
 
 
 def look(url: str, settings: Settings, secret: bytes) -> Answer:
-    """What answers at `url`. A backend that is older than this check counts as ours.
+    """Identify the backend at `url`. A backend older than this check counts as this one.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def look(url: str, settings: Settings, secret: bytes) -> Answer:
 
 
 def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | None:
-    """(what is wrong, what to do) about a backend that answers and is another one."""
+    """(problem, fix) where another backend answers."""
     if answer == "other state":
-        # without what an address of a database may hold: user and password
+        # without user and password of the database's address
         place = str(settings.data) if settings.database_url.startswith("sqlite") else "a database"
         return OTHER_STATE.format(url=url), OTHER_STATE_FIX.format(place=place)
     if answer == "other label studio":
@@ -62,7 +62,7 @@ def problem(answer: Answer, url: str, settings: Settings) -> tuple[str, str] | N
 
 
 def check_own_backend(url: str | None, settings: Settings, secret: bytes) -> None:
-    """Refuse to connect a project to a backend that would not know it; one that can't be reached from here passes.
+    """Raise an InputError for a backend that would not know the project; one that can't be reached from here is accepted.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One prediction per task: what it looks like, and what has to be done so that exactly it is there."""
+"""The prediction of a task, and the writes needed so that Label Studio holds exactly that one."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from ml_backend.labelstudio.config import Control
 from ml_backend.settings import MODEL_VERSION
 
-SHOWN_MATCHES = 50  # in a region's meta; the panel has them all
+SHOWN_MATCHES = 50  # in a region's meta; the panel shows all
 SHOWN_TEXT = 500
 WRITER = "written_by"  # in a region's meta
 
@@ -26,13 +26,13 @@ def build(
     Parameters
     ----------
     writer : mapping, optional
-        Which backend writes it (`rivals.mark`); it stands in the meta of each region.
+        Mark of the backend that writes it (`rivals.mark`), in the meta of each region.
     """
     result = []
     if suggestions:
         for control in controls:
             found = details["controls"].get(control.name)
-            # A text without its region can't stand in a per-region TextArea.
+            # A per-region TextArea cannot hold a text without its region.
             if found is not None and found["agreement"] is not None and not control.per_region:
                 region = _region(control, found)
                 if writer is not None:
@@ -76,7 +76,7 @@ def with_task(prediction: Mapping[str, Any], task: int) -> dict[str, Any]:
 
 
 def prediction_hash(prediction: Mapping[str, Any]) -> str:
-    """Name of exactly this score and result, also as Label Studio gives them back; whoever wrote them."""
+    """Hash of this score and result, the same for what Label Studio returns and for every writer."""
     result = [_without_writer(region) for region in prediction.get("result") or []]
     kept = {"score": prediction.get("score"), "result": result}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:32]
@@ -89,7 +89,7 @@ def _without_writer(region: Any) -> Any:
 
 
 def writers_of(prediction: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The backends that a prediction says it was written by."""
+    """Marks of the backends in a prediction."""
     result = prediction.get("result")
     metas = [region.get("meta") for region in result if isinstance(region, Mapping)] if isinstance(result, list) else []
     found = [meta.get(WRITER) for meta in metas if isinstance(meta, Mapping)]
@@ -98,18 +98,18 @@ def writers_of(prediction: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do about one task's predictions of our version.
+    """The writes needed for one task's predictions of our version.
 
     Attributes
     ----------
     action : {"create", "update", "delete", "unchanged", "nothing"}
-        As it is counted; ``nothing``: none is there and none should be.
+        The kind of write, for the counters; ``nothing``: there is none and there should be none.
     keep : int or None
-        The prediction that stays or is changed.
+        The prediction that is kept or updated.
     remove : tuple of int
-        Stale ones and duplicates.
+        Stale predictions and duplicates.
     known : bool
-        False if the id of one of them is not known: the task must be looked at again first.
+        False if the id of a prediction is unknown, so that the task must be read again first.
     """
 
     action: str
@@ -119,7 +119,7 @@ class Plan:
 
 
 def plan(desired: str | None, actual: Sequence[Sequence[Any]]) -> Plan:
-    """Compare the hash of the wanted prediction with those that are there, ``[[id, hash], ...]``."""
+    """Compare the hash of the wanted prediction with the existing ones, ``[[id, hash], ...]``."""
     if desired is None:
         ids = tuple(entry[0] for entry in actual)
         return Plan("delete", remove=ids, known=_are_known(ids)) if ids else Plan("nothing")

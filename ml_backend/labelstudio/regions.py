@@ -1,4 +1,4 @@
-"""Texts on regions, compared where the regions of different annotators overlap."""
+"""Grouping of texts on regions by the overlap of different annotators' regions."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -9,19 +9,19 @@ Placed = tuple[str, Any, list[str]]  # rater, place, texts
 
 
 def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, list[str]]]:
-    """Groups of regions that overlap, each with what every rater wrote there.
+    """Groups of overlapping regions, each with every rater's texts.
 
-    Regions belong to one group if they overlap directly or through others; a rater without a region in a group gave an empty answer
-    there. A task in which nobody marked anything is one group of empty answers.
+    Regions belong to one group if they overlap directly or through others; a rater without a region in a group has an empty answer
+    there. A task without any region is one group of empty answers.
 
     Parameters
     ----------
     task : mapping
-        With its annotations.
+        A task with its annotations.
     control : str
         A per-region TextArea.
     raters : sequence of str
-        Whose answers count; of several annotations of one rater the newest is taken.
+        Raters whose answers count; of several annotations of one rater the newest counts.
     """
     newest: dict[str, Mapping[str, Any]] = {}
     for annotation in task.get("annotations") or []:
@@ -66,7 +66,7 @@ def _regions(annotation: Mapping[str, Any], control: str) -> list[tuple[Any, lis
 
 
 def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, Any]:
-    """Kind of place and its extent; what has no extent that we know overlaps only the region of the same id."""
+    """Kind of region and its extent; a region with an unknown extent overlaps only the region of the same id."""
     offsets = value.get("globalOffsets")
     if isinstance(offsets, Mapping):  # HyperText: start and end are paths into the page
         value = {"start": offsets.get("start"), "end": offsets.get("end")}

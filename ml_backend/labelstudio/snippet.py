@@ -1,4 +1,4 @@
-"""The panel's snippet in a label config: put in and taken out without touching anything else, byte for byte."""
+"""Inserting and removing the panel's snippet in a label config, with all other bytes unchanged."""
 
 import re
 from xml.sax.saxutils import quoteattr
@@ -25,10 +25,10 @@ _OURS = re.compile(
 
 
 def snippet(panel_url: str) -> str:
-    """The element that shows the panel; one line, since an indented line of Markdown is a code block.
+    """The element that shows the panel, in one line because an indented line of Markdown is a code block.
 
-    The referrer policy lets the panel see which task is open; without it the page could not know. The style hands Label Studio's own light
-    and dark on to the frame: a page in a frame is told the color scheme of the frame around it, also where it comes from another origin.
+    The referrer policy tells the panel which task is open. The style passes Label Studio's light or dark mode to the frame: a page in a
+    frame gets the color scheme of the frame element, also across origins.
     """
     frame = (
         f"<style>{SCHEME}</style>"
@@ -44,12 +44,12 @@ def snippet(panel_url: str) -> str:
 
 
 def insert(label_config: str, panel_url: str) -> str:
-    """`label_config` with the panel as the last element; an older snippet of ours is replaced in its place.
+    """`label_config` with the panel as the last element; an older snippet is replaced where it is.
 
     Raises
     ------
     InputError
-        If the config has no root element to put it in.
+        If the config has no root element.
     """
     ours = snippet(panel_url)
     if _OURS.search(label_config):
@@ -76,7 +76,7 @@ def remove(label_config: str) -> str:
 
 
 def present(label_config: str, panel_url: str | None = None) -> bool:
-    """Whether our snippet is there (with this address)."""
+    """Whether the label config has our snippet (with this address)."""
     found = _OURS.search(label_config)
     return found is not None and (panel_url is None or snippet(panel_url) in found.group(0))
 

@@ -1,4 +1,4 @@
-"""Reading tasks page by page, also past one that Label Studio itself can't deliver."""
+"""Reading tasks page by page, and skipping tasks that Label Studio can't deliver."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ TASK_FIELDS = (
 )
 DATES = "id,updated_at,total_annotations"
 DATES_AT_ONCE = 5000
-SMALLER = 4  # by how much a page shrinks that can't be delivered, until one task is left
+SMALLER = 4  # factor by which a page that can't be delivered shrinks, until one task is left
 
 
 def pages(
@@ -35,9 +35,9 @@ def pages(
 ) -> Iterator[list[dict[str, Any]]]:
     """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
 
-    Each page asks for the ids above the last one seen, so that tasks that come or go meanwhile shift nothing. Reading ends at the
-    task that was the newest when the first page was read, so it ends however fast tasks are added. A task that the server can't deliver (1.23.2 answers 500 where an annotation holds a lone surrogate) is given with ``"unreadable": True`` and
-    without annotations.
+    Each page requests the ids above the last one, so that added and removed tasks do not shift pages. Reading ends at the task that was the
+    newest when the first page was read, so it ends however fast tasks are added. A task that the server can't deliver (1.23.2 answers 500
+    where an annotation holds a lone surrogate) is yielded with ``"unreadable": True`` and without annotations.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def pages(
 
 
 def dates(client: Client, project: int, *, updated_after: str | None = None) -> dict[int, tuple[str, int]]:
-    """Id -> ``updated_at`` and number of annotations that are not skipped: much quicker than the tasks themselves.
+    """Id -> ``updated_at`` and number of annotations that are not skipped; much faster than reading the tasks.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
 
 
 def newest(client: Client, project: int, n: int) -> dict[int, tuple[str, int]]:
-    """The `n` tasks that changed last, the newest first, as :func:`dates` gives them."""
+    """The `n` tasks that changed last, the newest first, in the form of :func:`dates`."""
     query = json.dumps({"ordering": ["-tasks:updated_at"]})
     _, (page, _) = _smaller(n, partial(_listed, client, {"project": project, "include": DATES, "query": query}))
     return _dated(page)
@@ -111,11 +111,11 @@ def _pages(
                 size, partial(_page, client, project, fixed=fixed, last=last), tries_on_one=2
             )
             if read < size:
-                size, doubtful = read, page_size  # so many tasks are to be asked for in smaller pages
+                size, doubtful = read, page_size  # these tasks are requested in smaller pages
         except Unreachable as error:
             if error.status != 500:
                 raise
-            # If this fails too, it is not the task but the server.
+            # If this fails too, the server is the cause and not the task.
             page, total = _page(client, project, 1, fixed=fixed, last=last, whole=False)
             page = [_unreadable(client, task) for task in page]
             doubtful = 0
@@ -133,10 +133,10 @@ def _pages(
 
 
 def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
-    """A page of `size` tasks or, where the server answers 500 for so many, of fewer; the size and what was read.
+    """Read a page of `size` tasks, or of fewer where the server answers 500; returns the size and the tasks.
 
-    1.23.2 does so where a text holds a lone surrogate and, on SQLite, where a page has answers of a thousand people.
-    A 500 for one task alone is more likely the server's: it is tried `tries_on_one` times.
+    1.23.2 answers 500 where a text holds a lone surrogate and, on SQLite, where a page has answers of a thousand people.
+    A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
     """
     while True:
         try:
@@ -162,7 +162,7 @@ def _page(
     whole: bool = True,
     tries_on_500: int = TRIES,
 ) -> _Listed:
-    """The next tasks after the id `last`, and how many there are from there on."""
+    """The next tasks after the id `last`, and the number of tasks from there on."""
     items = [*fixed, _condition("id", "greater", "Number", last)]
     query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
     fields = {"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}
@@ -176,9 +176,9 @@ def _page(
 
 
 def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_500: int = TRIES) -> _Listed:
-    """The first page of a list of tasks, and how many tasks there are in all.
+    """The first page of a list of tasks, and the total number of tasks.
 
-    An empty list is answered with 200 and no tasks. A 404 therefore never means "no tasks": it is an error like any other.
+    Label Studio answers an empty list with 200, so a 404 never means "no tasks" and is an error.
     """
     params = {**params, "page": 1, "page_size": size}
     try:
@@ -197,7 +197,7 @@ def _listed(client: Client, params: Mapping[str, Any], size: int, *, tries_on_50
 
 
 def _is_task(task: Any) -> bool:
-    """Whether a task of a list is one, with an id."""
+    """Whether an entry of a list is a task with an id."""
     return isinstance(task, dict) and isinstance(task.get("id"), int) and not isinstance(task["id"], bool)
 
 

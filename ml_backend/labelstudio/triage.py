@@ -8,7 +8,7 @@ TITLE = "Triage: low agreement first"
 
 
 def tab(number: int) -> dict[str, Any]:
-    """The tab as the API takes it: tasks with an agreement, lowest first."""
+    """The tab as the API expects it: tasks with an agreement, lowest first."""
     return {
         "project": number,
         "data": {
@@ -56,7 +56,7 @@ def ensure(client: Client, number: int) -> tuple[int, bool]:
     if found is not None:
         return found, False
     if not client.views(number):
-        # The first tab made by API would be the only one; Label Studio makes its own default tab only while there is none.
+        # Label Studio makes its default tab only for a project without tabs, so make that one first.
         client.request("POST", "/api/dm/views/", body={"project": number, "data": {"title": "Default"}})
     return int(client.create("/api/dm/views/", tab(number))["id"]), True
 

@@ -1,1 +1,1 @@
-"""The project's report: what stands in it, and its forms (page, one self-contained file, CSV, JSON)."""
+"""The project's report: its content, and its formats (page, one self-contained file, CSV, JSON)."""

@@ -1,4 +1,4 @@
-"""The same answers under several measures: computed when someone asks, by the scorer process."""
+"""Comparison of several measures on a project's answers, computed on request by the scorer process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_wanted(
     report: Report = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> int:
-    """Compute the comparisons that are asked for, each measure as the project itself would be scored under it; how many there were.
+    """Compute the requested comparisons, each measure with the project's settings; returns their number.
 
     A measure that can't be had (its model is missing) gets its sentence, and the others their numbers.
     """
@@ -61,7 +61,7 @@ def run_wanted(
 
 
 def state(store: Store, project: Row) -> str:
-    """Name of the answers and decisions that a comparison is based on."""
+    """Hash of the answers and decisions that a comparison is based on."""
     with store.engine.connect() as connection:
         query = sa.select(tasks.c.number, tasks.c.answers_hash).where(tasks.c.project == project["id"])
         rows = connection.execute(query.order_by(tasks.c.number)).all()

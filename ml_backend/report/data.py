@@ -1,4 +1,4 @@
-"""Everything that the report says, as one JSON-ready object; page, file, CSV and JSON are made from it."""
+"""The content of the report as one JSON-ready object, from which page, file, CSV and JSON are made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
 
 SCHEMA_VERSION = 1
-QUEUE = 200  # tasks of the queue that the report carries; the API has all
+QUEUE = 200  # tasks of the queue in the report; the API has all
 EXCLUDED = 200
 KIND_NAMES = {
     "generalisation": "Generalisation: one text is more general than the other",
@@ -37,7 +37,7 @@ KIND_NAMES = {
 
 
 class Reports:
-    """Builds reports, and keeps the last few: they change only when the project does."""
+    """Builds reports and caches the last few; they change only when the project changes."""
 
     def __init__(self, store: Store, *, kept: int = 8):
         self._store = store
@@ -74,16 +74,16 @@ class Reports:
         return Queue(rows, names, self._reviews.done(project["id"]), links)
 
     def version(self, project: Row) -> str:
-        """Name of the present results: changes when a report would read differently, marks on tasks apart."""
+        """Version of the present results, which changes when the report changes other than by marks on tasks."""
         return hashlib.sha256(repr(self._results(project)).encode()).hexdigest()[:16]
 
     def marks(self, project: Row) -> str:
-        """Name of the present marks on tasks."""
+        """Version of the present marks on tasks."""
         marks = sorted((task, row["at"]) for task, row in self._reviews.done(project["id"]).items())
         return hashlib.sha256(repr(marks).encode()).hexdigest()[:16]
 
     def _state(self, project: Row) -> tuple[Any, ...]:
-        """What a report depends on; cheap to ask."""
+        """Everything that a report depends on; cheap to compute."""
         marks = self._reviews.done(project["id"])
         asked = [asked for _, asked, _ in self._reviews.comparisons(project["id"])]
         return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0), *asked)
@@ -235,7 +235,7 @@ def _decisions(store: Store, reviews: ReviewStore, project: Row) -> dict[str, An
 def _comparison(
     store: Store, reviews: ReviewStore, project: Row, control: str, summary: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """What was compared on demand, beside the measure in use."""
+    """The comparison of measures, with the measure in use."""
     kept = reviews.comparison(project["id"], control)
     if kept is None:
         return None

@@ -1,4 +1,4 @@
-"""How values read on screens: numbers, counts, intervals, days."""
+"""Formatting of numbers, counts, intervals and dates for screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks of the report in groups: by their agreement, over time, by batch."""
+"""Groups of the report's tasks: by agreement, over time, by batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BATCHES = 20
 
 
 def histogram(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
-    """How many tasks have which agreement, in ten equal steps."""
+    """Number of tasks in each of ten equal ranges of agreement."""
     bins = [0] * 10
     for row in rows:
         if row["agreement"] is not None:
@@ -39,7 +39,7 @@ def _group(label: str, rows: Sequence[Mapping[str, Any]], link: str) -> dict[str
 
 
 def over_time(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
-    """By the day of a task's last change; by month where days are many."""
+    """Groups by the day of a task's last change; by month where there are many days."""
     dated = [row for row in rows if row["agreement"] is not None and row["updated_at"]]
     for length in (10, 7):
         groups: dict[str, list[Mapping[str, Any]]] = {}

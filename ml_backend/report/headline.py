@@ -1,4 +1,4 @@
-"""The report's headline, its sentence, the coefficients, and what an audit says of them."""
+"""The report's headline with its sentence, and the coefficients with their audit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXPECTED = {
 
 
 def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], audit: Row | None) -> dict[str, Any]:
-    """The coefficient that stands for a field, audited where there is an audit, and what it means in a sentence."""
+    """The main coefficient of a field, audited where there is an audit, and its meaning in a sentence."""
     n = sum(row["agreement"] is not None for row in rows)
     summary = project["summary"]["controls"][control]
     found = field_headline(project, control, audit)
@@ -65,14 +65,14 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
     people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
     return base | {
         "judgements": judgements,
-        # observed and chance agreement are the audited ones too, or the sentence would contradict itself
+        # use the audited observed and chance agreement too, so that the sentence is consistent
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
         f"Without them it would read {found['plain']['value']:.2f}.{left_out}",
     }
 
 
 def _said_of_the_run(project: Row) -> list[str]:
-    """What is left out, and whether another backend writes the scores that Label Studio shows."""
+    """Notes about excluded answers, and about another backend that writes the scores in Label Studio."""
     rival = (project["connection"] or {}).get("rival_note")
     return [*project["summary"].get("left_out", ()), *([rival] if rival else [])]
 
@@ -80,7 +80,7 @@ def _said_of_the_run(project: Row) -> list[str]:
 def sentence(
     name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str = "more tasks"
 ) -> str:
-    """What the headline means, in plain words; `more` is what would make a wide interval narrower."""
+    """The meaning of the headline as sentences; `more` says what would narrow a wide interval."""
     value, interval = coefficient["value"], coefficient.get("ci95")
     raters = summary["n_raters"]
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
@@ -101,7 +101,7 @@ def sentence(
 
 
 def coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, Any]]:
-    """Every coefficient with its meaning and what chance alone would give."""
+    """Every coefficient with its meaning and its value expected by chance."""
     expected = summary["expected_agreement"]
     return [
         {
@@ -119,7 +119,7 @@ def coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, Any
 
 
 def unaudited(project: Row, control: str, audit: Row) -> dict[str, float | None]:
-    """The coefficients of a field without its audit, as the report has them: there is one such number, wherever it is shown."""
+    """The coefficients of a field without its audit; every page shows these values."""
     summary = ((project["summary"] or {}).get("controls") or {}).get(control) or {}
     now = {key: one.get("value") for key, one in (summary.get("coefficients") or {}).items()}
     return {**(audit["result"].get("audit", {}).get("plain") or {}), **now}
@@ -128,7 +128,7 @@ def unaudited(project: Row, control: str, audit: Row) -> dict[str, float | None]
 def audit_of(
     reviews: ReviewStore, project: Row, control: str, row: Row | None, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """The newest audit that came to a result, and how many tasks changed since it was drawn."""
+    """The newest audit with a result, and the number of tasks that changed since it was drawn."""
     if row is None:
         return None
     result = row["result"]

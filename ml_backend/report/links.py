@@ -19,7 +19,7 @@ class Links:
     Parameters
     ----------
     base : str
-        Where people open Label Studio.
+        Address of Label Studio for browsers.
     number : int
         The project's id there.
     """
@@ -43,7 +43,7 @@ class Links:
         return self._tab(title, wanted, conjunction="or")
 
     def annotated_by(self, raters: Iterable[str], title: str) -> str | None:
-        """Tasks that all of these annotators answered; None for models, which are no annotators there."""
+        """Tasks that all of these annotators answered; None for models, which Label Studio does not list as annotators."""
         names = list(raters)
         if not all(name.isdigit() for name in names):
             return None

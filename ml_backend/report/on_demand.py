@@ -1,4 +1,4 @@
-"""What people ask for on the pages and the scorer process computes once the project is up to date."""
+"""Computations requested on the pages, which the scorer process runs once the project is up to date."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def run_wanted(
     report: Callable[[str, int, int | None, int], None] = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> int:
-    """Draw and work out audits, compare measures; how many wishes that were."""
+    """Draw and evaluate audits, compare measures; returns the number of requests."""
     done = audits.run_asked(store, scorer, project, settings, report=report, check=check)
     return done + compare.run_wanted(store, scorer, project, settings, report=report, check=check)

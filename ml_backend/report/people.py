@@ -1,4 +1,4 @@
-"""The report on annotators: one by one, two by two, and who writes more general texts than the others."""
+"""The report on annotators and pairs of annotators, and on annotators who write more general texts than others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ml_backend.report.links import Links
 def rater_rows(
     summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links
 ) -> list[dict[str, Any]]:
-    """Each annotator, the one who agrees least first."""
+    """Each annotator, lowest agreement first."""
     left_out: dict[str, list[int]] = {}
     for row in rows:
         for rater, _ in row["excluded"]:
@@ -46,11 +46,11 @@ def rater_rows(
 
 
 def tendency_words(general: int, specific: int) -> str:
-    """Whether someone leans to general or specific texts: a sign test that needs a clear majority."""
+    """Whether an annotator tends to general or specific texts, by a sign test that needs a clear majority."""
     total = general + specific
     if not total:
         return "no differences"
-    # the one-sided chance of such a majority, were both equally likely
+    # one-sided probability of such a majority if both are equally likely
     majority = max(general, specific)
     if total <= 1000:
         tail = sum(math.comb(total, k) for k in range(majority, total + 1)) / 2**total

@@ -1,4 +1,4 @@
-"""The triage queue of a project: every task with an agreement, in the order in which a review helps most, and which are done."""
+"""The triage queue of a project: every task with an agreement, in the order in which a review helps most, with marks of done tasks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ml_backend.review.panel_payload import moment, word
 from ml_backend.review.triage_queue import LOW, Candidate, ordered
 from ml_backend.store.store import Row
 
-_Entry = tuple[Candidate, Row | None]  # the mark, where the task is done and its answers have not changed since
+_Entry = tuple[Candidate, Row | None]  # the mark of a done task whose answers have not changed since
 
 
 class Queue:
-    """Ordered at once, put into words only as far as it is looked at.
+    """The queue, ordered on creation; entries are described only when they are requested.
 
     Parameters
     ----------
     rows : iterable of TaskRow
     names : mapping
-        What annotators are called.
+        Names of annotators.
     done : mapping of int to mapping
         Marks by task: answers_hash, reviewer, at.
     """
@@ -52,7 +52,7 @@ class Queue:
         return len(self._done)
 
     def view(self, start: int = 0, stop: int | None = None, *, done: bool | None = None) -> list[dict[str, Any]]:
-        """Places `start` to `stop` of the queue, those that are done at its end; only these or only the others with `done`."""
+        """Entries `start` to `stop` of the queue, done tasks last; `done` selects only the done tasks or only the others."""
         entries: Sequence[_Entry] = {None: [*self._open, *self._done], True: self._done, False: self._open}[done]
         return [self._said(*entry) for entry in entries[start:stop]]
 

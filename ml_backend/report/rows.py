@@ -1,4 +1,4 @@
-"""What a report reads of each task, kept in memory: of a large project only what changed since is read again."""
+"""A cache of each task's values in reports, so that only changed tasks of a large project are read again."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TaskRow = dict[str, Any]
 
 
 class TaskRows:
-    """Reads the tasks of projects, field by field; safe for several threads.
+    """Reads the tasks of projects by field; thread-safe.
 
     Parameters
     ----------
     kept : int
-        Fields whose tasks are kept, the ones asked for last.
+        Number of fields whose tasks are cached, the most recently used ones.
     """
 
     def __init__(self, store: Store, *, kept: int = 6):
@@ -34,7 +34,7 @@ class TaskRows:
         self._lock = threading.Lock()
 
     def get(self, project: int, control: str | None) -> list[TaskRow]:
-        """Tasks of a project by number, as they stand in one field, or in all of them."""
+        """Tasks of a project by number, for one field or for all fields."""
         with self._lock:
             known = self._known.get((project, control), {})
         stamps = self._stamps(project)
@@ -51,7 +51,7 @@ class TaskRows:
         return [fresh[number][1] for number in stamps if number in fresh]
 
     def _stamps(self, project: int) -> dict[int, tuple[Any, ...]]:
-        """What tells that a task changed, by its number."""
+        """A value by task number that changes when the task changes."""
         columns = (tasks.c.number, tasks.c.answers_hash, tasks.c.scored_at, tasks.c.updated_at)
         query = sa.select(*columns).where(tasks.c.project == project).order_by(tasks.c.number)
         with self._store.engine.connect() as connection:

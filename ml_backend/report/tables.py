@@ -1,4 +1,4 @@
-"""Parts of the report as tables: for CSV files, and the facts about how it was computed."""
+"""Parts of the report as tables for CSV files, and the facts about its computation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table(
     name : str
         One of `TABLES`.
     queue : sequence, optional
-        The whole triage queue, where the report carries its beginning only.
+        The whole triage queue, of which the report has only the start.
     """
     match name:
         case "tasks":
@@ -121,7 +121,7 @@ def table(
 
 
 def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How the report was computed, as terms and values."""
+    """Facts about the computation of the report, as terms and values."""
     made, expected, settings = report["provenance"], report["expected_agreement"], report["settings"] or {}
     chance = _METHODS.get(expected["method"], expected["method"])
     if expected["method"] != "exact":

@@ -1,1 +1,1 @@
-"""What people decide: decisions, audits, the triage queue."""
+"""Reviewing: decisions, audits, calibration, the triage queue."""

@@ -1,4 +1,4 @@
-"""Audits of a project: drawing the sample, keeping judgements, working out the audited coefficients.
+"""Audits of a project: drawing the sample, storing judgements, computing the audited coefficients.
 
 Drawing and working out need the measure, so the scorer process does both when asked; the pages only read and write rows.
 """
@@ -23,7 +23,7 @@ from softirr.tables.table import AnnotationTable, Answer
 
 DEFAULT = 60
 FEWEST, MOST = 10, 2000
-FINISH_FROM = 20  # judgements with which one may end early
+FINISH_FROM = 20  # fewest judgements with which an audit may end early
 VERDICTS = {
     "same": "same",
     "different": "different",
@@ -34,7 +34,7 @@ VERDICTS = {
 
 
 def ask(reviews: ReviewStore, project: int, *, control: str, measure: str, wanted: int, who: str) -> int:
-    """Have a sample drawn; the audit's number."""
+    """Request a sample; returns the audit's number."""
     seed = secrets.randbits(31)
     return reviews.ask_for_audit(
         project, control=control, measure=measure, seed=seed, wanted=wanted, created_by=who[:256]
@@ -55,7 +55,7 @@ def run_asked(
     report: Callable[[str, int, int | None, int], None] = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> int:
-    """Draw and work out what is asked for; how many audits that were. What can't be done is noted as the audit's problem."""
+    """Draw and evaluate the requested audits; returns their number. A failure is stored as the audit's problem."""
     reviews = ReviewStore(store)
     asked = reviews.asked_audits(project["id"])
     for number in asked:
@@ -133,7 +133,7 @@ def _worked_out(
 
 
 def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
-    """The judges' sheets: of those who judged every pair, or of all as far as they came while nobody did."""
+    """The judges' sheets: once one judge has judged every pair, unfinished judges are ignored."""
     from softirr.audit.audited import Judgements
 
     by_judge: dict[str, dict[tuple[str, int], str]] = {}
@@ -146,7 +146,7 @@ def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
 
 
 def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
-    """What one judge did so far, and how far the judges agree: for somebody who stops or is done, not in between.
+    """Progress of one judge, and the judges' agreement for a judge who stops or is done.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
 
 
 def table_of(kept: Mapping[str, Any]) -> AnnotationTable:
-    """The answers that a sample was drawn from."""
+    """The table of answers that a sample was drawn from."""
     rows = [Answer(item, rater, tuple(texts)) for item, rater, texts in kept["answers"]]
     return AnnotationTable.from_answers(rows, items=kept["items"], casefold=kept["casefold"])
 

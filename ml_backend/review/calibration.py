@@ -1,4 +1,4 @@
-"""Calibration of a project's measure by what its reviewers decided, from 50 decisions on.
+"""Calibration of a project's measure by its reviewers' decisions, from 50 decisions on.
 
 Decisions are taken where someone looked, so they say nothing about the project as a whole (the audit does); what they teach is how far the
 measure's probability can be trusted on texts like these.
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from softirr.measures.calibration import Calibration
 
 FROM = 50
-"""Decisions from which on there is a calibration."""
+"""Fewest decisions for a calibration."""
 AGAIN = 0.1
-"""It is fitted anew when the number of decisions has changed by this share: every new one would score the whole project again."""
+"""Change of the number of decisions, as a share, after which it is fitted again: each fit scores the whole project again."""
 
 
 def refit(store: Store, scorer: Scorer, project: Row, settings: ProjectSettings) -> bool:
-    """Bring the project's calibration up to date; True if it changed, and then every task is noted to be scored again.
+    """Update the project's calibration; True if it changed, in which case every task is marked for scoring.
 
     Call it before scoring. The measure's own scores are in the cache, so that scoring again runs no model.
     """
@@ -44,14 +44,14 @@ def refit(store: Store, scorer: Scorer, project: Row, settings: ProjectSettings)
     report, problem = None, None
     try:
         report = _fitted(scorer, settings.measure, decided)
-    except InputError as error:  # all decided alike: there is nothing to learn yet
+    except InputError as error:  # all decisions are equal, so no calibration can be fitted yet
         problem = str(error)
     reviews.put_calibration(project["id"], measure=settings.measure, n=len(decided), report=report, problem=problem)
     return _changed(store, project, report is not None or (before is not None and before["report"] is not None))
 
 
 def current(store: Store, project: int, measure: str) -> Calibration | None:
-    """The calibration to score under, if there is one for this measure."""
+    """The calibration for scoring with this measure, or None."""
     from softirr.measures.calibration import Calibration
 
     kept = ReviewStore(store).calibration(project)
@@ -66,7 +66,7 @@ def _readable(kept: Row) -> bool:
 
 
 def view(kept: Row | None) -> dict[str, Any] | None:
-    """What the report shows: the error before and after, and both reliability curves."""
+    """The calibration in the report: the error before and after, and both reliability curves."""
     if kept is None or kept["report"] is None:
         return None
     found = kept["report"]

@@ -19,14 +19,14 @@ def target_of(project: Mapping[str, Any]) -> float | None:
 def field_headline(
     project: Mapping[str, Any], control: str, audit: Mapping[str, Any] | None = None
 ) -> dict[str, Any] | None:
-    """What stands for one field of a project; None while nothing can be compared.
+    """The headline of one field of a project; None while no answers can be compared.
 
     Parameters
     ----------
     project : mapping
         A row of the store.
     audit : mapping, optional
-        The newest audit of the field that came to a result (`ReviewStore.audited`): its coefficient counts then.
+        The newest audit of the field with a result (`ReviewStore.audited`), whose coefficient is used.
 
     Returns
     -------

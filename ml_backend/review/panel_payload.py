@@ -1,4 +1,4 @@
-"""What the agreement panel shows for one task, from what the store knows."""
+"""The content of the agreement panel for one task."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,12 +18,12 @@ _WORDS = ((0.2, "very low"), (0.4, "low"), (0.6, "moderate"), (0.8, "high"), (1.
 
 
 def word(agreement: float) -> str:
-    """A word for an observed agreement; it says nothing of chance, and is meant for one task only."""
+    """A word for the observed agreement of one task, without correction for chance."""
     return next(name for limit, name in _WORDS if agreement < limit)
 
 
 def name_of(raters: Mapping[str, str], rater: str) -> str:
-    """What people call a rater."""
+    """Display name of a rater."""
     if rater.startswith("model:"):
         return f"model {rater.removeprefix('model:')}"
     return raters.get(rater) or f"Annotator {rater}"
@@ -41,12 +41,12 @@ def moment(seconds: float | None) -> str | None:
 def not_ready(
     project: Row, task: Row | None, settings: ProjectSettings, *, labeling: bool, job: Row | None
 ) -> dict[str, Any] | None:
-    """Why there is nothing to show, or None if there is something.
+    """Reason why the panel is empty, or None if it is not.
 
     Parameters
     ----------
     labeling : bool
-        The task is open in the label stream: whoever sees it is about to answer.
+        Whether the task is open in the label stream, so that the person is about to answer it.
     job : mapping or None
         The project's unfinished job.
     """
@@ -111,7 +111,7 @@ def payload(
     threshold : float
         Equivalence from which on two texts match.
     audited : callable
-        The newest audit of a field that came to a result; its coefficient stands for the project then.
+        The newest audit of a field with a result, whose coefficient is shown for the project.
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
@@ -209,7 +209,7 @@ def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _skipped(task: Row) -> int:
-    """Annotators who skipped the task and did not answer it: they have had their turn, too."""
+    """Annotators who skipped the task and did not answer it; they count as done."""
     entries = task["answers"].values()
     skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
     return len(skipped - {rater for entry in entries for rater in entry["answers"]})

@@ -1,4 +1,4 @@
-"""The rows of the panel: which texts stand side by side, how equivalent each two of them are, and what reviewers decided about them."""
+"""The rows of the panel: matched texts, the equivalence of each pair, and reviewers' decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = tuple[list[dict[str, Any]], dict[str, list[str]]]
 
 
 def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], threshold: float) -> Rows:
-    """The matches of one field as rows, and the texts that stand alone.
+    """The matches of one field as rows, and the unmatched texts.
 
     The best assignment also puts texts side by side that nothing matches. They are no match, so they stand alone here; where some of them
     are equivalent, these stay a row.
@@ -21,9 +21,9 @@ def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], 
     Parameters
     ----------
     details : mapping
-        Of one field of a task, as it was scored.
+        Scoring details of one field of a task.
     decisions : sequence
-        Of this task's texts, as the panel shows them.
+        Decisions on this task's texts, as the panel shows them.
     threshold : float
         Equivalence from which on two texts match.
     """
@@ -44,7 +44,7 @@ def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], 
 
 
 def _pairs(match: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Values of each two; a match of two that was scored before they were kept has its own."""
+    """Value of each pair; a match of two texts from before values were stored has the match's value."""
     raters = list(match["texts"])
     if "pairs" not in match and len(raters) == 2:
         return [{"raters": raters, "equivalence": match["equivalence"]}]
@@ -52,7 +52,7 @@ def _pairs(match: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _groups(match: Mapping[str, Any], threshold: float) -> list[list[str]]:
-    """The raters of a match, those together whose texts are equivalent."""
+    """The raters of a match, grouped by equivalent texts."""
     group = {rater: [rater] for rater in match["texts"]}
     for one in _pairs(match):
         a, b = one["raters"]
@@ -75,7 +75,7 @@ def _part(match: Mapping[str, Any], group: Sequence[str]) -> dict[str, Any]:
 
 
 def _row(match: Mapping[str, Any], by_pair: Mapping[frozenset[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """A match with what is decided about each two of its texts, and about the row if that is about all of them alike."""
+    """A match with the decision on each pair of its texts, and on the row where all pairs have the same decision."""
     texts = match["texts"]
     pairs = _pairs(match)
     for one in pairs:
@@ -89,6 +89,6 @@ def _row(match: Mapping[str, Any], by_pair: Mapping[frozenset[str], Mapping[str,
 
 
 def _broader(match: Mapping[str, Any]) -> str | None:
-    """Whose text is the most general one. The order of the texts says so, and JSON objects keep no order everywhere."""
+    """The rater with the most general text, stated explicitly because JSON objects may lose their order."""
     raters = list(match["texts"])
     return {"first is more general": raters[0], "second is more general": raters[-1]}.get(match["relation"])

@@ -1,4 +1,4 @@
-"""Which tasks a reviewer should look at first, and why."""
+"""The order in which a reviewer should look at tasks, with the reasons."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.review.panel_payload import word
 
 LOW = 0.6  # below, the agreement itself is a reason
-GAIN = 0.15  # from here on, leaving one annotator out is worth naming
+GAIN = 0.15  # least gain by leaving one annotator out that is mentioned
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Candidate:
     ----------
     task : int
     priority : float
-        The higher, the more a look would help.
+        The higher, the more a review helps.
     agreement : float
     n_raters : int
     dissenter : str or None
@@ -43,7 +43,7 @@ class Candidate:
         return asdict(self)
 
     def reasons(self, name: Mapping[str, str]) -> list[str]:
-        """Why it stands where it stands, in words."""
+        """The reason for its priority as a sentence."""
         found = []
         if self.agreement < LOW:
             found.append(f"{word(self.agreement)} agreement")
@@ -60,7 +60,7 @@ class Candidate:
 def candidate(
     task: int, agreement: float, pairs: Iterable[Sequence[Any]], unmatched: Mapping[str, Sequence[str]] | None = None
 ) -> Candidate:
-    """A task with its place in the queue.
+    """A task with its priority in the queue.
 
     A review helps more the lower the agreement is and the more annotators it concerns, and it is settled soonest where one annotator differs from
     others who agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the dissenter would gain.

@@ -1,4 +1,4 @@
-"""What reviewers decided, as a measure takes it: see :mod:`softirr.measures.corrected`."""
+"""Reviewers' decisions in the form that :mod:`softirr.measures.corrected` expects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["verdicts"]
 
 
 def verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) -> dict[tuple[str, str], bool]:
-    """Decisions of the store (text_a, text_b, same) by unordered pair of normalised texts; the latest one wins."""
+    """Decisions of the store (text_a, text_b, same) by unordered pair of normalized texts; the latest one counts."""
     found: dict[tuple[str, str], bool] = {}
     for one in sorted(decisions, key=lambda row: row["decided_at"]):
         a, b = sorted((normalise(one["text_a"], casefold=casefold), normalise(one["text_b"], casefold=casefold)))

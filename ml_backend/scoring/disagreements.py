@@ -1,4 +1,8 @@
-"""How annotators disagree: the paper's kinds, the texts behind each, and who writes more general texts than the others."""
+"""Kinds of disagreement between annotators, with their texts, and which annotators write more general texts.
+
+The kinds are those of Wullschleger et al. (2026), "Consensus Measures for Unstructured Biomedical Text Annotations", section "Error
+Analysis".
+"""
 
 from __future__ import annotations
 
@@ -29,22 +33,22 @@ def disagreements(
 ) -> dict[str, Any]:
     """Kinds of disagreement over the items of a project.
 
-    Compared are the texts of two raters that stand side by side in a match, and of those that found no match the ones that the
-    optimal assignment between two raters puts together. What is not equivalent there is a disagreement.
+    Two raters' texts are compared where they belong to one match, and unmatched texts where the optimal assignment between two raters pairs
+    them. Pairs that are not equivalent are disagreements.
 
     Parameters
     ----------
     items : iterable of ItemAgreement
     measure : Measure
-        The one that the items were scored with.
+        The measure that the items were scored with.
     threshold : float
-        Equivalence from which two texts match.
+        Lowest equivalence of two matching texts.
 
     Returns
     -------
     dict
         ``{"kinds": [{"kind", "n", "pairs": [{"texts": [a, b], "n", "tasks"}]}], "tendency": {rater: {"general", "specific"}},
-        "directional"}``; of a generalisation, the more general text stands first.
+        "directional"}``; the more general text of a generalization is first.
     """
     compared: list[tuple[str, _Text, _Text]] = []
     left: list[tuple[str, list[_Text], list[_Text]]] = []
@@ -71,7 +75,7 @@ def disagreements(
         forward, backward = (None, None) if directions is None else directions[n].tolist()
         kind = disagreement(one[1], other[1], float(equivalence[n]), forward, backward, threshold=threshold)
         if kind == "generalisation" and forward is not None and backward is not None:
-            # what entails the other says more: it is the narrower one
+            # the text that entails the other is the narrower one
             found.generalisation(id, *((other, one) if forward >= backward else (one, other)))
         elif kind is not None:
             found.add(kind, id, one[1], other[1])

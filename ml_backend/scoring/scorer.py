@@ -1,4 +1,4 @@
-"""From stored answers to agreement: holds the loaded measures of one process and the cache of scored pairs."""
+"""Scoring of stored answers, with the loaded measures of one process and the cache of scored pairs."""
 
 import contextlib
 import threading
@@ -11,7 +11,7 @@ from ml_backend.settings import ProjectSettings
 from softirr.tables.table import AnnotationTable, Answer, Excluded
 
 Progress = Callable[[int, int], Any]
-PLACE = "#"  # between the task's number and that of a place in it, where regions are compared by overlap
+PLACE = "#"  # separates the task's number and the number of a place in it, where regions are compared by overlap
 
 
 def needs_model(measure: str) -> bool:
@@ -22,7 +22,7 @@ def needs_model(measure: str) -> bool:
 
 
 def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
-    """The items that a task's control is scored as: one, or one for each place at which regions overlap."""
+    """The items of a task's control: one, or one for each place where regions overlap."""
     groups = entry.get("groups")
     if not groups:
         return [(str(number), entry["answers"])]
@@ -30,7 +30,7 @@ def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str
 
 
 def _control_details(items: Sequence[Any]) -> dict[str, Any]:
-    """Of one control of one task; several places are put together, their agreement is the mean."""
+    """Details of one control of one task; the agreement of several places is their mean."""
     known = [item.agreement for item in items if item.agreement is not None]
     pairs: dict[tuple[str, str], list[float]] = {}
     unmatched: dict[str, list[str]] = {}
@@ -52,12 +52,12 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
 
 
 class Scorer:
-    """Scores tasks and projects. Threads may share one; models run one call at a time, and long work with a model lets short work go first.
+    """Scores tasks and projects; thread-safe. A model runs one call at a time, and long work with a model lets short work go first.
 
     Parameters
     ----------
     cache_url : str, optional
-        Where scored pairs are kept; None keeps none.
+        Store of scored pairs; None for no store.
     """
 
     def __init__(self, cache_url: str | None = None):
@@ -88,7 +88,7 @@ class Scorer:
         decisions: Sequence[Mapping[str, Any]] = (),
         calibration: Any = None,
     ) -> Any:
-        """The project's measure with what its reviewers decided over it, and what that taught about the rest."""
+        """The project's measure, corrected by its reviewers' decisions and by the calibration fitted to them."""
         from ml_backend.scoring.decided import verdicts
         from softirr.measures.corrected import corrected
 
@@ -97,7 +97,7 @@ class Scorer:
         return corrected(made, calibration, decided) if decided or calibration is not None else made
 
     def provenance(self, name: str) -> dict[str, Any]:
-        """Name and model behind a measure."""
+        """Name and model of a measure."""
         found = self.measure(name).provenance()
         return {
             "measure": name,
@@ -121,9 +121,9 @@ class Scorer:
         answers : mapping
             Task number -> the store's answers (`extraction.task_answers`).
         decisions : sequence
-            What reviewers decided (`Store.decisions`).
+            Reviewers' decisions (`Store.decisions`).
         calibration : softirr.measures.calibration.Calibration, optional
-            What these decisions taught about the measure (`calibration_of_project.current`).
+            Calibration of the measure fitted to these decisions (`calibration_of_project.current`).
 
         Returns
         -------
@@ -164,7 +164,7 @@ class Scorer:
         rows = [
             Answer(place, rater, tuple(texts)) for place, by_rater in given.items() for rater, texts in by_rater.items()
         ]
-        # Raters in one fixed order, whatever else is in this batch: the result for a task depends on the task alone.
+        # Raters have a fixed order, so that the result for a task does not depend on the other tasks of the batch.
         rows.sort(key=lambda row: _rater_key(row.rater))
         table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
@@ -234,7 +234,7 @@ class Scorer:
         return result
 
     def cache(self, measure: str | None = None) -> Any:
-        """The store of scored pairs, opened when first needed; None for measures that are quicker than looking up."""
+        """The store of scored pairs, opened on first use; None for measures that are faster than a lookup."""
         if self._cache_url is None or (measure is not None and not needs_model(measure)):
             return None
         with self._lock:
@@ -249,7 +249,7 @@ class Scorer:
         return self._cache.take() if self._cache is not None else {}
 
     def close(self) -> None:
-        """Let go of models and cache."""
+        """Release models and cache."""
         self._measures.clear()
         if self._cache is not None:
             self._cache.close()
@@ -257,7 +257,7 @@ class Scorer:
 
 
 class _CountedCache:
-    """A cache of scored pairs that counts what it was asked for."""
+    """A cache of scored pairs that counts its requests."""
 
     def __init__(self, inner: Any):
         self._inner = inner

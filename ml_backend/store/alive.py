@@ -1,7 +1,7 @@
-"""Which processes live, seen by all that share a folder: each holds a lock on a file there for as long as it lives.
+"""Detection of running processes that share a folder: each holds a lock on a file there while it runs.
 
-A process id says nothing in a container: the next one has the same ids, or another host name. The kernel gives a lock back when its
-process is killed, whatever the container is called.
+Process ids do not identify processes across containers, which reuse ids and change host names. The kernel releases the lock when
+a process ends, in every container.
 """
 
 import contextlib
@@ -39,14 +39,14 @@ class Presence:
                     old.unlink()
 
     def end(self) -> None:
-        """Take the mark away."""
+        """Remove the mark."""
         self._file.close()
         with contextlib.suppress(OSError):
             (self._folder / f"{self.token}.lock").unlink()
 
 
 def is_alive(folder: Path, token: str) -> bool | None:
-    """Whether the process with this mark lives; None if no mark of that name is in the folder."""
+    """Whether the process with this mark is running; None if the folder has no mark of that name."""
     if not token.isalnum():
         return None
     try:

@@ -1,4 +1,4 @@
-"""A store in one file and back: ``softirr-ls backup`` and ``restore``."""
+"""Backing up a store into one file and restoring it: ``softirr-ls backup`` and ``restore``."""
 
 import contextlib
 import hashlib
@@ -26,14 +26,14 @@ STORE, MANIFEST = "softirr.sqlite3", "manifest.json"
 
 
 def back_up(store: Store, target: Path) -> dict[str, Any]:
-    """Write a store, as it is at one moment, into a file; the backend may run meanwhile.
+    """Write a consistent copy of a store into a file; the backend may be running.
 
     The file holds annotators' texts and the secret from which all keys are derived.
 
     Returns
     -------
     dict
-        What the backup's manifest says.
+        The backup's manifest.
 
     Raises
     ------
@@ -60,22 +60,22 @@ def back_up(store: Store, target: Path) -> dict[str, Any]:
 
 
 def restore(store: Store, source: Path, folder: Path) -> dict[str, Any]:
-    """Put a backup in the place of a store; the present one is kept aside.
+    """Replace a store by a backup; the present store is kept under another name.
 
     Parameters
     ----------
     folder : Path
-        SOFTIRR_DATA, where running processes leave their marks.
+        SOFTIRR_DATA, which holds the marks of running processes.
 
     Returns
     -------
     dict
-        The backup's manifest and ``"aside"``, where the former store is (null if there was none).
+        The backup's manifest and ``"aside"``, the path of the former store (null if there was none).
 
     Raises
     ------
     SoftirrError
-        Nothing was changed then.
+        If the backup can't be restored; nothing is changed.
     """
     target = _file_of(store, "restore", "pg_restore --clean --dbname=DATABASE softirr.dump")
     store.close()
@@ -119,7 +119,7 @@ def _copy(source: Path, copy: Path) -> None:
 
 
 def _flatten(file: Path) -> None:
-    """One file without a write-ahead log beside it."""
+    """Merge the write-ahead log into the database file."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
 
@@ -175,7 +175,7 @@ def _unpack(source: Path, place: Path) -> tuple[dict[str, Any], Path]:
 
 
 def _look_at_everything_again(store: Store) -> None:
-    """Label Studio went on since the backup was made: what the store says of it is old."""
+    """Mark the stored state of Label Studio as outdated, because Label Studio changed after the backup."""
     with store.engine.begin() as connection:
         values = {"lease_owner": None, "lease_until": None, "pulled_at": None, "watermark": None, "checked_at": None}
         connection.execute(sa.update(projects).values(**values))

@@ -1,4 +1,4 @@
-"""The connection to the database: SQLite (WAL) by default, PostgreSQL by URL, and the way to the present schema."""
+"""The connection to the database, SQLite (WAL) or PostgreSQL, and the migration to the present schema."""
 
 import contextlib
 import sqlite3
@@ -33,7 +33,7 @@ class Database:
     url : str
         SQLAlchemy URL, ``sqlite:///...`` or ``postgresql+psycopg://...``.
     folder : Path, optional
-        Where processes that use the store leave marks of life; by default the folder of a SQLite file.
+        Folder for the marks of processes that use the store; by default the folder of a SQLite file.
     """
 
     def __init__(self, url: str, folder: Path | None = None):
@@ -70,12 +70,12 @@ class Database:
             integrity.mark(file)
 
     def verify(self) -> None:
-        """Look through the whole store, and see whether it can be written.
+        """Check the integrity of the whole store and whether it can be written.
 
         Raises
         ------
         SoftirrError
-            With the first thing that is wrong.
+            Names the first problem.
         """
         try:
             found = next(integrity.problems(self.engine), None)
@@ -88,13 +88,13 @@ class Database:
             raise SoftirrError(f"The database {self.engine.url.render_as_string(hide_password=True)}: {found}")
 
     def _trouble(self, error: Exception) -> str:
-        """The sentence for an error; a disk that is full is named, whatever SQLite makes of it."""
+        """The sentence for an error; a full disk is recognized whichever error SQLite reports."""
         file = integrity.sqlite_file(self.engine)
         problem = integrity.disk_problem(file.parent) if file is not None and file.parent.is_dir() else None
         return problem or trouble_sentence(error)
 
     def erase_what_is_free(self) -> None:
-        """Write the database anew without what was deleted, so that its bytes are gone from the files.
+        """Rewrite the database so that deleted content is removed from its files.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Database:
                     connection.commit()
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         self.engine.dispose()
 
     @contextlib.contextmanager
@@ -169,7 +169,7 @@ def _engine(url: str) -> Engine:
             make_private_folder(folder)
         except OSError as error:
             raise InputError(f"The folder {folder} can't be made ({error.strerror}): check SOFTIRR_DATA.") from None
-    # The values are hidden in errors: they are annotators' texts.
+    # Errors hide the values, which are annotators' texts.
     engine = sa.create_engine(parsed, hide_parameters=True, connect_args={"timeout": 30})
 
     @sa.event.listens_for(engine, "connect")
@@ -180,7 +180,7 @@ def _engine(url: str) -> Engine:
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that will write takes the lock at once: upgrading a read lock can fail however long one waits.
+        # A transaction that will write takes the lock at once: upgrading a read lock can fail whatever the timeout.
         immediate = connection.get_execution_options().get("write")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 

@@ -1,4 +1,4 @@
-"""Files that hold annotators' texts are readable by their owner only."""
+"""Permissions of files with annotators' texts, which only their owner can read."""
 
 import contextlib
 import logging
@@ -20,14 +20,14 @@ def make_private_folder(folder: Path) -> None:
 
 
 def keep_private(folder: Path) -> list[str]:
-    """Have this process make files for its owner only, and close a folder and its files that others may read.
+    """Make new files of this process readable by their owner only, and restrict a folder and its files likewise.
 
     Returns
     -------
     list of str
-        Names of what was closed; also logged.
+        Names of the restricted files; also logged.
     """
-    if os.name == "nt":  # folders of a user are closed to others there
+    if os.name == "nt":  # on Windows users can't read other users' folders
         return []
     os.umask(FOR_OTHERS)
     if not folder.is_dir():

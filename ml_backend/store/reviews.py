@@ -1,4 +1,4 @@
-"""What people do on our pages: tasks looked at, audits and the judgements in them."""
+"""Storage of what people do on the pages: reviewed tasks, audits and judgements, comparisons, calibrations."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -97,13 +97,13 @@ class ReviewStore:
     # --- triage -----------------------------------------------------------------------------------------------------
 
     def mark_done(self, project: int, task: int, *, answers_hash: str, reviewer: str) -> None:
-        """Note that a person looked at the task as it is now."""
+        """Mark the task as reviewed with its present answers."""
         values = {"answers_hash": answers_hash, "reviewer": reviewer[:256], "at": time.time()}
         insert = self._insert(reviewed).values(project=project, task=task, **values)
         self._run(insert.on_conflict_do_update(index_elements=["project", "task"], set_=values))
 
     def unmark(self, project: int, task: int) -> bool:
-        """Take the mark back; False if there was none."""
+        """Remove the mark; False if there was none."""
         gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
         return self._run(gone).rowcount > 0
 
@@ -114,7 +114,7 @@ class ReviewStore:
     # --- audits -----------------------------------------------------------------------------------------------------
 
     def ask_for_audit(self, project: int, **values: Any) -> int:
-        """Note that a sample is wanted (control, measure, seed, wanted, created_by); its number."""
+        """Request an audit (control, measure, seed, wanted, created_by); returns its number."""
         now = time.time()
         empty = {"sheet": [], "answers": [], "answers_hash": "", "created_at": now, "asked_at": now}
         insert = sa.insert(audits).values(project=project, **empty, **values)
@@ -129,21 +129,21 @@ class ReviewStore:
         return next(iter(self._rows(sa.select(audits).where(audits.c.id == number))), None)
 
     def audits(self, project: int) -> list[Row]:
-        """All audits of a project, newest first, without the sheets and what they were drawn from."""
+        """All audits of a project, newest first, without the sheets and the answers they were drawn from."""
         kept = [column for column in audits.c if column.name not in ("answers", "drawn_from", "sheet")]
         return self._rows(sa.select(*kept).where(audits.c.project == project).order_by(audits.c.id.desc()))
 
     def audited(self, project: int, control: str) -> Row | None:
-        """The newest audit of a field that came to a result."""
+        """The newest audit of a field that has a result."""
         return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
 
     def asked_audits(self, project: int) -> list[int]:
-        """Audits that wait to be drawn or worked out."""
+        """Audits that wait for drawing or evaluation."""
         query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))
         return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
 
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
-        """Note a judgement on pairs; a judge's later word replaces the earlier one."""
+        """Store a judgement on pairs; a judge's later judgement replaces an earlier one."""
         values = {"verdict": verdict, "at": time.time()}
         insert = self._insert(audit_judgements)
         insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
@@ -152,7 +152,7 @@ class ReviewStore:
             connection.execute(insert, rows)
 
     def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
-        """Take judgements back; False if there were none."""
+        """Remove judgements; False if there were none."""
         table = audit_judgements
         gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
         return self._run(gone).rowcount > 0
@@ -165,7 +165,7 @@ class ReviewStore:
         return self._rows(query.order_by(audit_judgements.c.at))
 
     def judges(self, audit: int) -> dict[str, int]:
-        """How many pairs each judge has judged."""
+        """Number of pairs that each judge has judged."""
         table = audit_judgements
         query = (
             sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
@@ -175,24 +175,24 @@ class ReviewStore:
     # --- comparisons of measures ------------------------------------------------------------------------------------
 
     def want_comparison(self, project: int, control: str, measures: Sequence[str]) -> None:
-        """Ask for the project's answers under these measures; a later wish replaces an earlier one."""
+        """Request a comparison of these measures on the project's answers; a later request replaces an earlier one."""
         values = {"measures": list(measures), "wanted_at": time.time()}
         insert = self._insert(comparisons).values(project=project, control=control, **values)
         self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
 
     def wanted_comparisons(self, project: int) -> list[Row]:
-        """Comparisons that are asked for."""
+        """Requested comparisons that are not computed yet."""
         table = comparisons
         return self._rows(sa.select(table).where(table.c.project == project, table.c.wanted_at.is_not(None)))
 
     def comparison(self, project: int, control: str) -> Row | None:
-        """The comparison of a control, asked for or done."""
+        """The comparison of a control, requested or computed."""
         table = comparisons
         query = sa.select(table).where(table.c.project == project, table.c.control == control)
         return next(iter(self._rows(query)), None)
 
     def comparisons(self, project: int) -> list[tuple[str, float | None, float | None]]:
-        """(control, asked for at, computed at) of each."""
+        """(control, requested at, computed at) of each comparison."""
         table = comparisons
         query = sa.select(table.c.control, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
         return [
@@ -200,7 +200,7 @@ class ReviewStore:
         ]
 
     def put_comparison(self, wish: Row, result: Sequence[Mapping[str, Any]], based_on: str) -> None:
-        """Keep what was computed; a wish that came meanwhile stays."""
+        """Store the result; a request made in the meantime stays pending."""
         table = comparisons
         here = (table.c.project == wish["project"]) & (table.c.control == wish["control"])
         values = {"result": [dict(row) for row in result], "result_at": time.time(), "based_on": based_on}
@@ -211,16 +211,16 @@ class ReviewStore:
     # --- calibration ------------------------------------------------------------------------------------------------
 
     def put_calibration(self, project: int, **values: Any) -> None:
-        """Keep what was fitted (measure, n, report, problem)."""
+        """Store a fitted calibration (measure, n, report, problem)."""
         values = {**values, "at": time.time()}
         insert = self._insert(calibrations).values(project=project, **values)
         self._run(insert.on_conflict_do_update(index_elements=["project"], set_=values))
 
     def calibration(self, project: int) -> Row | None:
-        """What was fitted last."""
+        """The calibration fitted last."""
         query = sa.select(calibrations).where(calibrations.c.project == project)
         return next(iter(self._rows(query)), None)
 
     def drop_calibration(self, project: int) -> None:
-        """Go back to the measure as it is."""
+        """Remove the calibration, so that the measure is used uncalibrated."""
         self._run(sa.delete(calibrations).where(calibrations.c.project == project))

@@ -48,12 +48,12 @@ projects = sa.Table(
     sa.Column("watermark", sa.String(64)),  # all changes up to this task.updated_at were read, in Label Studio's clock
     sa.Column(
         "watermark_at", sa.Float
-    ),  # since when (our clock); null: so long ago that nothing older can still appear
+    ),  # since when (this machine's clock); null: so long ago that no older change can still appear
     sa.Column("seen_versions", sa.JSON),  # model versions and numbers of their predictions at the last complete pull
     sa.Column("generation", sa.Integer, nullable=False, default=0),  # number of the last complete pull
     sa.Column("pulled_at", sa.Float),
     sa.Column("checked_at", sa.Float),
-    sa.Column("wanted_at", sa.Float),  # a wake-up that nobody has served yet
+    sa.Column("wanted_at", sa.Float),  # a wake-up that is not served yet
     sa.Column("wanted_full", sa.Boolean, nullable=False, default=False),
     sa.Column("summary", sa.JSON),  # control -> report without its items
     sa.Column("summary_at", sa.Float),
@@ -72,7 +72,7 @@ tasks = sa.Table(
     sa.Column("updated_at", sa.String(64)),
     sa.Column("generation", sa.Integer, nullable=False, default=0),
     sa.Column("n_annotations", sa.Integer, nullable=False, default=0),
-    sa.Column("n_answers", sa.Integer, nullable=False, default=0),  # the most that any control has
+    sa.Column("n_answers", sa.Integer, nullable=False, default=0),  # largest number of answers of any control
     sa.Column("answers", sa.JSON, nullable=False, default=dict),  # control -> {"answers": ..., "excluded": ...}
     sa.Column("answers_hash", sa.String(64), nullable=False, default=""),
     sa.Column("scored_hash", sa.String(64)),  # answers_hash at scoring; differs: to be scored
@@ -111,7 +111,7 @@ jobs = sa.Table(
     sa.Index("ix_jobs_project_id", "project", "id"),
 )
 
-# A log: rows are added, never changed. The newest row of a pair says what holds; a withdrawal is a row too.
+# A log: rows are added, never changed. The newest row of a pair is its current decision; a withdrawal is a row too.
 decisions = sa.Table(
     "decisions",
     metadata,
@@ -128,6 +128,6 @@ decisions = sa.Table(
     sa.Column("reviewer_id", sa.String(64), nullable=False, default="", server_default=""),  # user in Label Studio
     sa.Column(
         "known_by", sa.String(16), nullable=False, default="", server_default=""
-    ),  # session, link; "": nobody checked
+    ),  # session, link; "": not verified
     sa.Index("ix_decisions_project_pair", "project", "pair", "id"),
 )

@@ -1,4 +1,4 @@
-"""The one database: what was pulled, scored, wanted and decided."""
+"""The store: projects, leases, jobs and reviewers' decisions in one database."""
 
 import functools
 import hashlib
@@ -20,25 +20,25 @@ from softirr.errors import InputError, SoftirrError
 from softirr.text import normalise
 
 LEASE_SECONDS = 60.0
-LEASE_EVERY = 10.0  # seconds after which its owner prolongs it, and notices that it is lost
+LEASE_EVERY = 10.0  # seconds after which its owner extends it, or notices that it is lost
 KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
 
 __all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "is_connected", "pair_hash", "process_name"]
 
 
 class Store(TaskStore):
-    """Everything that outlives a process. Methods are short transactions; several processes may use one database."""
+    """The persistent state. Each method is a short transaction; several processes may use one database."""
 
     @functools.cached_property
     def presence(self) -> Presence | None:
-        """Mark of life of this process; None if there is no folder for it or the folder can't be written."""
+        """Mark of this running process; None without a writable folder for it."""
         try:
             return Presence(self.folder) if self.folder is not None else None
         except OSError:
             return None
 
     def own_name(self) -> str:
-        """Name of this process, for leases: others see by it whether it lives."""
+        """Name of this process for leases, by which other processes check whether it is running."""
         token = self.presence.token if self.presence is not None else "-"
         return f"{process_name()}:{token}"
 
@@ -58,7 +58,7 @@ class Store(TaskStore):
         return bytes.fromhex(value)
 
     def count(self, **amounts: float) -> None:
-        """Add to the counters that /metrics shows, over all processes."""
+        """Add to the counters of all processes that /metrics shows."""
         amounts = {name: amount for name, amount in amounts.items() if amount}
         if not amounts:
             return
@@ -77,7 +77,7 @@ class Store(TaskStore):
     # --- projects ---------------------------------------------------------------------------------------------------
 
     def project(self, server: str, number: int) -> Row | None:
-        """The project's row, or None if it is not known here."""
+        """The project's row, or None if it is unknown."""
         with self._read() as connection:
             query = sa.select(projects).where(projects.c.server == server, projects.c.number == number)
             return next(iter(rows(connection.execute(query))), None)
@@ -88,7 +88,7 @@ class Store(TaskStore):
             return next(iter(rows(connection.execute(sa.select(projects).where(projects.c.id == project)))), None)
 
     def is_connected(self, project: int) -> bool:
-        """Whether jobs may run for the project by themselves."""
+        """Whether jobs may run for the project automatically."""
         with self._read() as connection:
             return is_connected(connection.scalar(sa.select(projects.c.connection).where(projects.c.id == project)))
 
@@ -158,7 +158,7 @@ class Store(TaskStore):
         self.erase_what_is_free()
 
     def note_heartbeat(self, name: str, state: Mapping[str, Any]) -> None:
-        """Note that a part of the service lives, and its state."""
+        """Record that a part of the service is running, and its state."""
         value = json.dumps({"at": time.time(), **state})
         insert = self._upsert(service).values(name=f"alive:{name}", value=value)
         insert = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
@@ -166,7 +166,7 @@ class Store(TaskStore):
             connection.execute(insert)
 
     def heartbeat(self, name: str) -> dict[str, Any] | None:
-        """What the part last noted, with the time ``at``."""
+        """The last recorded state of a part, with the time ``at``."""
         with self._read() as connection:
             value = connection.scalar(sa.select(service.c.value).where(service.c.name == f"alive:{name}"))
         return json.loads(value) if value else None
@@ -174,7 +174,7 @@ class Store(TaskStore):
     # --- wake-ups and the lease -------------------------------------------------------------------------------------
 
     def want(self, project: int, *, full: bool = False) -> bool:
-        """Note that the project is to be brought up to date; False if that was already noted.
+        """Request an update of the project; False if one was already requested.
 
         The note is the truth, the queue only carries it: what is lost there is found here.
         """
@@ -195,7 +195,7 @@ class Store(TaskStore):
         return first
 
     def take_wanted(self, project: int) -> tuple[bool, bool]:
-        """Clear the note; (was there one, was a complete pull asked for)."""
+        """Clear the request; returns (whether there was one, whether it was for a complete pull)."""
         with self._write() as connection:
             row = connection.execute(
                 sa.select(projects.c.wanted_at, projects.c.wanted_full)
@@ -210,14 +210,14 @@ class Store(TaskStore):
             return True, bool(row.wanted_full)
 
     def wanted(self) -> list[int]:
-        """Keys of the projects with an unserved wake-up or with unfinished work, whoever asked for it."""
+        """Keys of the projects with an unserved wake-up or unfinished work."""
         unfinished = sa.select(jobs.c.project).where(jobs.c.state.in_(("queued", "running")))
         with self._read() as connection:
             query = sa.select(projects.c.id).where(projects.c.wanted_at.is_not(None) | projects.c.id.in_(unfinished))
             return list(connection.scalars(query.order_by(projects.c.id)))
 
     def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
-        """Become the only process that works on the project; a dead owner on this machine is replaced at once.
+        """Take the project's lease, which only one process holds; a dead owner on this machine is replaced at once.
 
         With `force` a living one is replaced too: it stops when it next looks at its lease.
         """
@@ -245,7 +245,7 @@ class Store(TaskStore):
             return free
 
     def keep_lease(self, project: int, owner: str) -> bool:
-        """Prolong the lease; False if it was lost."""
+        """Extend the lease; False if it was lost."""
         with self._write() as connection:
             kept = connection.execute(
                 sa.update(projects)
@@ -255,7 +255,7 @@ class Store(TaskStore):
             return kept.rowcount == 1
 
     def lease_is_dead(self, owner: str | None) -> bool:
-        """Whether the lease's owner is a process that is known to be no more."""
+        """Whether the lease's owner is known to have ended."""
         if owner is None:
             return False
         token = (owner.split(":") + ["", ""])[2]
@@ -263,7 +263,7 @@ class Store(TaskStore):
         return _is_dead(owner) if alive is None else not alive
 
     def drop_lease(self, project: int, owner: str) -> None:
-        """Let others work on the project."""
+        """Release the lease."""
         with self._write() as connection:
             connection.execute(
                 sa.update(projects)
@@ -279,7 +279,7 @@ class Store(TaskStore):
             waiting = (
                 sa.select(jobs.c.id).where(jobs.c.project == project, jobs.c.state == "queued").order_by(jobs.c.id)
             )
-            # Held until the end, so that two hands don't both find no job.
+            # Held until the end, so that two callers don't both find no job.
             connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
             found = connection.scalar(waiting)
             if found is None:
@@ -295,7 +295,7 @@ class Store(TaskStore):
             connection.execute(sa.update(jobs).where(jobs.c.id == job).values(seen_at=time.time(), **values))
 
     def close_stale_jobs(self, project: int, but: int) -> None:
-        """Jobs that a killed process left behind are over: the present one does their work."""
+        """End the jobs of killed processes; the present job does their work."""
         with self._write() as connection:
             connection.execute(
                 sa.update(jobs)
@@ -333,7 +333,7 @@ class Store(TaskStore):
         known_by: str = "",
         task: int | None = None,
     ) -> None:
-        """Note that a person judged two texts to mean the same, or not; a later judgement counts instead of an earlier one.
+        """Store a decision that two texts mean the same, or not; a later decision replaces an earlier one.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class Store(TaskStore):
         reviewer_id: str = "",
         known_by: str = "",
     ) -> bool:
-        """Take a judgement back, which adds a row to the log; False if there was none."""
+        """Undo a decision, which adds a row to the log; False if there was none."""
         pair = pair_hash(normalise(text_a), normalise(text_b))
         found = next((row for row in self.decisions(project) if row["pair"] == pair), None)
         if found is None:
@@ -372,7 +372,7 @@ class Store(TaskStore):
             connection.execute(sa.insert(decisions).values(**values, **who))
 
     def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
-        """The judgements that hold in a project, oldest first.
+        """The current decisions of a project, oldest first.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class Store(TaskStore):
         return sorted((row for row in found if row["text_b"] in known), key=lambda row: row["id"])
 
     def decision_log(self, project: int) -> list[Row]:
-        """Everything that was decided and taken back, oldest first."""
+        """All decisions and withdrawals, oldest first."""
         with self._read() as connection:
             query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
             return rows(connection.execute(query))
@@ -410,7 +410,7 @@ def is_connected(connection: Mapping[str, Any] | None) -> bool:
 
 
 def pair_hash(text_a: str, text_b: str) -> str:
-    """Name of an unordered pair of normalised texts."""
+    """Hash of an unordered pair of normalized texts."""
     return hashlib.sha256(json.dumps(sorted((text_a, text_b))).encode()).hexdigest()
 
 
@@ -420,7 +420,7 @@ def process_name() -> str:
 
 
 def _is_dead(owner: str) -> bool:
-    """Whether the owner was a process of this machine that is no more."""
+    """Whether the owner was a process of this machine that has ended."""
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():

@@ -1,4 +1,4 @@
-"""The tasks of the projects: what was pulled, scored and written."""
+"""Storage of the projects' tasks: pulled answers, scores and written predictions."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from ml_backend.store.schema import tasks
 
 
 class TaskStore(Database):
-    """What is known of each task."""
+    """Reads and writes the tasks in the store's database."""
 
     def put_pulled(self, project: int, pulled: Sequence[Mapping[str, Any]]) -> int:
-        """Note tasks as they stand in Label Studio; returns how many have other answers than before.
+        """Store tasks as read from Label Studio; returns the number of tasks with changed answers.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class TaskStore(Database):
     def unscored(
         self, project: int, limit: int, *, after: int = -1, end: int = 2**31 - 1, only: Sequence[int] | None = None
     ) -> list[Row]:
-        """Tasks whose answers were not scored yet as they are now, in order of number.
+        """Tasks whose present answers are not scored yet, in order of number.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class TaskStore(Database):
             return rows(connection.execute(query))
 
     def count_unscored(self, project: int) -> int:
-        """How many tasks wait to be scored."""
+        """Number of tasks that wait for scoring."""
         with self._read() as connection:
             query = sa.select(sa.func.count()).where(
                 tasks.c.project == project,
@@ -83,7 +83,7 @@ class TaskStore(Database):
             return connection.scalar(query) or 0
 
     def put_scored(self, project: int, scored: Sequence[Mapping[str, Any]]) -> None:
-        """Note results: number, answers_hash, agreement, details, desired (hash of the prediction or None)."""
+        """Store results: number, answers_hash, agreement, details, desired (hash of the prediction or None)."""
         if not scored:
             return
         update = (
@@ -116,11 +116,11 @@ class TaskStore(Database):
             )
 
     def forget_scores_of(self, project: int, numbers: Sequence[int]) -> None:
-        """These tasks are to be scored again."""
+        """Mark these tasks for scoring."""
         self._for_numbers(project, numbers, scored_hash=None)
 
     def forget_scores(self, project: int) -> None:
-        """Every task is to be scored again."""
+        """Mark every task for scoring."""
         with self._write() as connection:
             connection.execute(sa.update(tasks).where(tasks.c.project == project).values(scored_hash=None))
 
@@ -135,31 +135,31 @@ class TaskStore(Database):
             return rows(connection.execute(query))
 
     def suspect(self, project: int, numbers: Sequence[int]) -> None:
-        """Note that these tasks are to be looked at again."""
+        """Mark these tasks for reading again."""
         self._for_numbers(project, numbers, suspect=True)
 
     def suspects(self, project: int) -> list[int]:
-        """Numbers of the tasks that are to be looked at again."""
+        """Numbers of the tasks marked for reading again."""
         with self._read() as connection:
             return list(
                 connection.scalars(sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.suspect))
             )
 
     def set_in_flight(self, project: int, numbers: Sequence[int]) -> None:
-        """From now until `put_written`, what Label Studio holds for these tasks is unknown."""
+        """Mark these tasks' predictions in Label Studio as unknown until `put_written`."""
         self._for_numbers(project, numbers, in_flight=True)
 
     def all_in_flight(self, project: int) -> None:
-        """From now until they are written anew, what Label Studio holds is unknown for every task."""
+        """Mark every task's predictions in Label Studio as unknown until they are written again."""
         with self._write() as connection:
             connection.execute(sa.update(tasks).where(tasks.c.project == project).values(in_flight=True))
 
     def settle(self, project: int, numbers: Sequence[int]) -> None:
-        """For these tasks, what should be there is there."""
+        """Mark these tasks' predictions in Label Studio as up to date."""
         self._for_numbers(project, numbers, write=False)
 
     def put_written(self, project: int, actual: Mapping[int, list[list[Any]]]) -> None:
-        """Note what Label Studio holds now: task number -> [[prediction id or None, hash]]."""
+        """Store the predictions in Label Studio: task number -> [[prediction id or None, hash]]."""
         if not actual:
             return
         update = (
@@ -179,7 +179,7 @@ class TaskStore(Database):
                 )
 
     def forget_actual(self, project: int) -> None:
-        """All predictions of our version were just removed from Label Studio."""
+        """Record that all predictions of our version were removed from Label Studio."""
         with self._write() as connection:
             connection.execute(
                 sa.update(tasks)
@@ -188,7 +188,7 @@ class TaskStore(Database):
             )
 
     def in_flight(self, project: int) -> int:
-        """How many tasks a broken-off write left in doubt."""
+        """Number of tasks with an unknown state after an interrupted write."""
         with self._read() as connection:
             return (
                 connection.scalar(sa.select(sa.func.count()).where(tasks.c.project == project, tasks.c.in_flight)) or 0
@@ -200,13 +200,13 @@ class TaskStore(Database):
             return connection.scalar(sa.select(sa.func.max(tasks.c.number)).where(tasks.c.project == project)) or 0
 
     def doubtful(self, project: int, limit: int) -> list[int]:
-        """Numbers of tasks that a broken-off write left in doubt, at most `limit`."""
+        """Numbers of tasks with an unknown state after an interrupted write, at most `limit`."""
         with self._read() as connection:
             query = sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.in_flight)
             return list(connection.scalars(query.order_by(tasks.c.number).limit(limit)))
 
     def older(self, project: int, generation: int) -> list[int]:
-        """Numbers of the tasks that the complete pull number `generation` did not meet."""
+        """Numbers of the tasks that the complete pull `generation` did not return."""
         with self._read() as connection:
             query = sa.select(tasks.c.number).where(tasks.c.project == project, tasks.c.generation < generation)
             return list(connection.scalars(query.order_by(tasks.c.number)))
@@ -232,7 +232,7 @@ class TaskStore(Database):
             return {name: int(value) for name, value in row._mapping.items()}
 
     def get_tasks(self, project: int, numbers: Sequence[int]) -> dict[int, Row]:
-        """Rows of these tasks, as far as they are known."""
+        """Rows of those of these tasks that are stored."""
         found: dict[int, Row] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
@@ -255,7 +255,7 @@ class TaskStore(Database):
         return found
 
     def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
-        """``updated_at`` of these tasks when they were read, as far as they are known."""
+        """``updated_at`` of those of these tasks that are stored, when they were read."""
         found: dict[int, str | None] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
@@ -273,14 +273,14 @@ class TaskStore(Database):
             return {row.number: row.n_annotations for row in connection.execute(query)}
 
     def rank(self, project: int, agreement: float) -> tuple[int, int]:
-        """(place of this agreement counted from the lowest, number of tasks that have one)."""
+        """(rank of this agreement from the lowest, number of tasks with an agreement)."""
         with self._read() as connection:
             scored = (tasks.c.project == project) & tasks.c.agreement.is_not(None)
             below = connection.scalar(sa.select(sa.func.count()).where(scored, tasks.c.agreement < agreement)) or 0
             return below + 1, connection.scalar(sa.select(sa.func.count()).where(scored)) or 0
 
     def answers(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(task number, its stored answers) of all tasks in order of number, in parts."""
+        """(task number, stored answers) of all tasks in order of number, in batches."""
         after = -1
         while True:
             with self._read() as connection:

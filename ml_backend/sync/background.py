@@ -13,7 +13,7 @@ MOST_WAITING = 10_000
 
 
 class Background:
-    """Carries out functions one after the other, off the request's thread.
+    """Runs functions one after the other in a thread of its own.
 
     What is lost when the process is killed are hints; the regular look at each project makes up for them.
     """
@@ -28,19 +28,19 @@ class Background:
 
     def _keyed(self, function: Callable[[], None], key: Hashable) -> Callable[[], None]:
         def call() -> None:
-            with self._changed:  # before the call: what happens from now on needs another one
+            with self._changed:  # before the call, because later changes need another call
                 self._keys.discard(key)
             function()
 
         return call
 
     def do(self, function: Callable[[], None], *, after: float = 0.0, key: Hashable = None) -> None:
-        """Call `function` as soon as it is its turn, not before `after` seconds from now.
+        """Queue `function`; it runs at the earliest `after` seconds from now.
 
         Parameters
         ----------
         key : hashable, optional
-            While a function with this key waits for its turn, another one is not needed.
+            Another function with the key of a waiting one is dropped.
         """
         with self._changed:
             if key is not None:

@@ -28,14 +28,14 @@ __all__ = ["Queue", "make_queue"]
 
 log = logging.getLogger(__name__)
 
-PAUSE = 0.2  # seconds until a queue that failed is asked again; doubles with each failure
+PAUSE = 0.2  # seconds until a failed queue is read again; doubles with each failure
 LONGEST_PAUSE = 5.0
 LONGEST_MESSAGE = 4096  # bytes; ours have about 100
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class Queue(Huey):
-    """A huey queue whose trouble is noted instead of raised where it is read.
+    """A huey queue that records errors on reading instead of raising them.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Queue(Huey):
 
     @property
     def trouble(self) -> str:
-        """Why the queue can't be used by this process; empty if it can."""
+        """Reason why this process can't use the queue; empty if it can."""
         return self.read_trouble or self.write_trouble
 
     def dequeue(self) -> Any:
-        """The next task, or None; a queue that fails has None, after a pause."""
+        """The next task, or None; None after a pause where the queue fails."""
         try:
             task = super().dequeue()
         except (UnreadableMessage, HueyException):
@@ -79,7 +79,7 @@ class Queue(Huey):
         return result
 
     def read_schedule(self, timestamp: Any = None) -> list[Any]:
-        """Tasks that are due: none, since nothing is scheduled here."""
+        """Tasks that are due: none, because the queue schedules nothing."""
         return []
 
     def _note(self, *, read: str | None = None, write: str | None = None) -> None:
@@ -111,11 +111,11 @@ def make_queue(settings: Settings) -> Queue:
 
 
 class UnreadableMessage(ValueError):
-    """What was read from the queue is no message of ours."""
+    """A message of the queue is not one of this backend."""
 
 
 class JsonSerializer(Serializer):
-    """Messages as JSON. huey's own serializer is pickle, with which whoever can write the queue runs code in the scorer."""
+    """Serializes messages as JSON. With pickle, huey's default, anyone who can write to the queue can run code in the scorer."""
 
     def _serialize(self, data: Any) -> bytes:
         return json.dumps({"id": data.id, "name": data.name, "args": list(data.args)}).encode()
@@ -135,19 +135,19 @@ class JsonSerializer(Serializer):
 
 
 class _SelfMendingStorage(SqliteStorage):
-    """A SQLite queue file that is made anew when it is damaged, emptied or deleted, also under a running process."""
+    """A SQLite queue file that is created again when it is damaged, emptied or deleted, also under a running process."""
 
     _conn: sqlite3.Connection | None
 
     def __init__(self, *arguments: Any, **options: Any):
         self._file: tuple[int, int] | None = None
         self._mending = threading.Lock()
-        # Without a write-ahead log: a process that closes a file which was replaced would delete the log of the new one.
+        # No write-ahead log: a process that closes a replaced file would delete the log of the new file.
         super().__init__(*arguments, **(options | {"create_tables": False, "journal_mode": "truncate"}))
 
     @property
     def conn(self) -> sqlite3.Connection:
-        """The connection to the file that is there now."""
+        """The connection to the present file."""
         if self._conn is not None and self._file != _identity(self.filename):
             self._drop_connection()
         if self._conn is None:
@@ -158,7 +158,7 @@ class _SelfMendingStorage(SqliteStorage):
         return self._conn
 
     def sql(self, *arguments: Any, **options: Any) -> Any:
-        """Carry out one statement; on a damaged file once more, on a new one."""
+        """Execute one statement; where the file is damaged, again on a new file."""
         return self._mended(super().sql, *arguments, **options)
 
     def dequeue(self) -> Any:
@@ -174,7 +174,7 @@ class _SelfMendingStorage(SqliteStorage):
             return function(*arguments, **options)
 
     def _mend(self, error: sqlite3.DatabaseError) -> bool:
-        """Make way for a new file if this one is damaged."""
+        """Remove the file if it is damaged, so that a new one is created."""
         damaged = (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGED
         lacks_tables = "no such table" in str(error) or "no such column" in str(error)
         if not damaged and not lacks_tables:
@@ -197,7 +197,7 @@ class _SelfMendingStorage(SqliteStorage):
 
 def _move_aside(file: Path) -> Path:
     aside = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    for end in ("-wal", "-shm", ""):  # a log left behind would be played into the new file
+    for end in ("-wal", "-shm", ""):  # a leftover log would be applied to the new file
         with contextlib.suppress(FileNotFoundError):
             os.replace(f"{file}{end}", f"{aside}{end}")
     return aside

@@ -1,1 +1,1 @@
-"""What the service answers."""
+"""The HTTP endpoints of the service."""

@@ -15,7 +15,7 @@ api.register_error_handler(Refused, refused)
 
 
 def project_with_key() -> Row:
-    """The project that the request names, if it carries the key of its report.
+    """The project of a request that carries the key of its report.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def project_with_key() -> Row:
 
 @api.get("/api/jobs")
 def jobs() -> Response:
-    """Newest jobs first: of one project with its key, of all with the service's user and password."""
+    """Jobs, newest first: those of one project with its key, all with the service's user and password."""
     if request.args.get("project") is not None and not is_operator():
         row = project_with_key()
         found = services().store.jobs(row["id"])
@@ -45,7 +45,7 @@ def jobs() -> Response:
 
 
 def job_view(job: Row, number: int | None) -> dict[str, Any]:
-    """A job as people want to see it: with speed and time left."""
+    """A job with its speed and remaining time."""
     view = {
         name: job[name]
         for name in (
@@ -85,7 +85,7 @@ def settings_of_project() -> Response:
 
 @api.get("/metrics")
 def metrics() -> Response:
-    """Counters of all processes in Prometheus' format; they stand in the store, so every web worker says the same."""
+    """Counters of all processes in Prometheus' format; the store holds them, so every web worker returns the same."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
     require_operator()
@@ -95,7 +95,7 @@ def metrics() -> Response:
 
 
 class _StoreCollector:
-    """Reads the counters when asked."""
+    """Prometheus collector of the counters."""
 
     def collect(self) -> Iterator[Any]:
         """Metric families."""

@@ -1,4 +1,4 @@
-"""Where the files for browsers are: inside the installed package, or beside it in a checkout."""
+"""Locations of the files for browsers: in the installed package, or beside it in a checkout."""
 
 import hashlib
 from functools import cache
@@ -18,7 +18,7 @@ def static_dir() -> Path:
 
 @cache
 def version_of(folder: Path) -> str:
-    """Short hash over the files of a folder: part of their addresses, so that browsers may keep them for good."""
+    """Short hash of the files of a folder; their addresses contain it, so that browsers can cache them permanently."""
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode())

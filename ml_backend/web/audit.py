@@ -20,7 +20,7 @@ audit.register_error_handler(Refused, visitors.refusal)
 
 @audit.get("/audit/<int:number>")
 def show(number: int) -> Response:
-    """The page; it holds no data, only the program that asks for it."""
+    """The page, without data: its script requests them."""
     project = visitors.enter(number, "report")
     text = render_template(
         "audit.html",
@@ -44,7 +44,7 @@ def sheet(number: int, which: int) -> Response:
     project = visitors.enter(number, "report")
     found = _audit(project, which)
     said = reviews().judgements(which, request.args.get("judge") or "")
-    # No mark at the beginning: the sheet is that of softirr audit sample, which reads each text back as it was.
+    # No byte order mark: the sheet has the format of softirr audit sample.
     response = csv_response(audits.sheet_rows(found, said), for_people=False)
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{number}-{which}.csv"'
     return response
@@ -52,7 +52,7 @@ def sheet(number: int, which: int) -> Response:
 
 @audit.get("/api/audit")
 def state() -> Response:
-    """The newest audit of a field: ``project``, ``control``; without any number that would tell a judge something."""
+    """The newest audit of a field: ``project``, ``control``; without numbers that could influence a judge."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     control = _control(project, request.args.get("control"))
     newest = next((row for row in reviews().audits(project["id"]) if row["control"] == control), None)
@@ -67,7 +67,7 @@ def state() -> Response:
 
 @audit.post("/api/audit")
 def draw() -> Response:
-    """Have a sample drawn: ``{"project", "control", "judgements", "who"}``."""
+    """Request a sample: ``{"project", "control", "judgements", "who"}``."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
     control = _control(project, body.get("control"))
@@ -98,7 +98,7 @@ def pairs(which: int) -> Response:
         for place, (_, _, a, b) in enumerate(found["sheet"])
     ]
     body = {**_view(found), "judge": judge, "pairs": shown, "own": None, "result": None}
-    # Who has pairs left to judge is not told what came out, nor what the others said.
+    # A judge with unjudged pairs sees neither the result nor the other judges' judgements.
     if len(said) >= len(shown) or request.args.get("result") == "1":
         body["result"] = _result(project, found)
     if len(said) >= len(shown) or request.args.get("own") == "1":
@@ -108,7 +108,7 @@ def pairs(which: int) -> Response:
 
 @audit.post("/api/audit/<int:which>/judgements")
 def judge(which: int) -> Response:
-    """One judgement on one or several pairs: ``{"project", "judge", "places", "verdict"}``; a later word replaces the earlier one."""
+    """One judgement on one or several pairs: ``{"project", "judge", "places", "verdict"}``; a later judgement replaces an earlier one."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
     found = _audit(project, which)
@@ -122,7 +122,7 @@ def judge(which: int) -> Response:
 
 @audit.delete("/api/audit/<int:which>/judgements")
 def take_back(which: int) -> Response:
-    """Take judgements back: ``project``, ``judge``, ``places`` (numbers with commas between them)."""
+    """Remove judgements: ``project``, ``judge``, ``places`` (comma-separated numbers)."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
     name = _judge(project, request.args.get("judge"))
@@ -135,7 +135,7 @@ def take_back(which: int) -> Response:
 
 @audit.post("/api/audit/<int:which>/finish")
 def finish(which: int) -> Response:
-    """Work the audit out with the judgements so far: ``{"project"}``."""
+    """Evaluate the audit with the present judgements: ``{"project"}``."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
     found = _audit(project, which)
@@ -156,7 +156,7 @@ def _complete(found: Row) -> list[str]:
 
 
 def _after(project: Row, found: Row, judge: str, before: list[str]) -> dict[str, Any]:
-    """What follows from a changed judgement of `judge`, where those in `before` had judged every pair.
+    """Reply after a changed judgement of `judge`; the judges in `before` had judged every pair before the change.
 
     Only who has judged every pair counts once somebody has, so that the word of somebody in the middle changes nothing then.
     """
@@ -169,7 +169,7 @@ def _after(project: Row, found: Row, judge: str, before: list[str]) -> dict[str,
 
 
 def _work_out(project: Row, which: int) -> None:
-    """Have the audit worked out; its last result stands until then."""
+    """Request an evaluation of the audit; its last result stays until it is done."""
     import time
 
     reviews().update_audit(which, asked_at=time.time(), problem=None)
@@ -200,7 +200,7 @@ def _view(found: Row) -> dict[str, Any]:
 
 
 def _result(project: Row, found: Row) -> dict[str, Any] | None:
-    """The headline as the report has it, and every audited coefficient beside the one that the report gives without the audit."""
+    """The report's headline, and every coefficient with and without the audit."""
     if found["result"] is None:
         return None
     from ml_backend.report.headline import NAMES, unaudited
@@ -243,6 +243,6 @@ def _controls(project: Row) -> list[str]:
 
 
 def _control(project: Row, wanted: Any) -> str | None:
-    """The field asked for, else the first."""
+    """The requested field, else the first one."""
     names = _controls(project)
     return wanted if wanted in names else next(iter(names), None)

@@ -1,4 +1,4 @@
-"""What every request must have: a host name that is ours and JSON where a body is read; and, of programs, a secret."""
+"""Checks of every request: a known host name and a JSON body, and the secret of programs."""
 
 import hmac
 import ipaddress
@@ -26,13 +26,13 @@ __all__ = [
     "services",
 ]
 
-OPEN = "protocol.health"  # the one endpoint that needs nothing
+OPEN = "protocol.health"  # the only endpoint without checks
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
 
 
 class Refused(Exception):
-    """The request can't be served: a status and one sentence."""
+    """A request is refused, with a status and one sentence."""
 
     def __init__(self, status: int, sentence: str):
         super().__init__(sentence)
@@ -46,7 +46,7 @@ def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
 
 
 def services() -> Services:
-    """Of the running app."""
+    """The services of the running app."""
     return current_app.extensions["softirr"]
 
 
@@ -62,7 +62,7 @@ def keys() -> Keys:
 
 
 def check_host() -> tuple[Response, int, dict[str, str]] | None:
-    """Refuse a request under a foreign host name, and any but ``/health`` while no project is connected.
+    """Refuse a request for an unknown host name, and any but ``/health`` while no project is connected.
 
     A page of another site can point a name of its own at this machine (DNS rebinding); then the browser takes us for that site.
     """
@@ -119,7 +119,7 @@ def json_body() -> dict[str, Any]:
     Raises
     ------
     Refused
-        Also if the request does not say that it is JSON: a page of another site can send anything else without asking the browser.
+        Also if the content type is not JSON: browsers let pages of other sites send other types without a preflight request.
     """
     if not request.is_json:
         raise Refused(415, "The request's body has to be sent as application/json.")
@@ -187,7 +187,7 @@ def require_connection() -> Row | None:
     user, password = _given_password() or ("", "")
     number = Keys.project_of_password(password)
     row = services().store.project(services().settings.label_studio_url, number) if number else None
-    # As much work for an unknown project as for a wrong secret.
+    # An unknown project takes as long as a wrong secret.
     right = keys().is_password(password, number or 0, generation=row["key_round"] if row else 0)
     if not right or row is None or not is_connected(row["connection"]) or user != CONNECTION_USER:
         raise Refused(401, "The connection carries no valid secret: run softirr-ls connect for this project.")

@@ -1,4 +1,4 @@
-"""Taking and undoing reviewers' decisions, and what follows from them."""
+"""Storing and undoing reviewers' decisions, and scoring the affected tasks again."""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ LONGEST = 20_000
 def decide(
     services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
 ) -> int:
-    """Note a decision on pairs of texts and have everything that contains them scored again; the number of pairs."""
+    """Store a decision on pairs of texts and mark the affected tasks for scoring; returns the number of pairs."""
     sorted_pairs = (sorted((normalise(a), normalise(b))) for a, b in pairs)
     clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
     for a, b in clean:
@@ -28,7 +28,7 @@ def decide(
 
 
 def undo(services: Services, project: Row, number: int, *, who: Person) -> bool:
-    """Take a decision back; False if it does not hold."""
+    """Undo a decision; False if it is not a current one."""
     found = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
     if found is None or not services.store.undecide(project["id"], found["text_a"], found["text_b"], **_signed(who)):
         return False
@@ -41,7 +41,7 @@ def _signed(who: Person) -> dict[str, str]:
 
 
 def rescore(services: Services, project: Row, pairs: Sequence[tuple[str, str]]) -> None:
-    """Have the tasks in which both texts of a pair occur scored again, and the project's coefficients computed again."""
+    """Mark the tasks with both texts of a pair for scoring, and request the project's coefficients."""
     store = services.store
     column = sa.cast(tasks.c.answers, sa.Text)
     with store.engine.connect().execution_options(write=True) as connection, connection.begin():

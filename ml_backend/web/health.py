@@ -1,4 +1,4 @@
-"""What ``/health?detail=1`` and the doctor say about the parts of the service."""
+"""The state of the parts of the service, for ``/health?detail=1`` and the doctor."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What one caller may cost: size and depth of bodies, memory, wrong keys. Who is let in is decided elsewhere."""
+"""Limits per request and address: size and depth of bodies, memory, wrong keys. Access is checked elsewhere."""
 
 import hashlib
 import logging
@@ -28,9 +28,9 @@ MEMORY_PER_BYTE = 6  # memory allowed for a parsed body, as a multiple of the la
 WRONG_KEYS = 30  # from one address within WRONG_KEYS_WINDOW
 WRONG_KEYS_WINDOW = 60.0
 SECRETS_EVERY = 5.0
-NEED_NO_KEY = frozenset({"/health", "/panel"})  # what these answer says nothing about a key
+NEED_NO_KEY = frozenset({"/health", "/panel"})  # their answers do not depend on a key
 
-# Possessive and with an optional end, so that it takes linear time whatever the body holds.
+# Possessive and with an optional end, so that it takes linear time for every body.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
 _STEP = np.zeros(256, dtype=np.int8)
@@ -57,7 +57,7 @@ def nesting(body: bytes) -> tuple[int, int]:
 
 
 def body_is_bounded(body: bytes, largest: int) -> str | None:
-    """Why a JSON body is refused before it is parsed; None if it may be parsed."""
+    """Reason to refuse a JSON body before it is parsed; None if it may be parsed."""
     depth, values = nesting(body)
     if depth > GREATEST_DEPTH:
         return "The request's body is nested too deeply."
@@ -67,7 +67,7 @@ def body_is_bounded(body: bytes, largest: int) -> str | None:
 
 
 class WrongKeys:
-    """Counts wrong keys per address and refuses an address that tries many. Keys that were right stay usable from there."""
+    """Counts wrong keys per address and blocks addresses with many. Keys that were right before stay valid from there."""
 
     def __init__(self, most: int | None = None, window: float = WRONG_KEYS_WINDOW):
         self._most, self._window = WRONG_KEYS if most is None else most, window
@@ -76,7 +76,7 @@ class WrongKeys:
         self._lock = threading.Lock()
 
     def wait(self, address: str, key: bytes) -> int:
-        """Seconds for which a key from this address is not looked at; 0 if it is."""
+        """Seconds for which keys from this address are ignored; 0 if they are checked."""
         now = time.monotonic()
         with self._lock:
             since, count = self._wrong.get(address, (now, 0))
@@ -85,7 +85,7 @@ class WrongKeys:
             return max(1, int(self._window - (now - since)))
 
     def note(self, address: str, key: bytes, *, right: bool) -> None:
-        """Note whether a key was right."""
+        """Record whether a key was right."""
         now = time.monotonic()
         with self._lock:
             if right:
@@ -104,7 +104,7 @@ class WrongKeys:
 
 
 class KnownSecrets:
-    """Hashes of the secrets that programs send, read again every few seconds, so that a look at headers needs no database.
+    """Hashes of the secrets of programs, refreshed every few seconds so that checking headers needs no database access.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report as a page: served with its files beside it, or as one file that needs nothing else."""
+"""The report as a page: served with separate files, or as one self-contained file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def served(report: Mapping[str, Any], **more: Any) -> str:
 
 
 def waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> str:
-    """What stands in the report's place while there is none."""
+    """The page shown while there is no report yet."""
     return render_template(
         "message.html", title="Agreement report", **page_files(*STYLES), **_why_waiting(project, job)
     )
@@ -37,7 +37,7 @@ def message(title: str, sentence: str, **more: Any) -> str:
 
 
 def page_files(*styles: str, scripts: Sequence[str] = (), modules: Sequence[str] = ()) -> dict[str, Any]:
-    """What a template needs to name its files."""
+    """Template variables for the addresses of the page's files."""
     files = f"report/static/{version_of(static_dir())}"
     return {"files": files, "up": "../", "styles": styles, "scripts": scripts, "modules": modules}
 

@@ -1,4 +1,4 @@
-"""The agreement panel: its page, its data, and the decisions that reviewers take in it."""
+"""The agreement panel: its page, its data, and reviewers' decisions."""
 
 import time
 from typing import Any
@@ -42,7 +42,7 @@ def refused(error: Refused) -> Response:
 
 @panel.get("/panel")
 def page() -> Response:
-    """The page in the frame: no data, only the program that asks for it."""
+    """The page in the frame, without data: its script requests them."""
     row = visitors.project_of_key(request.args.get("k"))
     visitors.check_source(row)
     files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
@@ -57,7 +57,7 @@ def page() -> Response:
 
 @panel.get("/enter/<int:number>")
 def come_in(number: int) -> Response:
-    """A personal link: the browser is known from now on."""
+    """Open a personal link, which identifies the browser from now on."""
     project = visitors.find_project(number)
     token, now = request.args.get("t"), time.time()
     generation = project["key_round"] if project is not None else 0
@@ -78,7 +78,7 @@ def come_in(number: int) -> Response:
 
 @panel.get("/panel/static/<version>/<path:name>")
 def files(version: str, name: str) -> Response:
-    """The panel's files; they hold no data, and their address changes with their content."""
+    """The panel's files, without data; their address changes with their content."""
     folder = plugin_dir() / "panel"
     response = send_from_directory(folder, name, max_age=A_YEAR if version == version_of(folder) else 0)
     response.headers["Access-Control-Allow-Origin"] = "*"
@@ -89,7 +89,7 @@ def files(version: str, name: str) -> Response:
 
 @panel.get("/api/panel")
 def panel_data() -> Response:
-    """What the panel shows for one task."""
+    """The content of the panel for one task."""
     number = project_number(request.args.get("project"))
     project = visitors.enter(number, "panel")
     who = visitors.visitor(project)
@@ -98,7 +98,7 @@ def panel_data() -> Response:
 
 
 def _payload(project: Row, who: Person) -> dict[str, Any]:
-    """What this person is shown; the address says which task is open, and is not believed further than that."""
+    """The content for this person; the address only selects the task and grants no access."""
     store = services().store
     chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
     labeling = request.args.get("labeling") == "1"
@@ -134,7 +134,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         calibrated=_calibrated(project),
         threshold=chosen.threshold,
         audited=lambda control: ReviewStore(store).audited(project["id"], control),
-        # relative: only the browser knows what a proxy put before it
+        # relative, because only the browser knows a proxy's path prefix
         links={"report": f"report/{project['number']}"} if reviews else {},
     )
     return body | {"message": "Being computed again …"} if again else body
@@ -188,7 +188,7 @@ def decide() -> Response:
 
 @panel.get("/api/decisions")
 def list_decisions() -> Response:
-    """The decisions that hold in a project, oldest first; with ``log=1`` everything that was decided and taken back."""
+    """The current decisions of a project, oldest first; with ``log=1`` all decisions and withdrawals."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     store = services().store
     rows = store.decision_log(project["id"]) if request.args.get("log") == "1" else store.decisions(project["id"])
@@ -210,7 +210,7 @@ def list_decisions() -> Response:
 
 @panel.delete("/api/decisions/<int:number>")
 def undo(number: int) -> Response:
-    """Take a decision back."""
+    """Undo a decision."""
     project = visitors.enter(project_number(request.args.get("project")), "panel")
     if not decisions.undo(services(), project, number, who=visitors.reviewer(project)):
         raise Refused(404, "This decision was taken back already.")
@@ -221,7 +221,7 @@ def undo(number: int) -> Response:
 @panel.route("/api/decisions", methods=["OPTIONS"])
 @panel.route("/api/decisions/<int:number>", methods=["OPTIONS"])
 def preflight(number: int | None = None) -> Response:
-    """Label Studio's own page (the Enterprise plugin) may ask; nobody else's."""
+    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
     return allow_label_studio(Response(status=204))
 
 
@@ -231,7 +231,7 @@ def allow_label_studio(response: Response) -> Response:
     number = request.args.get("project", type=int)
     if asked and asked in visitors.label_studio_places(visitors.find_project(number) if number else None):
         response.headers["Access-Control-Allow-Origin"] = asked
-        response.headers["Access-Control-Allow-Credentials"] = "true"  # its login says who asks
+        response.headers["Access-Control-Allow-Credentials"] = "true"  # its session identifies the person
         response.headers["Access-Control-Allow-Headers"] = f"{visitors.KEY_HEADER}, Content-Type, If-None-Match"
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"
         response.headers["Access-Control-Expose-Headers"] = "ETag"

@@ -1,4 +1,4 @@
-"""The ML backend protocol as Label Studio 1.23 speaks it. Every answer is quick: work goes to the scorer process."""
+"""The ML backend protocol of Label Studio 1.23. Every answer is quick, because the scorer process does the work."""
 
 import hmac
 import logging
@@ -42,19 +42,19 @@ MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may w
 
 @protocol.get("/health")
 def health() -> Response:
-    """Whether the service is up; and which one it is; answers everybody at once, whatever the scorer process does."""
+    """State and identity of the service, without authentication and independent of the scorer process."""
     if request.args.get("detail") == "1" and _may_see_details():
         return jsonify(details(services()) | _marks())
     return jsonify({"status": "UP", "model_class": "softirr", **_marks()})
 
 
 def _marks() -> dict[str, str]:
-    """Made once: the store's secret stays the same."""
+    """Identifiers of the store, computed once because its secret does not change."""
     extensions = current_app.extensions
     if "softirr-marks" not in extensions:
         try:
             found = keys().marks(services().settings.label_studio_url)
-        except SQLAlchemyError:  # its trouble is not that of who asks whether we are up
+        except SQLAlchemyError:  # an error of the database is not reported here
             return {}
         extensions["softirr-marks"] = found
     known: dict[str, str] = extensions["softirr-marks"]
@@ -63,27 +63,27 @@ def _marks() -> dict[str, str]:
 
 @protocol.get("/")
 def root() -> Response:
-    """The same, for a caller with a secret."""
+    """As `health`, for a caller with a secret."""
     require_connection()
     return health()
 
 
 def _may_see_details() -> bool:
-    """The operator, and who sits at this machine, came through no proxy and asks under a name of ours."""
+    """Whether details are shown: to the operator, and to direct requests from this machine under a known host name."""
     at_this_machine = request.remote_addr in ("127.0.0.1", "::1") and not request.headers.get("X-Forwarded-For")
     return is_operator() or (at_this_machine and host_is_known())
 
 
 @protocol.get("/versions")
 def versions() -> Response:
-    """The one model version there is."""
+    """The only model version."""
     require_connection()
     return jsonify({"versions": [MODEL_VERSION], "model_version": MODEL_VERSION})
 
 
 @protocol.post("/setup")
 def setup() -> Response:
-    """Label Studio introduces a connected project: note the options of its connection.
+    """Setup call of Label Studio for a connected project: store the options of its connection.
 
     What else the request says is not believed: it makes no project known, and names no address where Label Studio is opened.
     """
@@ -137,7 +137,7 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @protocol.post("/webhook")
 def webhook() -> tuple[Response, int]:
-    """Something happened in a project: a hint to look, never believed further. Answers at once."""
+    """Webhook about a change in a project: requests an update; its content is not trusted. Answers at once."""
     row, body = _sent()
     action = body.get("action")
     if not isinstance(action, str):
@@ -154,7 +154,7 @@ def webhook() -> tuple[Response, int]:
         wakeups.want(key, "recompute" if training else action.lower(), full=training)
 
     if training or action in WEBHOOK_ACTIONS:
-        # A hint that waits already says the same, unless it names tasks of its own.
+        # A waiting request covers this one, unless this one names tasks.
         services().background.do(note, key=None if deleted else ("webhook", key, training))
     return jsonify({"status": "ok"}), 202
 
@@ -207,7 +207,7 @@ def predict() -> Response:
 
 
 def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
-    """What Label Studio now stores itself must not stand beside what the scorer process writes."""
+    """Prevent duplicates of the predictions that Label Studio now stores itself and those that the scorer process writes."""
     store, wakeups = services().store, services().wakeups
 
     def note(suspects: list[int]) -> None:
