@@ -1,4 +1,4 @@
-"""Work outside of requests: a huey queue carries wake-ups, the store says what is to be done.
+"""Work outside of requests: a huey queue carries wake-ups, and the store holds the pending work.
 
 A job is "bring project P up to date". It can be lost or carried out twice without harm: what is wanted and unfinished stands
 in the store, and `resume` puts it on the queue again.
@@ -29,7 +29,7 @@ class LeaseLost(Stopped):
 
 
 class Wakeups:
-    """Notes that a project is to be brought up to date and wakes the process that does it.
+    """Requests updates of projects and wakes the process that runs them.
 
     Attributes
     ----------
@@ -49,17 +49,17 @@ class Wakeups:
         self.task = queue.task(name="sync")(sync)
 
     def want(self, project: int, reason: str, *, full: bool = False) -> None:
-        """Ask for a run; many calls before it starts are one run."""
+        """Request a run; several requests before it starts are one run."""
         if self.store.want(project, full=full):
             self.store.open_job(project, reason)
             self._enqueue(project)
 
     def again(self, project: int) -> bool:
-        """Put a project on the queue whose wake-up nobody has served; False if the queue did not take it."""
+        """Queue a project with an unserved wake-up; False if the queue failed."""
         return self._enqueue(project)
 
     def resume(self) -> None:
-        """Put everything that is noted as unfinished on the queue."""
+        """Queue all projects with unfinished work."""
         for project in self.store.wanted():
             self._enqueue(project)
 
@@ -73,7 +73,7 @@ class Wakeups:
 
 
 class Runner:
-    """Carries out jobs in the scorer process.
+    """Runs jobs in the scorer process.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Runner:
         return time.monotonic() >= self._not_before.get(project, 0.0)
 
     def run(self, project: int) -> None:
-        """Serve the project's wake-ups until there are none; what goes wrong is noted in the job, not raised."""
+        """Serve the project's wake-ups until there are none; an error is stored in the job, not raised."""
         while not self.stop.is_set() and self.due(project):
             row = self.store.project_by_id(project)
             if row is None or project not in self.store.wanted():  # served already, or disconnected
@@ -147,7 +147,7 @@ class Runner:
         return True
 
     def run_now(self, project: int, number: int, *, full: bool, patience: float = 3600.0) -> SyncResult:
-        """Run for the command line: wait for the lease, and raise what goes wrong.
+        """Run for the command line: wait for the lease, and raise errors.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Runner:
             self._give_back(project, owner)
 
     def run_job(self, project: int, number: int, job: int, owner: str, *, full: bool) -> SyncResult:
-        """Carry out one job whose lease `owner` holds.
+        """Run one job, with the lease held by `owner`.
 
         Raises
         ------
@@ -233,12 +233,12 @@ class Runner:
 
 
 def _where_only(error: Exception) -> tuple[type[BaseException], BaseException, Any]:
-    """Exception info with the place but without the message."""
+    """Exception info with the traceback but without the message."""
     return RuntimeError, RuntimeError(type(error).__name__), error.__traceback__
 
 
 class _Lease:
-    """Keeps the lease alive while work goes on."""
+    """Extends the lease while a job runs."""
 
     def __init__(self, store: Store, project: int, owner: str):
         self._store, self._project, self._owner = store, project, owner
@@ -264,7 +264,7 @@ class _Lease:
 
 
 class _Progress:
-    """Writes progress into the job's row, not more often than people can read."""
+    """Writes progress into the job's row at a limited rate."""
 
     def __init__(self, store: Store, job: int):
         self._store, self._job = store, job

@@ -1,4 +1,4 @@
-"""What people have to know about the result of a run."""
+"""Notes for people about the result of a run."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ __all__ = ["Note"]
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence that says what is the case, and one that says what to do."""
+    """A sentence about a problem, and one that says what to do."""
 
     what: str
     fix: str

@@ -1,4 +1,4 @@
-"""Bring one project up to date: read what changed, score it, write what differs. Can be broken off anywhere and run again."""
+"""Updating one project: read changes, score them, write differences. A run can be interrupted anywhere and repeated."""
 
 import functools
 import hashlib
@@ -42,12 +42,12 @@ SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the t
 
 
 class Stopped(Exception):
-    """The process is to end; what is done is noted, the rest stands in the store."""
+    """The process is about to end; finished work is recorded and the rest is pending in the store."""
 
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What one run did; `unchanged` counts predictions that were right already, `notes` is what people have to know."""
+    """The result of one run; `unchanged` counts predictions that were already correct, `notes` are for people."""
 
     project: int
     items: int
@@ -58,7 +58,7 @@ class SyncResult:
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``softirr-ls sync --json`` prints it."""
+        """The output of ``softirr-ls sync --json``."""
         return {**asdict(self), "notes": [asdict(note) for note in self.notes]}
 
 
@@ -90,7 +90,7 @@ class ProjectSync:
         self._gone: set[str] = set()  # backends that were, and whose predictions may still be there
         self._looked_at = time.monotonic()
         self._stale_noted = False
-        self._more_waits = False  # more changed than could be served in between
+        self._more_waits = False  # more changes than could be served between two steps
         self._served = 0  # times that something was done for annotators in between
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
@@ -159,7 +159,7 @@ class ProjectSync:
         return result
 
     def _read(self, round_number: int, *, full: bool) -> None:
-        """Bring the store up to date: what changed, what is in doubt, or everything."""
+        """Update the store: read changed tasks, tasks with an unknown state, or everything."""
         if full or self._must_pull_all():
             if round_number == 1:
                 self._reader.pull_all()
@@ -177,7 +177,7 @@ class ProjectSync:
         return remote["task_number"], remote["total_annotations_number"]
 
     def _notes(self) -> list[Note]:
-        """What people have to know about the result."""
+        """Notes for people about the result."""
         notes = [*self._reader.notes, *self._left_out()]
         if (rival := self._rival()) is not None:
             notes.append(rivals.note(rival, self.number))
@@ -329,12 +329,12 @@ class ProjectSync:
         return found
 
     def _write(self, *, only: Sequence[int] | None = None) -> None:
-        """Write what differs, unless another backend does."""
+        """Write the differences, unless another backend writes."""
         if self._rival() is None:
             self._writer.write(only=only)
 
     def _look_for_unanswered(self) -> None:
-        """Find controls that nobody answers in the whole project: an empty answer to them says nothing."""
+        """Find controls that nobody answers in the whole project, whose empty answers are not informative."""
         wanted = {control.name for control in self._controls} - self._unanswered
         for _, answers in self.store.answers(self.project) if wanted else ():
             wanted -= answered(answers)
@@ -440,7 +440,7 @@ class ProjectSync:
         self._report("scoring", done, total, self._pairs + pairs)
 
     def _note_stale(self) -> None:
-        """In the store, so that a run that is broken off forgets nothing."""
+        """Store it, so that an interrupted run loses nothing."""
         if self._reader.changed and not self._stale_noted:
             self.store.update_project(self.project, summary_stale=True)
             self._stale_noted = True
@@ -551,7 +551,7 @@ class ProjectSync:
         return reports, time.monotonic() - started, time.thread_time() - own
 
     def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
-        """Carry out long work in a thread of its own, and serve meanwhile what annotators do.
+        """Run long work in a separate thread, and process annotators' changes in the meantime.
 
         Parameters
         ----------
@@ -577,7 +577,7 @@ class ProjectSync:
                 raise
             found = working.result()
         if self._served > served:
-            self.store.want(self.project)  # the whole look at the project, with its counts, comes after this run
+            self.store.want(self.project)  # the check of the whole project, with its counts, follows this run
         return found
 
 

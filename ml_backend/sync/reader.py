@@ -1,4 +1,4 @@
-"""Read what changed in one project, and as little else as can be."""
+"""Reading the changed tasks of one project with as few requests as possible."""
 
 import logging
 import time
@@ -112,16 +112,16 @@ class TaskReader:
         return row
 
     def pull_all(self) -> None:
-        """Read every task, and forget those that are gone."""
+        """Read every task, and delete the stored tasks that no longer exist."""
         row = self.row()
         if row["fingerprint"] != self._fingerprint:
             self.store.forget_scores(self.project)
             self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True)
         self._update_raters()
         generation = row["generation"] + 1
-        # Counted up before the first page: a run that is broken off must not lend its number to the next.
+        # Incremented before the first page, so that the next run does not reuse the number of an interrupted run.
         self.store.update_project(self.project, generation=generation)
-        # Asked before the first page: what changes while the pages are read is newer, and read once more by the next run.
+        # Requested before the first page: changes during the reading are newer, so the next run reads them again.
         newest = tasks.newest_change(self.client, self.number)
         versions = self._versions()
         self._read_pages(generation=generation, total=self.client.project(self.number)["task_number"], serve=True)
@@ -136,7 +136,7 @@ class TaskReader:
         )
 
     def _find_missed(self, generation: int) -> bool:
-        """Read what the complete pull did not meet, and drop what is gone; False if the list of tasks is not to be trusted."""
+        """Read the tasks that the complete pull missed, and delete those that are gone; False if the list of tasks is unreliable."""
         missed = self.store.older(self.project, generation)
         if not missed and self.client.project(self.number)["task_number"] <= self.store.totals(self.project)["tasks"]:
             return True
@@ -165,7 +165,7 @@ class TaskReader:
         return sorted(set(listed) - read)
 
     def _listed(self) -> tuple[dict[int, tuple[str, int]], bool]:
-        """Every task with its date and number of annotations, and whether the list holds as many tasks as the project counts.
+        """Every task with its date and number of annotations, and whether the list is as long as the project's count.
 
         A list that is too short must not remove anything. It may be too short by a task or two where tasks come and go
         meanwhile; then it is asked for again.
@@ -183,14 +183,14 @@ class TaskReader:
         return listed, False
 
     def _drop(self, numbers: Iterable[int], listed: Mapping[int, Any], sound: bool) -> None:
-        """Forget these tasks, which a reading did not meet, if a trustworthy list does not have them either."""
+        """Delete these tasks, which were missing on reading, if a reliable list does not have them either."""
         gone = [number for number in numbers if number not in listed]
         if sound and gone:
             self.store.drop_tasks(self.project, gone)
             self.changed += len(gone)
 
     def pull_changes(self) -> None:
-        """Read what changed since the last time, and what a hint says may be gone."""
+        """Read tasks that changed since the last run, and tasks that a webhook reports as changed or deleted."""
         row = self.row()
         suspects = [number for number in self.store.suspects(self.project) if number not in self._unmet]
         if suspects:
@@ -237,7 +237,7 @@ class TaskReader:
         return bool(self._stale(tasks.newest(self.client, self.number, NEWEST)))
 
     def _stale(self, dated: Mapping[int, tuple[str, int]]) -> list[int]:
-        """The tasks whose ``updated_at`` is another than noted."""
+        """The tasks whose ``updated_at`` differs from the stored one."""
         noted = self.store.stamps(self.project, list(dated))
         return [number for number, (stamp, _) in dated.items() if noted.get(number) != stamp]
 
@@ -268,7 +268,7 @@ class TaskReader:
         return True
 
     def _versions(self) -> dict[str, int] | None:
-        """How many predictions of other versions there are, where they matter: writing one changes no date."""
+        """Number of predictions of other versions, where they count: writing one does not change ``updated_at``."""
         if not self._settings.predictions_as_raters:
             return None
         return {name: n for name, n in self.client.model_versions(self.number).items() if name != MODEL_VERSION}
@@ -348,7 +348,7 @@ class TaskReader:
                 self.foreign.setdefault(number, set()).update(strange)
 
     def set_unanswered(self, names: Collection[str]) -> None:
-        """The controls that nobody has answered, as they are known now."""
+        """The controls without any answer, as stored."""
         self._unanswered = set(names)
 
     def _note_answered(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -366,7 +366,7 @@ class TaskReader:
             self.store.update_project(self.project, raters={**row["raters"], **names})
 
     def compare_counts(self) -> None:
-        """Deletions of tasks and of annotations change no ``updated_at`` that could be asked for: compare the numbers."""
+        """Compare the numbers of tasks and annotations, because deletions change no ``updated_at`` that can be queried."""
         self.drop_unmet()
         before = self._remote_counts()
         if self._agrees(before):
@@ -392,7 +392,7 @@ class TaskReader:
         return counts == (totals["tasks"], totals["annotations"], self.row()["seen_versions"])
 
     def read_doubtful(self) -> None:
-        """Read the tasks of which a write left in doubt what they carry; few, or all tasks."""
+        """Read the tasks with an unknown state after an interrupted write; all tasks where these are many."""
         doubtful = self.store.doubtful(self.project, FEW_STALE + 1)
         if len(doubtful) > FEW_STALE:
             self.pull_all()
@@ -401,13 +401,13 @@ class TaskReader:
             self.drop_unmet()
 
     def drop_unmet(self) -> None:
-        """Forget the tasks that could not be met, if a whole list confirms that they are gone."""
+        """Delete the tasks that were missing on reading, if a complete list confirms that they are gone."""
         if self._unmet:
             self._drop(self._unmet, *self._listed())
             self._unmet.clear()
 
     def _look_where_counts_differ(self) -> None:
-        """Read the tasks that are new or have another number of annotations, and forget those that are gone."""
+        """Read the tasks that are new or have another number of annotations, and delete those that are gone."""
         listed, sound = self._listed()
         noted = self.store.annotation_counts(self.project)
         other = [number for number, (_, count) in listed.items() if noted.get(number) != count]
@@ -416,7 +416,7 @@ class TaskReader:
             self._look_at(other)
 
     def _look_at(self, numbers: Sequence[int]) -> None:
-        """Read these tasks; those that can't be met are forgotten by `compare_counts` once a whole list confirms it."""
+        """Read these tasks; `compare_counts` deletes missing ones once a complete list confirms that they are gone."""
         seen: set[int] = set()
         self._read_pages(generation=self.row()["generation"], only=numbers, seen=seen)
         self._unmet.update(number for number in numbers if number not in seen)
@@ -427,5 +427,5 @@ class TaskReader:
 
 
 def _earlier(moment: str) -> str:
-    """The watermark less the overlap."""
+    """The watermark minus the overlap."""
     return tasks.exact((datetime.fromisoformat(moment.replace("Z", "+00:00")) - OVERLAP).isoformat())

@@ -15,7 +15,7 @@ __all__ = ["mark", "note", "note_of_overwriting"]
 
 
 def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, Any]) -> dict[str, Any]:
-    """What a prediction says of the backend that wrote it.
+    """Mark of the backend in the predictions that it writes.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def mark(secret: bytes, *, measure: str, scoring: str, connection: Mapping[str, 
 
 
 def note(rival: Mapping[str, Any], number: int) -> Note:
-    """What people are told when this backend leaves the writing to another one."""
+    """Note for people when this backend does not write because another one does."""
     return Note(
         f"Another backend (measure {str(rival.get('measure'))[:80]}) writes the scores of project {number} and was connected "
         "last, so this one writes none.",

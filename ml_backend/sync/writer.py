@@ -1,4 +1,4 @@
-"""Write the predictions of one project so that each task carries exactly the right one. Can be broken off anywhere."""
+"""Writing the predictions of one project so that each task has exactly the correct one. A run can be interrupted anywhere."""
 
 import json
 import logging
@@ -72,7 +72,7 @@ class PredictionWriter:
         self._refused = 0
 
     def write(self, *, only: Sequence[int] | None = None) -> None:
-        """Write what differs, as far as it can be done without knowing more; what is in doubt is noted as such.
+        """Write the differences whose present state is known; tasks with an unknown state are recorded as such.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class PredictionWriter:
             self._check()
 
     def all_there(self) -> bool:
-        """Whether Label Studio holds as many of our predictions as it should, and none is in doubt."""
+        """Whether Label Studio holds the expected number of our predictions, and none has an unknown state."""
         if self.store.in_flight(self.project):
             return False
         totals = self.store.totals(self.project)
@@ -135,7 +135,7 @@ class PredictionWriter:
                 self._wrote(1)
 
     def _change_one(self, number: int, plan: shapes.Plan, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Change or remove one task's predictions; what the task carries then."""
+        """Update or remove one task's predictions; returns the predictions that the task then has."""
         for prediction in plan.remove:
             self.client.delete_prediction(prediction)
         if plan.keep is None:
@@ -143,14 +143,14 @@ class PredictionWriter:
         if plan.action != "update":
             return [[plan.keep, row["desired"]]]
         wanted = self._build(row["details"])
-        if not self._is_sound(number, wanted):  # better none than a stale one
+        if not self._is_sound(number, wanted):  # no prediction is better than a stale one
             self.client.delete_prediction(plan.keep)
             return []
         self.client.update_prediction(plan.keep, task=number, model_version=MODEL_VERSION, **wanted)
         return [[plan.keep, row["desired"]]]
 
     def _note_refused(self, error: LabelStudioError) -> None:
-        """A task or prediction that is gone stays in doubt, and the others are written; too many refusals are another matter."""
+        """Skip a task or prediction that is gone and keep its state unknown; too many refusals are an error."""
         if error.status not in (400, 404):
             raise error
         self._refused += 1
@@ -227,7 +227,7 @@ class PredictionWriter:
         self._wrote(n)
 
     def _rewrite(self, changes: dict[int, shapes.Plan]) -> None:
-        """Many changes: remove the version and import it anew."""
+        """Write many changes by removing the version and importing it again."""
         for plan in changes.values():
             self.counts["updated" if plan.action == "update" else "deleted"] += 1
         creates = {row["number"] for row in self.store.to_write(self.project)} - set(changes) - self.rejected
