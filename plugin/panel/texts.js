@@ -70,7 +70,8 @@ function matchRow(context, match, index) {
     h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
     several ? pairValues(context, match, index) : null,
   );
-  if (match.decision) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
+  // where each pair has a line of its own, that line says what was decided
+  if (match.decision && !(several && match.pairs?.length)) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
   const row = h("tr", { role: "row", "data-match": index }, cell);
   for (const rater of payload.raters ?? []) {
     const text = match.texts[rater.id];
@@ -109,6 +110,7 @@ function pairValues(context, match, index) {
       h("abbr", { title: raters.map(name).join(" and ") }, h("span", { "aria-hidden": "true" }, raters.map((id) => short.get(String(id))).join("–")), h("span", { class: "sirr-hidden" }, raters.map(name).join(" and "))),
       " ",
       h("span", { class: "sirr-number" }, number(equivalence)),
+      decision ? " " : null,
       decision ? h("span", { class: "sirr-decided" }, verdictOf(decision)) : null,
     );
   const list = (some) => h("ul", { class: "sirr-pairs" }, ...some.map(line));

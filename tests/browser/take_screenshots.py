@@ -63,7 +63,7 @@ def triage(demo: Demo, page: Any, folder: Path) -> None:
 
 def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
     """A task with its panel, after a reviewer said which texts mean the same."""
-    page.set_viewport_size({"width": 1280, "height": 1060})
+    page.set_viewport_size({"width": 1440, "height": 960})  # wide enough for the annotators side by side
     page.goto(task_address(demo, TASK))
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()

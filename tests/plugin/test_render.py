@@ -1,6 +1,7 @@
 """The panel in a real Chromium, in every state it can be in: what it says, that texts stay texts, that it is accessible."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -352,3 +353,14 @@ class TestWhere:
 
 def test_payloads_are_json() -> None:
     assert json.loads(json.dumps(STATES)) == STATES
+
+
+def test_a_decision_on_a_pair_is_said_once_beside_its_value(page: Any) -> None:
+    payload = ready(3)
+    decision = {"id": 7, "verdict": "same", "who": "Rae"}
+    payload["matches"][0]["decision"] = decision
+    payload["matches"][0]["pairs"][0]["decision"] = decision
+    show(page, payload)
+    row = page.locator('tr[data-match="0"] th')
+    assert row.locator(".sirr-decided").all_inner_texts() == ["decided: same"]
+    assert re.search(r"0\.97 decided: same", row.inner_text())
