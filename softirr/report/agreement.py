@@ -452,7 +452,7 @@ def _rater_pairs(
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
     n = len(ratings.comparable_items)
-    found = []
+    found = list(table.warnings)
     if 0 < n < FEW_ITEMS:
         found.append(
             f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."

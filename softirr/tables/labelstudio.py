@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -310,4 +311,26 @@ def _from_label_studio(
         excluded=excluded,
         casefold=casefold,
         input_sha256=input_sha256,
+        warnings=_other_names(tasks, control),
+    )
+
+
+def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, ...]:
+    """Warn of annotations that may stand under an earlier name of the control, as far as an export without label config shows it.
+
+    They have texts under another TextArea only, and no annotation has texts under both.
+    """
+    alone, beside = Counter[str](), set[str]()
+    for task in tasks:
+        for annotation in _mappings(task.get("annotations")):
+            names = {str(region.get("from_name")) for region in _regions(annotation, None)}
+            if control in names:
+                beside |= names
+            elif not annotation.get("was_cancelled"):
+                alone.update(names)
+    return tuple(
+        f"{n:,} annotations have texts under the TextArea {_listed([name])} and none under {_listed([control])}, and no annotation has "
+        "both: they count as empty answers. If one of the two is the other one’s earlier name, they are missing: leave them out."
+        for name, n in sorted(alone.items())
+        if name not in beside
     )

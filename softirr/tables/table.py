@@ -101,6 +101,8 @@ class AnnotationTable:
         Whether texts that differ only in case are one text.
     input_sha256 : str or None
         Of the file that was read; None for a table made of answers or of a data frame.
+    warnings : tuple of str
+        What a reader could not tell for sure, one sentence each.
     """
 
     items: tuple[str, ...]
@@ -113,6 +115,7 @@ class AnnotationTable:
     excluded: tuple[Excluded, ...] = ()
     casefold: bool = False
     input_sha256: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_answers(
@@ -123,6 +126,7 @@ class AnnotationTable:
         excluded: Iterable[Excluded] = (),
         casefold: bool = False,
         input_sha256: str | None = None,
+        warnings: Iterable[str] = (),
     ) -> Self:
         """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
 
@@ -136,6 +140,8 @@ class AnnotationTable:
             Texts that differ only in case are one text.
         input_sha256 : str, optional
             Of the file that the answers stand in.
+        warnings : iterable of str
+            What could not be told for sure, one sentence each; the report says it.
 
         Raises
         ------
@@ -175,6 +181,7 @@ class AnnotationTable:
             excluded=tuple(excluded),
             casefold=casefold,
             input_sha256=input_sha256,
+            warnings=tuple(warnings),
         )
 
     @property

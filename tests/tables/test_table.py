@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import softirr
 from softirr.errors import InputError
 from softirr.tables.files import read
 from softirr.tables.labelstudio import label_studio_answers, text_controls
@@ -255,3 +256,34 @@ def test_a_missing_file_is_said(tmp_path):
 def test_a_control_for_a_csv_is_refused():
     with pytest.raises(InputError, match="no Label Studio export"):
         read(io.StringIO("item,rater,text\n1,a,x\n"), control="findings")
+
+
+class TestRenamedTextArea:
+    """An export holds no label config: what it can't tell is said."""
+
+    @staticmethod
+    def warned(tmp_path, *tasks):
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps(list(tasks)))
+        report = softirr.agreement(softirr.read(path, control="signs"), measure="indel")
+        return [warning for warning in report.warnings if "TextArea" in warning]
+
+    @staticmethod
+    def made(number, rater, *regions, **more):
+        return annotation(number, rater, **more) | {"result": list(regions)}
+
+    def test_answers_under_another_name_alone_are_said(self, tmp_path):
+        old, new = region(["fever"], name="findings"), region(["fever"], name="signs")
+        tasks = [task(n, self.made(2 * n, 1, new), self.made(2 * n + 1, 2, old if n < 3 else new)) for n in range(5)]
+        (said,) = self.warned(tmp_path, *tasks)
+        assert said.startswith("3 annotations have texts under the TextArea findings and none under signs")
+
+    def test_two_text_areas_of_one_label_config_are_not(self, tmp_path):
+        other, new = region(["fever"], name="findings"), region(["fever"], name="signs")
+        tasks = [task(n, self.made(2 * n, 1, new, other), self.made(2 * n + 1, 2, other)) for n in range(5)]
+        assert self.warned(tmp_path, *tasks) == []
+
+    def test_skipped_annotations_are_not(self, tmp_path):
+        old, new = region(["fever"], name="findings"), region(["fever"], name="signs")
+        made = [self.made(1, 1, new), self.made(2, 2, new), self.made(3, 3, old, was_cancelled=True)]
+        assert self.warned(tmp_path, task(1, *made)) == []
