@@ -1,4 +1,4 @@
-"""Simulated projects for the audit: what raters meant is known, so every estimate has a truth to be held against."""
+"""Simulated projects for the audit, in which the raters' meanings and so the true coefficients are known."""
 
 from __future__ import annotations
 

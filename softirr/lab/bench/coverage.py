@@ -1,4 +1,4 @@
-"""``softirr bench coverage``: how often 95% intervals hold the truth, and what a stratified sample of chance saves."""
+"""``softirr bench coverage``: coverage of 95% intervals, and pairs saved by stratified sampling of chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``softirr bench inference``: how fast pairs are scored by an entailment model, beside the ways others take, in one run."""
+"""``softirr bench inference``: speed of scoring pairs with an entailment model, compared with other methods in one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is compared by ``softirr bench inference``: models of real sizes, short texts, and three ways to run one over the other."""
+"""The methods, models and texts that ``softirr bench inference`` compares."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def label_order(folder: Path) -> list[str]:
 
 
 def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
-    """(a) What the paper's code does: ``transformers.pipeline`` in batches of 32, in the order of the pairs."""
+    """(a) The method of the code of Wullschleger et al. (2026): ``transformers.pipeline`` in batches of 32, in the order of the pairs."""
     from transformers import pipeline
 
     classify: Any = pipeline("text-classification", model=str(folder), top_k=None, batch_size=32, device=device)

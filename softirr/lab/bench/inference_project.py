@@ -1,4 +1,4 @@
-"""The whole-project table of ``softirr bench inference``: kappa of three raters, the paper's way beside this one."""
+"""The whole-project table of ``softirr bench inference``: kappa of three raters, by the method of Wullschleger et al. (2026) and by softirr."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def make_answers(n_items: int, seed: int, shape: Shape, n_raters: int = 3) -> li
 
 
 def paper_pairs(answers: list[list[str]], seed: int) -> list[tuple[str, str]]:
-    """All pairs that the paper's way scores: of each two raters those of the items and of D permutations, in both directions."""
+    """All pairs scored by the method of Wullschleger et al. (2026): same-item pairs and D permutations per rater pair, in both directions."""
     rng, pairs = np.random.default_rng(seed), list[tuple[str, str]]()
     for first, second in combinations(answers, 2):
         pairs.extend(zip(first, second, strict=True))

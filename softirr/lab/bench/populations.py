@@ -1,4 +1,4 @@
-"""Endless populations of free-text answers with known coefficients: what simulated projects are drawn from.
+"""Infinite populations of free-text answers with known coefficients, from which simulated projects are drawn.
 
 An item has a concept; a rater names it with the probability ``hit``, else any concept; a concept has several wordings. Two wordings of one
 concept are equivalent to a high degree, those of two concepts to a low one. Everything that a coefficient is in the long run follows from

@@ -1,4 +1,4 @@
-"""What a run has found: its scores by setting, errors of the measures on the same populations, and reliability; tables and figures start here."""
+"""Results of a run for tables and figures: scores by setting, errors of measures on the same populations, and reliability."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Key = tuple[str, str, int]
 
 
 def family(record: Record) -> str:
-    """Kind of measure: the paper's groups."""
+    """Kind of measure, in the groups of Wullschleger et al. (2026)."""
     name = record.measure.partition(":")[0]
     return FAMILIES.get(name, name)
 
@@ -96,7 +96,7 @@ class Results:
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """Synthetic settings that were scored, in the order of the paper."""
+        """Synthetic settings that were scored, in the order of Wullschleger et al. (2026)."""
         found = {r.population.setting for r in self.records}
         return tuple(s for s in ("paper", "hard", "sets") if s in found)
 

@@ -1,4 +1,4 @@
-"""Several measures on a project without gold codes: agreement under each, how far they differ, and on which text pairs."""
+"""Comparison of measures on a project without gold codes: agreement under each, and the text pairs on which they differ."""
 
 from __future__ import annotations
 

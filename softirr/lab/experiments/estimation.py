@@ -1,4 +1,4 @@
-"""Which estimator of observed and expected agreement is best: every estimator on every population, with the audited coefficient beside them."""
+"""Comparison of estimators of observed and expected agreement on every population, with the audited coefficient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: violins of errors, errors against the true value, reliability curves and heat maps, as in the paper."""
+"""Figures: violins of errors, errors against the true value, reliability curves and heat maps, as in Wullschleger et al. (2026)."""
 
 from __future__ import annotations
 

@@ -300,12 +300,12 @@ class Generator:
 
 
 def nearest(value: float) -> int:
-    """The nearest whole number, halves up (the paper's brackets)."""
+    """The nearest whole number, halves rounded up."""
     return math.floor(value + 0.5)
 
 
 def size_gap(target: float, size: int) -> int:
-    """The largest difference in size, g_α: the smaller of the population's budget and the pair's (paper, appendix).
+    """The largest difference in size, g_α: the smaller of the population's budget and the pair's (Wullschleger et al. 2026, appendix).
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def shared_count(target: float, m: int, n: int) -> float:
 
 
 def set_sizes(target: float, draw: Draw) -> tuple[int, int, int]:
-    """|A|, |B| and the number of shared concepts of one pair of sets (paper, appendix)."""
+    """|A|, |B| and the number of shared concepts of one pair of sets (Wullschleger et al. 2026, appendix)."""
     m = SMALLEST + draw.below(LARGEST - SMALLEST + 1)
     gap = size_gap(target, m)
     n = min(max(m + draw.below(2 * gap + 1) - gap, SMALLEST), LARGEST)

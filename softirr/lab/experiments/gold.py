@@ -1,4 +1,4 @@
-"""The truth that measures are held against: coefficients on concept codes, by equality or overlap of sets of codes."""
+"""Reference values for measures: coefficients on concept codes, by equality or overlap of sets of codes."""
 
 from __future__ import annotations
 

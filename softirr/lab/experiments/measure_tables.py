@@ -18,7 +18,7 @@ from softirr.tables.ratings import Floats
 
 _PERMUTATION_NOTE = f"{PERMUTATIONS:,} sign flips, level {LEVEL:.0%}"
 REAL_COEFFICIENTS = ("cohen_kappa", "fleiss_kappa", "sigma", "ks")
-"""What the paper reports on annotated tables."""
+"""Columns that Wullschleger et al. (2026) report on annotated tables."""
 
 
 def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table:

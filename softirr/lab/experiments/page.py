@@ -1,4 +1,4 @@
-"""One HTML page with every table and figure, which stands alone."""
+"""One self-contained HTML page with every table and figure."""
 
 from __future__ import annotations
 

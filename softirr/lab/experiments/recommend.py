@@ -1,4 +1,4 @@
-"""Which of several measures a person's judgements support, and what these make of kappa."""
+"""Recommendation of a measure from judgements, and the effect of these judgements on kappa."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a run folder's scores say, written into it: tables, figures and one page."""
+"""The report of a run folder, written into it: tables, figures and one page."""
 
 from __future__ import annotations
 

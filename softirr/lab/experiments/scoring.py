@@ -31,7 +31,7 @@ Codes = Mapping[tuple[int, int], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Chance:
-    """How agreement by chance is estimated: the paper's permutations, or exactly."""
+    """How agreement by chance is computed: by permutations (Wullschleger et al. 2026), or exactly."""
 
     method: ChanceMethod = "permutation"
     permutations: int = 3

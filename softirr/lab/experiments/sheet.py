@@ -1,4 +1,4 @@
-"""The sheet of text pairs that a person judges, to find out which measure is right.
+"""The sheet of text pairs that a person judges, to compare measures.
 
 A text pair is judged blind: the sheet holds texts only. Pairs on which measures differ are drawn more often, with known probabilities, so that
 few judgements tell much; each pair's weight stands in the sheet and undoes that in every mean.

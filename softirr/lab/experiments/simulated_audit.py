@@ -1,4 +1,4 @@
-"""The audited coefficient with judgements simulated by the codes: the honest end that every estimator is held against."""
+"""The audited coefficient with judgements simulated from the codes, as a reference for every estimator."""
 
 from __future__ import annotations
 

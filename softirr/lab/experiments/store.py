@@ -1,4 +1,4 @@
-"""What a run has scored, in one SQLite file: a population scored once is never scored again, whatever stopped the run."""
+"""The scores of a run in one SQLite file, so that a resumed run scores no population again."""
 
 from __future__ import annotations
 

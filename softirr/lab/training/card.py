@@ -1,4 +1,4 @@
-"""The model card: what a model is for, what it was made from, how good it was measured to be."""
+"""The model card: intended use, training data and measured quality."""
 
 from __future__ import annotations
 

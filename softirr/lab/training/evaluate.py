@@ -1,4 +1,4 @@
-"""Measuring any equivalence measure with the tables that the bundled model is judged by."""
+"""Evaluation of any equivalence measure on the tables used for the bundled model."""
 
 from __future__ import annotations
 

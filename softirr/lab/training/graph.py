@@ -1,4 +1,4 @@
-"""Concepts with their texts and neighbours: what pairs are drawn from."""
+"""Concepts with their texts and neighbors, from which pairs are drawn."""
 
 from __future__ import annotations
 

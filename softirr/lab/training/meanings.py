@@ -1,4 +1,4 @@
-"""Which texts may mean the same: what a pair is checked against before it is taught as one that differs."""
+"""Texts that may mean the same, which are never used as training pairs with different meanings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that people's wording has and terminologies lack.
+"""Changes of wording that occur in people's texts and are missing in terminologies.
 
 Those of :func:`vary` and :func:`swap` keep the meaning; :func:`opposite`, :func:`contrast` and :func:`renumber` change it in one known way.
 """

@@ -1,4 +1,4 @@
-"""How a model is trained: everything that, with the data, decides the result."""
+"""Training options: together with the data they determine the trained model."""
 
 from __future__ import annotations
 

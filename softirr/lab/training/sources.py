@@ -1,4 +1,4 @@
-"""Everything that pairs are drawn from, brought together: terminologies, WordNet, this project's words, labelled pairs.
+"""The sources of training pairs: terminologies, WordNet, this project's words, labelled pairs.
 
 Texts that occur in a benchmark are left out before anything else is done with them, and part of the concepts is kept for development.
 """
