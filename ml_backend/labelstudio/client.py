@@ -192,7 +192,11 @@ class Client:
             return state.attempt_number >= (tries_on_500 if on_500 else TRIES)
 
         def note(state: tenacity.RetryCallState) -> None:
-            log.warning("Label Studio: %s %s failed (try %d of %d)", method, path, state.attempt_number, TRIES)
+            wait = state.next_action.sleep if state.next_action else 0.0
+            log.warning(
+                "Label Studio: %s %s failed (try %d of %d), trying again in %.1f s",
+                *(method, path, state.attempt_number, TRIES, wait),
+            )
 
         trying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Again),

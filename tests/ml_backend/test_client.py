@@ -10,7 +10,7 @@ import jwt
 import pytest
 
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.errors import Unauthorized, Unreachable
+from ml_backend.labelstudio.errors import Unauthorized, Unreachable, WriteUnknown
 
 URL = "http://label-studio.test"
 
@@ -83,3 +83,25 @@ def test_an_expired_personal_access_token() -> None:
 def test_an_exchange_that_fails(reply: httpx.Response, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         Server(reply).client(personal_token()).whoami()
+
+
+def test_a_request_that_fails_is_tried_again_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    replies = iter([httpx.Response(503), httpx.Response(429), httpx.Response(200, json={"id": 1})])
+    waits: list[float] = []
+    client = Client(URL, "0123456789abcdef", transport=httpx.MockTransport(lambda _: next(replies)), wait=waits.append)
+    assert client.whoami() == {"id": 1}
+    assert waits == [0.5, 1.0]
+    assert "(try 1 of 5), trying again in 0.5 s" in caplog.text
+
+
+def test_a_write_whose_reply_is_lost_is_not_repeated() -> None:
+    sent = []
+
+    def lost(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        raise httpx.ReadTimeout("late")
+
+    client = Client(URL, "0123456789abcdef", transport=httpx.MockTransport(lost), wait=lambda _: None)
+    with pytest.raises(WriteUnknown):
+        client.request("POST", "/api/predictions/", body={})
+    assert sent == ["POST"]
