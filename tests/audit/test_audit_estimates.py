@@ -222,6 +222,7 @@ class TestEstimates:
         whole = estimate(design, judged, draws, chance).coefficients["cohen_kappa"].value
         assert abs(np.mean(values) - whole) < 3 * np.std(values) / np.sqrt(150) + 0.01
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("world", "simulations"), [(SINGLE, 150), (SETS, 100)])
     @pytest.mark.parametrize("quality", ["noise", "deaf", "good", "perfect"])
     def test_unbiased_and_covered(self, world, simulations, quality):
@@ -235,6 +236,7 @@ class TestEstimates:
             # the median: with few judgements of sets some errors are very large, as they should be
             assert np.median(runs.errors) == pytest.approx(runs.spread, rel=0.3), (name, n)
 
+    @pytest.mark.slow
     def test_the_better_the_measure_the_smaller_the_error(self):
         wanted = ("noise", "fair", "good", "perfect")
         found = {q: simulate(SINGLE, QUALITIES[q], (60,), 120, seed=5) for q in wanted}

@@ -332,6 +332,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[bytes,
 class TestNonsenseOf300Megabytes:
     """The limits are the size of the address space; Python with NumPy takes about 500 MiB of it by itself."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("start", "filling", "mebibytes", "words"),
         [

@@ -53,6 +53,7 @@ class TestCtrlC:
                 running.kill()
         return running.returncode, said
 
+    @pytest.mark.slow
     def test_while_a_model_scores(self, tmp_path: Path) -> None:
         words = [
             "fever",

@@ -36,6 +36,7 @@ def jackknife(matrix, similarity) -> dict[str, float]:
 
 
 class TestAnalytic:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("of", "names"),
         [
@@ -124,6 +125,7 @@ class TestEdges:
         assert kappa.value == pytest.approx(1.0, abs=1e-12)
         assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
 
+    @pytest.mark.slow
     def test_the_interval_holds_the_value_and_stays_in_range(self, interval):
         for seed in range(20):
             for name, estimate in estimates("2 categories", 12, seed).items():

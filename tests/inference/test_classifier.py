@@ -38,6 +38,7 @@ def kappa(p: np.ndarray) -> float:
     return float((observed - chance) / (1 - chance))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "bound"), [("float32", 1e-5), ("bfloat16", 1e-2), ("auto", 1e-2)])
 def test_probabilities_equal_a_plain_forward(any_model: Path, precision: str, bound: float) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision=precision, threads=2))

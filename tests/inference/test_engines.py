@@ -29,6 +29,7 @@ def two_processes(bert_model: Path) -> Iterator[ProcessEngine]:
     engine.close()
 
 
+@pytest.mark.slow
 def test_processes_share_a_job_and_give_the_same(
     two_processes: ProcessEngine, bert_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,6 +44,7 @@ def test_processes_share_a_job_and_give_the_same(
     assert two_processes.max_length == local.max_length
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
     engine = ProcessEngine(bert_model, [OPTIONS])
     try:

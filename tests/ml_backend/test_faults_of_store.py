@@ -29,6 +29,8 @@ from ml_backend.sync.background import Background
 from softirr.errors import SoftirrError
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
 
+pytestmark = pytest.mark.slow
+
 TEXT = "unmistakable finding"
 
 

@@ -928,6 +928,7 @@ def _faults() -> dict[str, Callable[[FakeLabelStudio, httpx.Request], httpx.Resp
 class TestFaults:
     """One fault at each request of a run, before the server did what was asked or after it; then the server is well again."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("when", ["before", "after"])
     @pytest.mark.parametrize("kind", list(_faults()))
     def test_any_fault_at_any_request(

@@ -46,6 +46,7 @@ def calls(page: Any) -> Any:
     return page.evaluate("window.calls")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, scheme, width",
     [

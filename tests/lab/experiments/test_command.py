@@ -12,6 +12,8 @@ from softirr.cli import experiment as command
 from softirr.lab.experiments.analysis import Results
 from softirr.lab.experiments.store import RunStore
 
+pytestmark = pytest.mark.slow
+
 
 def _rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
