@@ -160,27 +160,44 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         permutations=arguments.permutations,
         truth=arguments.truth,
     )
-    measures = _measures(arguments)
+    jobs = _measures_for_jobs(arguments)
+    measures = [] if jobs else _measures(arguments)
     terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
     for terminology in terminologies:
         for note in terminology.notes:
             print(f"softirr: {terminology.name}: {note}", file=sys.stderr)
     folder = Path(arguments.output)
-    with RunStore(folder) as store, _cache(arguments, measures) as cache:
+    judgements = sorted(set(arguments.audit or ()))
+    with RunStore(folder) as store:
         store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
-        with _progress() as show:
-            run(plan, terminologies, measures, store, cache=cache, progress=show)
-            if arguments.audit:
-                run_audits(
+        if jobs:
+            from softirr.lab.experiments.on_ray import score_populations
+
+            with _progress() as show:
+                score_populations(
                     plan,
                     terminologies,
-                    measures,
+                    jobs,
                     store,
-                    judgements=sorted(set(arguments.audit)),
-                    populations=arguments.audit_populations,
-                    cache=cache,
+                    judgements=judgements,
+                    audit_populations=arguments.audit_populations,
                     progress=show,
                 )
+            measures = _measures(arguments, only_models=True)
+        if measures:
+            with _cache(arguments, measures) as cache, _progress() as show:
+                run(plan, terminologies, measures, store, cache=cache, progress=show)
+                if judgements:
+                    run_audits(
+                        plan,
+                        terminologies,
+                        measures,
+                        store,
+                        judgements=judgements,
+                        populations=arguments.audit_populations,
+                        cache=cache,
+                        progress=show,
+                    )
         chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
         return _report(Results.of(store, chance), folder, arguments, argv)
 
@@ -191,15 +208,29 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments.store import RunStore
     from softirr.lab.experiments.tables import load_table
 
-    measures = _measures(arguments)
+    jobs = _measures_for_jobs(arguments)
+    measures = [] if jobs else _measures(arguments)
     tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
     for table in tables:
         if table.excluded:
             print(f"softirr: {table.name}: {len(table.excluded)} answers left out.", file=sys.stderr)
     folder = Path(arguments.output)
-    with RunStore(folder) as store, _cache(arguments, measures) as cache:
+    with RunStore(folder) as store:
         store.settle(seed=arguments.seed, truth=arguments.truth)
-        with _progress() as show:
+        if jobs:
+            from softirr.lab.experiments.on_ray import score_tables
+
+            with _progress() as show:
+                score_tables(
+                    tables,
+                    jobs,
+                    store,
+                    chance=arguments.chance,
+                    permutations=arguments.permutations,
+                    progress=show,
+                )
+            measures = _measures(arguments, only_models=True)
+        with _cache(arguments, measures) as cache, _progress() as show:
             run_real(
                 tables,
                 measures,
@@ -255,7 +286,22 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     return 0
 
 
-def _measures(arguments: argparse.Namespace) -> list[Any]:
+def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
+    """With ``--engine ray`` the measures without a model: whole populations and tables are jobs of the cluster.
+
+    Measures with a model are made only after the jobs, because a model's workers hold the processors of the cluster.
+    """
+    from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, label_of, split_label
+    from softirr.measures import takes_model
+
+    if arguments.engine != "ray":
+        return []
+    asked = arguments.measure or arguments.measures
+    check_labels([label_of(each) for each in asked])
+    return [NamedMeasure.of(each) for each in asked if not takes_model(split_label(each)[1])]
+
+
+def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> list[Any]:
     from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, split_label
     from softirr.measures import takes_model
 
@@ -264,8 +310,9 @@ def _measures(arguments: argparse.Namespace) -> list[Any]:
     found = [
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
         for asked in arguments.measure or arguments.measures
+        if not only_models or takes_model(split_label(asked)[1])
     ]
-    check_labels(found)
+    check_labels([named.label for named in found])
     return found
 
 

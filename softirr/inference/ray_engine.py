@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs
 from softirr.inference.engines import About, ShardedEngine, Share, Worker
+from softirr.inference.ray_jobs import connect
 
 __all__ = ["RayEngine"]
 
@@ -51,16 +51,8 @@ class RayEngine(ShardedEngine):
     """
 
     def __init__(self, folder: Path, options: ClassifierOptions, workers: int | None) -> None:
-        # Ray sends usage statistics unless they are disabled before it is imported.
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        try:
-            import ray
-        except ImportError as error:
-            raise InputError("The engine ray needs Ray; install softirr[ray].") from error
-        self._ray: Any = ray
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False, ignore_reinit_error=True, include_dashboard=False)
-        resources = ray.cluster_resources()
+        self._ray: Any = connect()
+        resources = self._ray.cluster_resources()
         gpus = int(resources.get("GPU", 0)) if options.device != "cpu" else 0
         threads = options.threads or 1
         self._count = workers or gpus or max(1, int(resources.get("CPU", 1)) // threads)

@@ -1,11 +1,14 @@
-"""Models of every architecture, made once a session."""
+"""Models of every architecture, made once a session, and a Ray cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.inference.nodes import eventually
 from tests.inference.tiny import ARCHITECTURES, make_model
 
 
@@ -19,3 +22,42 @@ def any_model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 def bert_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small BERT classifier."""
     return make_model(tmp_path_factory.mktemp("one-bert"), "bert")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without processors; tests add the nodes that they need."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    settings = {
+        "health_check_initial_delay_ms": 500,
+        "health_check_period_ms": 500,
+        "health_check_failure_threshold": 4,
+    }
+    made = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": settings},
+    )
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def node(cluster: Any) -> Iterator[Callable[[], Any]]:
+    """Adds a node of one processor; what is left of them goes after the test."""
+    import ray
+
+    added = []
+
+    def add() -> Any:
+        added.append(cluster.add_node(num_cpus=1))
+        return added[-1]
+
+    yield add
+    for each in added:
+        if each in cluster.worker_nodes:
+            cluster.remove_node(each)
+    eventually(lambda: ray.cluster_resources().get("CPU", 0) == 0)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from softirr.inference.ray_engine import RayEngine
 from softirr.measures import measure
 from softirr.measures.cache import SQLiteCache
 from softirr.measures.pairs import PairScorer
+from tests.inference.nodes import eventually
 from tests.inference.tiny import some_texts
 
 pytestmark = [
@@ -37,55 +38,9 @@ OPTIONS = ClassifierOptions(device="cpu", precision="float32", threads=1)
 SHARE = 50
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head without processors; tests add the nodes that they need."""
-    import ray
-    from ray.cluster_utils import Cluster
-
-    settings = {
-        "health_check_initial_delay_ms": 500,
-        "health_check_period_ms": 500,
-        "health_check_failure_threshold": 4,
-    }
-    made = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": settings},
-    )
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
-    ray.shutdown()
-    made.shutdown()
-
-
-@pytest.fixture
-def node(cluster: Any) -> Iterator[Callable[[], Any]]:
-    """Adds a node of one processor; what is left of them goes after the test."""
-    import ray
-
-    added = []
-
-    def add() -> Any:
-        added.append(cluster.add_node(num_cpus=1))
-        return added[-1]
-
-    yield add
-    for each in added:
-        if each in cluster.worker_nodes:
-            cluster.remove_node(each)
-    eventually(lambda: ray.cluster_resources().get("CPU", 0) == 0)
-
-
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_SHARE", SHARE)
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "never came true within 120 s"
-        time.sleep(0.05)
 
 
 def expected(model: Path) -> Any:

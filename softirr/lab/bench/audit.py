@@ -29,6 +29,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--measures", nargs="+", choices=tuple(QUALITIES), default=tuple(QUALITIES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="ray: simulate the projects on a Ray cluster, not those of real texts (local)",
+    )
+    parser.add_argument(
         "--terminologies", metavar="FOLDER", help="folder with hpo, cl and icd10cm: adds the tables on real texts"
     )
     parser.add_argument("--items", type=positive, default=1_000, help="items of a project of real texts (1000)")
@@ -74,11 +80,21 @@ def simulated(options: argparse.Namespace) -> Iterator[str]:
         # every measure meets the same projects as the baselines, so that ratios are of like with like
         seed = options.seed + zlib.crc32(name.encode()) % 10_000
         bases = [
-            simulate(world, QUALITIES["noise"], judgements, options.simulations, seed=seed, without=without)
+            simulate(
+                world,
+                QUALITIES["noise"],
+                judgements,
+                options.simulations,
+                seed=seed,
+                without=without,
+                engine=options.engine,
+            )
             for without in ("measure", "anything")
         ]
         for measure in options.measures:
-            found = simulate(world, QUALITIES[measure], judgements, options.simulations, seed=seed)
+            found = simulate(
+                world, QUALITIES[measure], judgements, options.simulations, seed=seed, engine=options.engine
+            )
             for n in judgements:
                 ratios = [found["cohen_kappa", n].spread / base["cohen_kappa", n].spread for base in bases]
                 cells = " | ".join(_cell(found[name, n]) for name in NAMES)

@@ -12,6 +12,7 @@ from softirr.audit.design import Design, TextPairs
 from softirr.audit.estimate import Audited, estimate
 from softirr.chance import estimates as chances
 from softirr.coefficients.intervals import Coefficient
+from softirr.inference.ray_jobs import map_jobs
 from softirr.matching.assignment import batched_set_equivalence
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 
@@ -319,9 +320,31 @@ class Runs:
 
 
 def simulate(
-    world: World, quality: Quality, judgements: tuple[int, ...], simulations: int, *, seed: int = 0, without: str = ""
+    world: World,
+    quality: Quality,
+    judgements: tuple[int, ...],
+    simulations: int,
+    *,
+    seed: int = 0,
+    without: str = "",
+    engine: str = "local",
 ) -> dict[tuple[str, int], Runs]:
     """Audits of many projects of a world.
+
+    Parameters
+    ----------
+    world : World
+    quality : callable
+        Makes the scores of the simulated measure.
+    judgements : tuple of int
+        Sizes of the audits.
+    simulations : int
+        Projects.
+    seed : int
+    without : {"", "measure", "anything"}
+        See :func:`audits`.
+    engine : {"local", "ray"}
+        Where the projects are simulated; the numbers are the same.
 
     Returns
     -------
@@ -330,11 +353,37 @@ def simulate(
     truth = true_kappa(world)
     found: dict[tuple[str, int], list[Coefficient]] = {}
     table: dict[str, list[float]] = {}
-    for number in range(simulations):
-        project = Project.draw(world, quality, np.random.default_rng((seed, number)))
-        for name, value in table_truth(project).items():
+    work = _Simulation(world, quality, judgements, seed, without)
+    numbers = range(simulations)
+    if engine == "ray":
+        on_ray = dict(map_jobs(work, numbers, name=lambda number: f"simulated project {number}"))
+        results = (on_ray[number] for number in numbers)
+    else:
+        results = (work(number) for number in numbers)
+    for known, coefficients in results:
+        for name, value in known.items():
             table.setdefault(name, []).append(value)
-        for n, result in zip(judgements, audits(project, judgements, seed=number, without=without), strict=True):
-            for name in NAMES:
-                found.setdefault((name, n), []).append(result.coefficients[name])
+        for key, coefficient in coefficients.items():
+            found.setdefault(key, []).append(coefficient)
     return {key: Runs.of(truth, table[key[0]], values) for key, values in found.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Simulation:
+    """Draws and audits the project of a number."""
+
+    world: World
+    quality: Quality
+    judgements: tuple[int, ...]
+    seed: int
+    without: str
+
+    def __call__(self, number: int) -> tuple[dict[str, float], dict[tuple[str, int], Coefficient]]:
+        """The project's own truth, and the audited coefficients by name and judgements."""
+        project = Project.draw(self.world, self.quality, np.random.default_rng((self.seed, number)))
+        results = audits(project, self.judgements, seed=number, without=self.without)
+        return table_truth(project), {
+            (name, n): result.coefficients[name]
+            for n, result in zip(self.judgements, results, strict=True)
+            for name in NAMES
+        }

@@ -14,6 +14,7 @@ from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import analytic, bootstrap
 from softirr.errors import InputError
+from softirr.inference.ray_jobs import map_jobs
 from softirr.lab.bench import sampling
 from softirr.lab.bench.populations import Population, populations
 from softirr.tables.ratings import Floats, Ints, Ratings
@@ -22,6 +23,8 @@ from softirr.terminal import Parser, guarded, positive, positive_number
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
 METHODS = ("exact", "stratified")
 _TARGET = 0.005
+_AT_ONCE = 25
+"""Projects of one job."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def cover(
     *,
     interval: str = "analytic",
     seed: int = 0,
+    engine: str = "local",
 ) -> dict[str, Coverage]:
     """Coverage of each coefficient over simulated projects.
 
@@ -66,17 +70,48 @@ def cover(
     projects : int
     interval : {"analytic", "bootstrap"}
     seed : int
+    engine : {"local", "ray"}
+        Where the projects are simulated; the numbers are the same.
     """
     truth = population.truth()
     blurred = sampling.blurred(population.similarity, 0.5, np.random.default_rng(seed))
-    ends: dict[str, list[tuple[float, float]]] = {name: [] for name in COEFFICIENTS if name in truth}
-    for number in range(projects):
-        matrix = population.draw(n_items, np.random.default_rng([seed, n_items, number]))
-        for name, estimate in _estimates(matrix, population.similarity, chance, blurred, number).items():
-            coefficient = analytic(estimate) if interval == "analytic" else bootstrap(estimate, seed=number)
-            if name in ends and coefficient.ci95 is not None:
-                ends[name].append(coefficient.ci95)
-    return {name: _coverage(np.array(of).reshape(-1, 2), truth[name]) for name, of in ends.items()}
+    simulate = _Projects(population, n_items, chance, interval, seed, blurred)
+    numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
+    if engine == "ray":
+        found = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
+        parts = [found[some] for some in numbers]
+    else:
+        parts = [simulate(some) for some in numbers]
+    ends = [end for part in parts for end in part]
+    return {
+        name: _coverage(np.array([end for of, end in ends if of == name]).reshape(-1, 2), truth[name])
+        for name in COEFFICIENTS
+        if name in truth
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Projects:
+    """Simulates projects by their numbers."""
+
+    population: Population
+    n_items: int
+    chance: str
+    interval: str
+    seed: int
+    blurred: Floats
+
+    def __call__(self, numbers: range) -> list[tuple[str, tuple[float, float]]]:
+        """Name and interval of each coefficient that is defined."""
+        ends = []
+        for number in numbers:
+            matrix = self.population.draw(self.n_items, np.random.default_rng([self.seed, self.n_items, number]))
+            estimates = _estimates(matrix, self.population.similarity, self.chance, self.blurred, number)
+            for name, estimate in estimates.items():
+                coefficient = analytic(estimate) if self.interval == "analytic" else bootstrap(estimate, seed=number)
+                if coefficient.ci95 is not None:
+                    ends.append((name, coefficient.ci95))
+        return ends
 
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
@@ -125,7 +160,13 @@ def table(options: argparse.Namespace) -> Iterator[str]:
         for n_items in options.items:
             for chance in options.chance:
                 found = cover(
-                    population, n_items, chance, options.projects, interval=options.interval, seed=options.seed
+                    population,
+                    n_items,
+                    chance,
+                    options.projects,
+                    interval=options.interval,
+                    seed=options.seed,
+                    engine=options.engine,
                 )
                 cells = " | ".join(_cell(found.get(name)) for name in COEFFICIENTS)
                 kappa = found["cohen_kappa"]
@@ -148,6 +189,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--interval", choices=("analytic", "bootstrap"), default="analytic")
     made.add_argument("--populations", nargs="+", metavar="NAME", help="beginnings of names (default: all)")
     made.add_argument("--seed", type=int, default=0)
+    made.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="ray: simulate the projects on a Ray cluster (local)",
+    )
     made.add_argument(
         "--sampling",
         metavar="TERMINOLOGY",

@@ -49,7 +49,7 @@ def run_real(
     cache : PairCache, optional
     progress : callable, optional
     """
-    check_labels(measures)
+    check_labels([named.label for named in measures])
     for table in tables:
         summary = gold_summary(table.gold, truth)
         store.put_population(

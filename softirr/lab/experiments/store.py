@@ -173,6 +173,10 @@ class RunStore:
         query = "SELECT 1 FROM scores WHERE digest = ? AND measure = ? AND chance = ?"
         return self._db.execute(query, (digest, measure, chance)).fetchone() is not None
 
+    def scored(self) -> frozenset[tuple[str, str, str]]:
+        """(digest, measure, chance) of everything that was scored."""
+        return frozenset(self._db.execute("SELECT digest, measure, chance FROM scores"))
+
     def put_population(self, row: PopulationRow) -> None:
         """Remember a population and its truth."""
         with self._db:

@@ -39,9 +39,8 @@ class NamedMeasure:
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model that is a folder is called by the folder's name."""
-        label, name = split_label(asked)
-        made = measure_by_name(name, **options)
-        return cls(label.strip() or _label(name), made, measure_key(made))
+        made = measure_by_name(split_label(asked)[1], **options)
+        return cls(label_of(asked), made, measure_key(made))
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""
@@ -67,7 +66,11 @@ def measure_key(measure: Measure) -> str:
     return f"{family}:{content}" if content else measure.name
 
 
-def _label(name: str) -> str:
+def label_of(asked: str) -> str:
+    """What tables call the measure of ``NAME`` or ``LABEL=NAME``."""
+    label, name = split_label(asked)
+    if label.strip():
+        return label.strip()
     family, colon, model = name.partition(":")
     if not colon:
         return family
@@ -137,7 +140,7 @@ def run(
         Keeps a model's scores of text pairs beyond this run.
     progress : callable, optional
     """
-    check_labels(measures)
+    check_labels([named.label for named in measures])
     # all of them before anything is scored: a terminology that is too small ends the run at once
     generators = [generator_of(plan, terminology, s) for terminology in terminologies for s in plan.settings]
     for generator in generators:
@@ -172,9 +175,8 @@ def generator_of(plan: Plan, terminology: Terminology, setting: Setting) -> Gene
     return Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
 
 
-def check_labels(measures: Sequence[NamedMeasure]) -> None:
+def check_labels(labels: Sequence[str]) -> None:
     """Refuse two measures of one label: tables could not tell them apart."""
-    labels = [named.label for named in measures]
     if len(set(labels)) < len(labels):
         raise InputError("Two measures have the same label; give them labels with LABEL=NAME.")
 
@@ -184,12 +186,13 @@ def _populations(generator: Generator, plan: Plan, setting: Setting, store: RunS
     for negatives in plan.negatives:
         for number in range(plan.count(setting)):
             population = generator.population(number, negatives)
-            store.put_population(_row(population, generator, plan))
+            store.put_population(population_row(population, generator, plan))
             found.append(population)
     return found
 
 
-def _row(population: Population, generator: Generator, plan: Plan) -> PopulationRow:
+def population_row(population: Population, generator: Generator, plan: Plan) -> PopulationRow:
+    """What the store keeps of a population besides its scores."""
     return PopulationRow(
         digest=population.digest,
         source=population.terminology,
