@@ -27,9 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ml_backend"))
 from browsers import launched
-from seeded_store import RATERS, Seeded
+from seeded_store import NUMBER, RATERS, Seeded
 
 from ml_backend.demo import data
+from ml_backend.web.visitors import PERSON_COOKIE
 
 HERE = Path(__file__).resolve().parent
 PARENT = b"<!doctype html><title>Label Studio</title><body></body>"
@@ -51,7 +52,13 @@ def seed(folder: Path, n: int, label_studio: str) -> Seeded:
     row = store.ensure_project(label_studio, 12)
     made.project = row["id"]
     store.update_project(
-        row["id"], title="Large", raters=RATERS, required=2, pulled_at=1.0, controls=[{"name": "findings"}]
+        row["id"],
+        title="Large",
+        raters=RATERS,
+        required=2,
+        pulled_at=1.0,
+        controls=[{"name": "findings"}],
+        connection={"mode": "connected"},
     )
     narratives = [n for n in data.narratives() if sum(bool(t) for t in n.answers.values()) > 1]
     random.seed(1)
@@ -123,7 +130,7 @@ def main(n: int, frames: int) -> None:
         threading.Thread(target=parent.serve_forever, daemon=True).start()
         label_studio = f"http://127.0.0.1:{parent.server_port}"
         made = seed(Path(scratch), n, label_studio)
-        key = made.key()
+        key, token = made.key(), made.token("reviewer")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -145,17 +152,19 @@ def main(n: int, frames: int) -> None:
                     break
                 except OSError:
                     time.sleep(0.2)
-            print(json.dumps({"tasks": n, "frames": frames, **_measured(base, label_studio, key, n, frames)}))
+            print(json.dumps({"tasks": n, "frames": frames, **_measured(base, label_studio, key, token, n, frames)}))
         finally:
             server.terminate()
             server.wait(30)
             parent.shutdown()
 
 
-def _measured(base: str, label_studio: str, key: str, n: int, frames: int) -> dict[str, float]:
+def _measured(base: str, label_studio: str, key: str, token: str, n: int, frames: int) -> dict[str, float]:
     random.seed(2)
     with launched() as browser:
-        page = browser.new_page()
+        context = browser.new_context()
+        context.add_cookies([{"name": f"{PERSON_COOKIE}-{NUMBER}", "value": token, "url": base}])
+        page = context.new_page()
         drawn, answered = [], []
         for turn in range(frames + 1):
             page.goto(f"{label_studio}/projects/12/data?tab=1&task={random.randint(1, n)}")

@@ -57,5 +57,5 @@ def test_pages_ask_nothing_of_an_error_tracker(ls: Harness) -> None:
 def test_an_unknown_token_is_said_in_words(ls: Harness) -> None:
     from ml_backend.demo.server import Api
 
-    with pytest.raises(ServerError, match="did not take the access token"):
+    with pytest.raises(ServerError, match="did not accept the access token"):
         Api(ls.url, "nonsense").get("/api/projects/")

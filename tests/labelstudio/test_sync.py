@@ -373,6 +373,7 @@ class TestCommands:
             "updated": 0,
             "deleted": 0,
             "unchanged": 0,
+            "notes": [],
         }
 
     @pytest.mark.parametrize(
