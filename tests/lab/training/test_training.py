@@ -118,7 +118,7 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
     given = facts(tmp_path / "model")["calibration"]
     assert given["for_unseen"] == 0.5 and given["shift"] == pytest.approx(plain["shift"] + 0.5)
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen), "--shift", "0.5") == 2
-    assert "give one of them" in capsys.readouterr().err
+    assert "give only one of them" in capsys.readouterr().err
     write(unseen / "synonyms.tsv", "id\tsynonym\tscope\n")
     assert train(tmp_path, toy, tiny, "--unseen", str(unseen)) == 2
     assert "no pair of kind synonym" in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
         ["| mean", "one, two", "–"],
         ["| 2", "both", "1,024"],
     ]
-    assert "99" not in rows[1] and "trained before on 1,536 pairs" in told
+    assert "99" not in rows[1] and "then trained on 1,536 pairs" in told
 
 
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
