@@ -330,3 +330,17 @@ def test_who_is_known_is_not_asked_for_a_name(seeded: Seeded) -> None:
     assert "Rae &lt;b&gt;" in known and 'id="viewer-name"' not in known
     by_key = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).get_data(as_text=True)
     assert 'id="viewer-name"' in by_key
+
+
+@pytest.mark.parametrize(
+    ("counted", "sentence"), [(True, "count in every value"), (False, "are left out of every value")]
+)
+def test_whether_reviewers_count_is_said(seeded: Seeded, counted: bool, sentence: str) -> None:
+    store = seeded.services.store
+    settings = {
+        "reviewers": {"value": ["rae<b>@example.org"], "source": "softirr-ls"},
+        "count_reviewers": {"value": counted, "source": "softirr-ls"},
+    }
+    store.update_project(seeded.project, summary={**seeded.row["summary"], "settings": settings})
+    page = seeded.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert f"Reviewers’ own answers {sentence}" in page and "rae&lt;b&gt;@example.org" in page
