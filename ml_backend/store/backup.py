@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 import time
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,15 @@ from ml_backend.store import alive
 from ml_backend.store.integrity import problems, sqlite_file, trouble_sentence
 from ml_backend.store.schema import projects
 from ml_backend.store.store import Store
+from softirr import __version__
 from softirr.errors import InputError, SoftirrError
 
 __all__ = ["back_up", "restore"]
 
 FORMAT = 1
 STORE, MANIFEST = "softirr.sqlite3", "manifest.json"
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError)
+"""What reading a file raises that is cut, changed, or no backup: no archive, a broken stream, a missing part, no JSON, another compression."""
 
 
 def back_up(store: Store, target: Path) -> dict[str, Any]:
@@ -137,18 +141,12 @@ def _verify(file: Path, name: str) -> None:
 
 
 def _manifest(copy: Path) -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        release = version("softirr")
-    except PackageNotFoundError:
-        release = ""
     with contextlib.closing(sqlite3.connect(copy)) as connection:
         revision = connection.execute("select version_num from alembic_version").fetchone()[0]
         n_projects = connection.execute("select count(*) from projects").fetchone()[0]
         n_tasks = connection.execute("select count(*) from tasks").fetchone()[0]
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    what = {"format": FORMAT, "made_at": made, "softirr": release, "schema": revision}
+    what = {"format": FORMAT, "made_at": made, "softirr": __version__, "schema": revision}
     return what | {"projects": n_projects, "tasks": n_tasks, "sha256": _sha256(copy)}
 
 
@@ -160,12 +158,8 @@ def _unpack(source: Path, place: Path) -> tuple[dict[str, Any], Path]:
         with zipfile.ZipFile(source) as archive:
             manifest = json.loads(archive.read(MANIFEST))
             copy = Path(archive.extract(STORE, place))
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError):
+    except DAMAGED:
         raise refused from None
-    except Exception as error:
-        if type(error).__module__ == "zlib":
-            raise refused from None
-        raise
     if not isinstance(manifest, dict) or manifest.get("sha256") != _sha256(copy):
         raise refused
     with contextlib.closing(sqlite3.connect(copy)) as connection:

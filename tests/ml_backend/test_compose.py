@@ -23,7 +23,7 @@ from ml_backend.store.store import Store
 
 DEFAULT = re.compile(r"\$\{(\w+):-([^}]*)\}")
 REQUIRED = re.compile(r"\$\{(\w+):\?[^}]*\}")
-FILES = ("docker-compose.yml", "docker-compose.gpu.yml")
+FILES = ("docker-compose.yml", "ml_backend/docker-compose.gpu.yml")
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_postgresql_is_healthy_only_when_it_answers_over_the_network(services: d
 
 def test_the_card_takes_the_place_of_the_cpu(root: Path, services: dict[str, Any]) -> None:
     """One service either way: one port, one name, one `docker compose exec softirr`."""
-    gpu = yaml.safe_load((root / "docker-compose.gpu.yml").read_text())["services"]
+    gpu = yaml.safe_load((root / "ml_backend/docker-compose.gpu.yml").read_text())["services"]
     assert set(gpu) == {"softirr"}
     (device,) = gpu["softirr"]["deploy"]["resources"]["reservations"]["devices"]
     assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
