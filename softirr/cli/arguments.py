@@ -1,0 +1,146 @@
+"""Options that several commands have, and what the commands make of them: the table, the measure, the cache."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
+
+__all__ = [
+    "add_calibration",
+    "add_chance",
+    "add_json",
+    "add_measure",
+    "add_model",
+    "add_seed",
+    "made_measure",
+    "print_report",
+    "read_table",
+    "scoring",
+]
+
+
+def add_measure(command: argparse.ArgumentParser) -> None:
+    """Add the measure, its model and how sets are matched."""
+    add_model(command)
+    command.add_argument(
+        "--assignment",
+        choices=("optimal", "greedy"),
+        default="optimal",
+        help="how the texts of two sets are paired (optimal)",
+    )
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """Add the measure and what its model needs."""
+    from softirr.measures import DEFAULT_MEASURE
+
+    command.add_argument(
+        "--measure",
+        default=DEFAULT_MEASURE,
+        metavar="NAME",
+        help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
+    )
+    add_model_options(command)
+
+
+def add_chance(command: argparse.ArgumentParser) -> None:
+    """Add how chance and intervals are computed."""
+    command.add_argument(
+        "--chance",
+        choices=("auto", "exact", "permutation", "stratified"),
+        default="auto",
+        help="how chance agreement is computed (auto: exact where it fits the budget, else stratified)",
+    )
+    command.add_argument(
+        "--permutations", type=bounded(1_000_000), default=3, metavar="N", help="for --chance permutation (3)"
+    )
+    command.add_argument(
+        "--target-error",
+        type=fraction,
+        metavar="X",
+        help="standard error at which --chance stratified stops (0.005; 0.001 for measures without a model)",
+    )
+    command.add_argument(
+        "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
+    )
+
+
+def add_calibration(command: argparse.ArgumentParser, what: str) -> None:
+    """Add ``--calibration``."""
+    command.add_argument("--calibration", metavar="FILE", help=what)
+
+
+def add_seed(
+    command: argparse.ArgumentParser, what: str = "seed of what is drawn at random (0)", default: int | None = 0
+) -> None:
+    """Add ``--seed``."""
+    command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def read_table(arguments: argparse.Namespace) -> Any:
+    """Read the file of a command: answers of two raters at least."""
+    from softirr.tables.files import read
+
+    table = read(
+        arguments.file,
+        control=arguments.control,
+        casefold=arguments.casefold,
+        predictions_as_raters=arguments.model_raters,
+    )
+    if not table.raters:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
+        raise InputError(f"{arguments.file} has no answers to compare{f' (left out: {why})' if why else ''}.")
+    if len(table.raters) < 2:
+        raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
+    return table
+
+
+def made_measure(arguments: argparse.Namespace) -> Any:
+    """Make the measure of a command, calibrated where it says so."""
+    from softirr.measures import measure, takes_model
+
+    named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
+    options = {name: value for name, value in named.items() if value is not None}
+    if options and not takes_model(arguments.measure):
+        raise InputError(
+            f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
+        )
+    made = measure(arguments.measure, **options)
+    if getattr(arguments, "calibration", None) is None:
+        return made
+    from softirr.measures.calibration import corrected, load_calibration
+
+    return corrected(made, load_calibration(arguments.calibration))
+
+
+@contextlib.contextmanager
+def scoring(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Cache and progress, as every function that scores takes them."""
+    from softirr.measures import takes_model
+    from softirr.measures.cache import open_cache
+
+    with contextlib.ExitStack() as stack:
+        cache = stack.enter_context(open_cache(arguments.cache)) if takes_model(arguments.measure) else None
+        yield {"cache": cache, "progress": stack.enter_context(progress_bar("scoring pairs"))}
+
+
+def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """Print a report as text, or as JSON."""
+    if arguments.json:
+        print_json(report)
+        return
+    from softirr.report.text import report_lines
+
+    for line in report_lines(report, source=arguments.file):
+        print(line)

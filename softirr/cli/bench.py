@@ -1,0 +1,26 @@
+"""``softirr bench``: speed and accuracy beside other libraries."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Any
+
+__all__ = ["BENCHES", "add_command"]
+
+BENCHES = ("coefficients", "inference", "audit", "coverage")
+"""Tables, each a module of ``softirr.lab.bench``."""
+
+
+def add_command(commands: Any) -> None:
+    """Add ``bench`` to the commands."""
+    bench = commands.add_parser("bench", help="compare speed and accuracy with other libraries")
+    bench.add_argument("name", choices=BENCHES, help="which table")
+    bench.add_argument("options", nargs=argparse.REMAINDER, help="options of the table (see bench NAME --help)")
+    bench.set_defaults(run=_bench)
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    module = importlib.import_module(f"softirr.lab.bench.{arguments.name}")
+    status: int | None = module.main(arguments.options)
+    return status or 0

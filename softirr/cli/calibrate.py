@@ -1,0 +1,42 @@
+"""``softirr calibrate``: learn from judged pairs what the scores of a measure mean."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from softirr.cli.arguments import add_json, add_model, made_measure, scoring
+from softirr.terminal import print_json
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Any) -> None:
+    """Add ``calibrate`` to the commands."""
+    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what the scores of a measure mean")
+    calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
+    add_model(calibrate)
+    calibrate.add_argument(
+        "--method",
+        choices=("auto", "isotonic", "platt"),
+        default="auto",
+        help="the curve to fit (auto: by the number of pairs)",
+    )
+    calibrate.add_argument("--output", metavar="FILE", help="file for the result, to use as --calibration FILE")
+    add_json(calibrate)
+    calibrate.set_defaults(run=_calibrate)
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from softirr.measures.calibration import calibrate
+
+    with scoring(arguments) as kept:
+        found = calibrate(arguments.pairs, made_measure(arguments), method=arguments.method, **kept)
+    if arguments.output is not None:
+        found.calibration.save(arguments.output)
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        for line in found.lines():
+            print(line)
+    return 0
