@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model
-from softirr.report.agreement import ChanceMethod, IntervalMethod
+from softirr.report.options import ChanceMethod, IntervalMethod
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from softirr.measures.corrected import corrected
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.objects import AgreementReport
+    from softirr.report.options import AgreementOptions
     from softirr.report.two_lists import cohen_kappa
     from softirr.tables.files import read
     from softirr.tables.table import AnnotationTable, Answer, Excluded
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AgreementOptions",
     "AgreementReport",
     "AnnotationTable",
     "Answer",
@@ -58,6 +60,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AgreementOptions": "report.options",
     "AgreementReport": "report.objects",
     "AnnotationTable": "tables.table",
     "Answer": "tables.table",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from softirr.chance import estimates as chances
-from softirr.chance.cheap_measure import LEXICAL, sorting_equivalence
+from softirr.chance.cheap_measure import sorting_equivalence
 from softirr.chance.expected import GRID, Chance, on_grid
 from softirr.chance.strata import POPULATION
 from softirr.chance.stratified import stratified
@@ -38,6 +38,7 @@ from softirr.report.objects import (
     RaterAgreement,
     RaterPairAgreement,
 )
+from softirr.report.options import AgreementOptions
 from softirr.tables.ratings import Floats, Marginals, Ratings
 from softirr.tables.table import AnnotationTable
 
@@ -75,26 +76,17 @@ SET_POPULATION = 400_000
 MOST_PAIRS_OF_ITEM = 50_000
 """Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
 
-ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
-IntervalMethod = Literal["analytic", "bootstrap"]
 WithInterval = Callable[[Estimate], Coefficient]
 
 
 def agreement(
     table: AnnotationTable,
     measure: str | Measure = DEFAULT_MEASURE,
+    options: AgreementOptions | None = None,
     *,
-    chance: ChanceMethod = "auto",
-    permutations: int = 3,
-    target_se: float | None = None,
-    sorting: str | Measure = LEXICAL,
-    seed: int = 0,
-    interval: IntervalMethod = "analytic",
-    assignment: str = "optimal",
-    marginals: Marginals = "answers",
-    compat: str | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
+    **changes: Any,
 ) -> AgreementReport:
     """How far the raters of a table agree in meaning.
 
@@ -103,31 +95,16 @@ def agreement(
     table : AnnotationTable
     measure : str or Measure
         Equivalence of two texts, by name or made.
-    chance
-        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a stratified sample. ``auto`` is exact where
-        that fits the budget (see ``CHEAP_PAIRS``, ``SET_PAIRS``, ``COSTLY_PAIRS``), else stratified; the report says which it was.
-    permutations : int
-        D, for ``chance="permutation"``.
-    target_se : float, optional
-        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the measure is cheap.
-    sorting : str or Measure
-        The cheap measure that sorts pairs into strata there, see :func:`softirr.chance.cheap_measure.sorting_equivalence`.
-    seed : int
-        Of everything that is drawn at random.
-    interval
-        Confidence intervals: analytic, or bootstrap over items.
-    assignment : {"optimal", "greedy"}
-        How two sets are matched.
-    marginals
-        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
-    compat : {"braylan2022"}, optional
-        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+    options : AgreementOptions, optional
+        How chance, intervals and the matching of sets are computed.
     cache : PairCache, str or None
         Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the command line: SOFTIRR_CACHE, else a file
         in your cache folder, which holds hashes of texts and no texts. A string is a file or URL as for ``--cache``; None keeps nothing.
     progress : callable, "auto" or None
         Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error where that is a
         terminal, and silence elsewhere; None is silence.
+    **changes
+        Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`.
 
     Returns
     -------
@@ -144,60 +121,47 @@ def agreement(
     >>> import softirr
     >>> answers = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash")]
     >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in answers)
-    >>> softirr.agreement(table, "exact").coefficients["observed_agreement"].value
+    >>> softirr.agreement(table, "exact", chance="exact").coefficients["observed_agreement"].value
     0.0
     """
-    _check(
-        chance=chance,
-        permutations=permutations,
-        target_se=target_se,
-        interval=interval,
-        marginals=marginals,
-        compat=compat,
-    )
+    options = _changed(options or AgreementOptions(), changes)
     _check_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(made, cache, progress) as (store, told):
-        return _agreement(
-            table,
-            made,
-            _ChancePlan(chance, permutations, target_se, seed, sorting),
-            interval=interval,
-            assignment=assignment,
-            marginals=marginals,
-            compat=compat,
-            cache=store,
-            progress=told,
-        )
+        return _agreement(table, made, options, cache=store, progress=told)
+
+
+def _changed(options: AgreementOptions, changes: dict[str, Any]) -> AgreementOptions:
+    known = [field.name for field in fields(AgreementOptions)]
+    for name in changes:
+        if name not in known:
+            raise InputError(f"agreement has no option {name}: it has {', '.join(known)}.")
+    return replace(options, **changes)
 
 
 def _agreement(
     table: AnnotationTable,
     made: Measure,
-    plan: _ChancePlan,
+    options: AgreementOptions,
     *,
-    interval: IntervalMethod,
-    assignment: str,
-    marginals: Marginals,
-    compat: str | None,
     cache: PairCache | None,
     progress: Progress | None,
 ) -> AgreementReport:
     scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
-    answers = AnswerScorer(table, scorer, method=assignment)
+    answers = AnswerScorer(table, scorer, method=options.assignment)
     ratings = Ratings.of(table)
     comparisons = ratings.comparisons
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    if plan.target_se is None:
-        plan = replace(plan, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
-    seed = plan.seed
+    if options.target_se is None:
+        options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
+    seed = options.seed
     random = _for_chance(made, table, ratings, answers, seed, cache, progress)
-    known = plan.chance(ratings, random, scores, "answers")
-    pooled = known if marginals == "answers" else plan.chance(ratings, random, scores, marginals)
+    known = _chance(options, ratings, random, scores, "answers")
+    pooled = known if options.marginals == "answers" else _chance(options, ratings, random, scores, options.marginals)
     summary = summarise(ratings, scores, known, pooled)
-    if compat is not None:
+    if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=seed))
-    with_interval = analytic if interval == "analytic" else partial(bootstrap, seed=seed)
+    with_interval = analytic if options.interval == "analytic" else partial(bootstrap, seed=seed)
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     return AgreementReport(
         measure=made.name,
@@ -212,7 +176,7 @@ def _agreement(
             scorer,
             ratings,
             scores,
-            assignment,
+            options.assignment,
             expected=fleiss_expected,
             beyond=summary.beyond_chance,
             most_pairs=MOST_PAIRS_OF_ITEM,
@@ -221,9 +185,7 @@ def _agreement(
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
-        options=plan.told(known)
-        | {"interval": interval, "assignment": assignment, "marginals": marginals, "compat": compat}
-        | {"casefold": table.casefold, "threshold": THRESHOLD},
+        options=_told(options, known) | {"casefold": table.casefold, "threshold": THRESHOLD},
         seed=seed,
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
@@ -277,71 +239,55 @@ def _check_table(table: object) -> None:
         )
 
 
-def _check(
-    *, chance: str, permutations: int, target_se: float | None, interval: str, marginals: str, compat: str | None
-) -> None:
-    for name, value, allowed in (
-        ("chance", chance, ("auto", "exact", "permutation", "stratified")),
-        ("interval", interval, ("analytic", "bootstrap")),
-        ("marginals", marginals, ("answers", "gwet2014")),
-        ("compat", compat or braylan.COMPAT, (braylan.COMPAT,)),
-    ):
-        if value not in allowed:
-            raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
-    if permutations < 1:
-        raise InputError(f"The number of permutations is {permutations}, but has to be at least 1.")
-    if target_se is not None and not target_se > 0:
-        raise InputError(f"The target standard error is {target_se}, but has to be above 0.")
+def _chance(
+    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
+) -> Chance | None:
+    """Chance by the method asked for, or by the one that fits the budget; None where nothing can be compared."""
+    if not len(ratings.comparisons.left):
+        return None
+    method = options.chance
+    if method == "auto":
+        method = "exact" if _exact_fits(ratings, answers) else "stratified"
+    if method == "exact":
+        return chances.exact(ratings, answers, scores, marginals=marginals)
+    if method == "stratified":
+        return _stratified(options, ratings, answers, scores, marginals)
+    return chances.permutation(
+        ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed
+    )
 
 
-@dataclass(frozen=True)
-class _ChancePlan:
-    """How chance is computed: by the method asked for, or by the one that fits the budget."""
+def _stratified(
+    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
+) -> Chance:
+    table = answers.table
+    return stratified(
+        ratings,
+        answers.score,
+        scores,
+        sorting_equivalence(table, options.sorting, method=answers.method),
+        target_se=TARGET_SE if options.target_se is None else options.target_se,
+        marginals=marginals,
+        seed=options.seed,
+        population=POPULATION if table.is_single else SET_POPULATION,
+    )
 
-    method: ChanceMethod
-    permutations: int
-    target_se: float | None
-    seed: int
-    sorting: str | Measure
 
-    def chance(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance | None:
-        """Chance, or None where nothing can be compared."""
-        if not len(ratings.comparisons.left):
-            return None
-        method = self.method
-        if method == "auto":
-            method = "exact" if _exact_fits(ratings, answers) else "stratified"
-        if method == "exact":
-            return chances.exact(ratings, answers, scores, marginals=marginals)
-        if method == "stratified":
-            return self._stratified(ratings, answers, scores, marginals)
-        return chances.permutation(
-            ratings, answers, permutations=self.permutations, marginals=marginals, seed=self.seed
-        )
-
-    def told(self, used: Chance | None) -> dict[str, Any]:
-        """The options as the provenance holds them: those of methods that were not used are None."""
-        method = self.method if used is None else used.method
-        sampled = method == "stratified"
-        return {
-            "chance": self.method,
-            "permutations": self.permutations if method == "permutation" else None,
-            "target_error": self.target_se if sampled else None,
-            "sorting": (self.sorting if isinstance(self.sorting, str) else self.sorting.name) if sampled else None,
-        }
-
-    def _stratified(self, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals) -> Chance:
-        table = answers.table
-        return stratified(
-            ratings,
-            answers.score,
-            scores,
-            sorting_equivalence(table, self.sorting, method=answers.method),
-            target_se=TARGET_SE if self.target_se is None else self.target_se,
-            marginals=marginals,
-            seed=self.seed,
-            population=POPULATION if table.is_single else SET_POPULATION,
-        )
+def _told(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:
+    """The options as the provenance holds them: those of methods that were not used are None."""
+    method = options.chance if used is None else used.method
+    sampled = method == "stratified"
+    sorting = options.sorting if isinstance(options.sorting, str) else options.sorting.name
+    return {
+        "chance": options.chance,
+        "permutations": options.permutations if method == "permutation" else None,
+        "target_error": options.target_se if sampled else None,
+        "sorting": sorting if sampled else None,
+        "interval": options.interval,
+        "assignment": options.assignment,
+        "marginals": options.marginals,
+        "compat": options.compat,
+    }
 
 
 def _for_chance(

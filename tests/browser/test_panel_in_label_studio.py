@@ -236,12 +236,16 @@ def test_the_suggestion_is_taken_over_in_label_studios_own_way(
     tab.click()
     tab.locator(".lsf-annotation-button__trigger").click()
     page.get_by_text("Duplicate Annotation", exact=True).click()
-    page.locator(SAVE).first.click()
+    # the copy opens as a draft of one's own; a click before Label Studio has it open submits nothing, so it is clicked again
+    page.locator(".lsf-annotation-button_selected.lsf-annotation-button_draft").wait_for()
     me = demo.api.get("/api/current-user/whoami")["id"]
-    mine = wait_for(
-        lambda: [a for a in demo.api.get(f"/api/tasks/{task}/annotations/") if a["completed_by"] == me],
-        "there is no annotation of mine",
-    )
+
+    def submitted() -> list[Any]:
+        page.locator(SAVE).first.click()
+        page.wait_for_timeout(500)
+        return [a for a in demo.api.get(f"/api/tasks/{task}/annotations/") if a["completed_by"] == me]
+
+    mine = wait_for(submitted, "there is no annotation of mine")
     assert mine[0]["result"][0]["value"]["text"] == ["dry cough"]
 
 

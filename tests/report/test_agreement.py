@@ -238,6 +238,17 @@ class TestChoiceOfChance:
 
 
 class TestOptions:
+    def test_an_option_by_name_is_the_option_in_the_object(self):
+        options = softirr.AgreementOptions(chance="permutation", permutations=5, seed=3)
+        by_object = softirr.agreement(table(), "indel", options)
+        by_name = softirr.agreement(table(), "indel", chance="permutation", permutations=5, seed=3)
+        assert by_object.to_dict() == by_name.to_dict()
+        assert softirr.agreement(table(), "indel", options, seed=4).seed == 4
+
+    def test_an_unknown_option_is_named(self):
+        with pytest.raises(InputError, match="agreement has no option permutation: it has chance, permutations"):
+            softirr.agreement(table(), "indel", permutation=5)
+
     @pytest.mark.parametrize(
         "options",
         [

@@ -1,0 +1,79 @@
+"""How agreement is computed: the options that travel together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from softirr.chance.cheap_measure import LEXICAL
+from softirr.coefficients.braylan import COMPAT
+from softirr.errors import InputError
+from softirr.measures import Measure
+from softirr.tables.ratings import Marginals
+
+__all__ = ["AgreementOptions", "ChanceMethod", "IntervalMethod"]
+
+ChanceMethod = Literal["auto", "exact", "permutation", "stratified"]
+IntervalMethod = Literal["analytic", "bootstrap"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """How :func:`softirr.agreement` computes chance, intervals and the matching of sets.
+
+    Parameters
+    ----------
+    chance : {"auto", "exact", "permutation", "stratified"}
+        How agreement by chance is computed: exactly, by permutation as in Wullschleger et al. 2026, or from a stratified sample. ``auto`` is exact where
+        that fits the budget (see :mod:`softirr.report.agreement`), else stratified; the report says which it was.
+    permutations : int
+        D, for ``chance="permutation"``.
+    target_se : float, optional
+        Standard error of the expected agreement that ``chance="stratified"`` stops at: 0.005, or 0.001 where the measure is cheap.
+    sorting : str or Measure
+        The cheap measure that sorts pairs into strata there, see :func:`softirr.chance.cheap_measure.sorting_equivalence`.
+    seed : int
+        Of everything that is drawn at random.
+    interval : {"analytic", "bootstrap"}
+        Confidence intervals: analytic, or bootstrap over items.
+    assignment : {"optimal", "greedy"}
+        How two sets are matched.
+    marginals : {"answers", "gwet2014"}
+        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+    compat : {"braylan2022"}, optional
+        sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+
+    Raises
+    ------
+    InputError
+        If an option can't have this value.
+
+    Examples
+    --------
+    >>> AgreementOptions(chance="permutation", permutations=10).permutations
+    10
+    """
+
+    chance: ChanceMethod = "auto"
+    permutations: int = 3
+    target_se: float | None = None
+    sorting: str | Measure = LEXICAL
+    seed: int = 0
+    interval: IntervalMethod = "analytic"
+    assignment: str = "optimal"
+    marginals: Marginals = "answers"
+    compat: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
+            ("interval", self.interval, ("analytic", "bootstrap")),
+            ("marginals", self.marginals, ("answers", "gwet2014")),
+            ("compat", self.compat or COMPAT, (COMPAT,)),
+        ):
+            if value not in allowed:
+                raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+        if self.permutations < 1:
+            raise InputError(f"The number of permutations is {self.permutations}, but has to be at least 1.")
+        if self.target_se is not None and not self.target_se > 0:
+            raise InputError(f"The target standard error is {self.target_se}, but has to be above 0.")
