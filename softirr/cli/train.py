@@ -15,7 +15,8 @@ from softirr.errors import InputError
 from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
 _DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
-_TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "speed")
+_TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "same-item", "speed")
+_PARTS = ("visible", "set-aside")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -118,6 +119,7 @@ def parser() -> argparse.ArgumentParser:
     measure.add_argument(
         "--populations", type=positive, default=8, metavar="N", help="synthetic populations of a kind (8)"
     )
+    measure.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS), metavar="PART", help="visible, set-aside: a fifth of the concepts and items, for a last look only (both, in tables of their own)")  # fmt: skip
     measure.add_argument("--json", metavar="FILE", help="write the tables to a file too")
     measure.add_argument("--card", metavar="FOLDER", help="write the tables into the model card of this folder")
     measure.add_argument(
@@ -309,6 +311,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         data=arguments.data,
         challenge=arguments.challenge,
         populations=arguments.populations,
+        parts=arguments.parts,
         device=arguments.device,
         precision=arguments.precision,
         say=_say,
@@ -333,7 +336,8 @@ def _command(arguments: argparse.Namespace) -> str:
     files = "".join(f" {_relative(file)}" for file in arguments.challenge)
     challenge = f" --challenge{files}" if files else ""
     precision = "" if arguments.precision == "auto" else f" --precision {arguments.precision}"
-    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}{precision}"
+    parts = "" if set(arguments.parts) == set(_PARTS) else f" --parts {' '.join(arguments.parts)}"
+    return f"softirr train --evaluate --measure {_shown(arguments.measure)}{data}{challenge} --populations {arguments.populations}{parts}{precision}"
 
 
 def _relative(file: str) -> str:

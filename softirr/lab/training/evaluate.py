@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.inference.models import bundled_model
+from softirr.lab.training.annotators import clusters, same_item
 from softirr.lab.training.card import Table
 from softirr.lab.training.develop import auroc, expected_calibration_error
 from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.morphology import composed
+from softirr.lab.training.parts import PARTS, Part, concepts_of, without_set_aside
 from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.terminology import Terminology, load, read_table
 from softirr.text import normalise
+
+if TYPE_CHECKING:
+    from softirr.lab.experiments.generate import Generator
 
 Floats = NDArray[np.float64]
 OPPOSITES = ("look-alike", "opposite", "negation", "laterality", "number")
@@ -50,6 +54,7 @@ def evaluate(
     data: str | None = None,
     challenge: Sequence[str] = (),
     populations: int = 8,
+    parts: Sequence[Part] = PARTS,
     device: str = "auto",
     precision: str = "auto",
     say: Callable[[str], None] = lambda sentence: None,
@@ -61,13 +66,15 @@ def evaluate(
     measure
         Its name, as for :func:`softirr.measures.measure`.
     tables
-        ``kappa``, ``challenge``, ``nli``, ``calibration``, ``direction``, ``clusters``, ``speed``.
+        ``kappa``, ``challenge``, ``nli``, ``calibration``, ``direction``, ``clusters``, ``same-item``, ``speed``.
     data
         Folder with ``benchmark/`` and ``eval/``; tables that need it are left out without it.
     challenge
         Files for :func:`read_challenge`; the tables of them are left out without one.
     populations
         Synthetic populations for each terminology and kind of negative.
+    parts
+        Which parts of terminologies and annotators' tables are used, each with tables of its own (:mod:`softirr.lab.training.parts`).
     device, precision
         Of a measure with a model behind it.
 
@@ -91,21 +98,31 @@ def evaluate(
                 found += challenge_tables(made, read_challenge(file), Path(file).name)
         elif name == "speed":
             found.append(speed(made))
+        elif name == "nli":
+            assert root is not None
+            found.append(nli(made, sorted((root / "eval" / "nli").glob("*.tsv*"))))
         else:
             assert root is not None
-            if name == "kappa":
-                found.append(kappa(made, _terminologies(root, _TERMINOLOGIES), populations))
-            elif name == "nli":
-                found.append(nli(made, sorted((root / "eval" / "nli").glob("*.tsv*"))))
-            elif name == "calibration":
-                found.append(calibration(made, _terminologies(root, _MIXED)))
-            elif name == "direction":
-                found.append(direction(made, _terminologies(root, ("cl", "hpo"))))
-            else:
-                found.append(clusters(made, root / "benchmark" / "annotators" / "protoqa" / "dev.crowdsourced.jsonl"))
+            found += [_of_part(name, made, root, populations, part) for part in parts]
     if not found:
         raise InputError("There is nothing to measure on: name a folder with --data, or a file with --challenge.")
     return found
+
+
+def _of_part(name: str, measure: Measure, root: Path, populations: int, part: Part) -> Table:
+    """One table of one part."""
+    people = root / "benchmark" / "annotators"
+    if name == "kappa":
+        table = kappa(measure, _terminologies(root, _TERMINOLOGIES), populations, part)
+    elif name == "calibration":
+        table = calibration(measure, _terminologies(root, _MIXED), part=part)
+    elif name == "direction":
+        table = direction(measure, _terminologies(root, ("cl", "hpo")), part)
+    elif name == "same-item":
+        table = same_item(measure, people, part)
+    else:
+        table = clusters(measure, people / "protoqa" / "dev.crowdsourced.jsonl", part=part)
+    return replace(table, title=f"{table.title}, {part} part")
 
 
 def make(name: str, device: str = "auto", precision: str = "auto") -> Measure:
@@ -129,16 +146,16 @@ def read_challenge(file: str) -> list[ChallengePair]:
     return rows
 
 
-def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int) -> Table:
+def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part | None = None) -> Table:
     """Mean absolute error of Cohen's kappa by kind of negative (paper, synthetic experiments; concepts with three names or more)."""
-    from softirr.lab.experiments.generate import NEGATIVES, Generator
+    from softirr.lab.experiments.generate import NEGATIVES
     from softirr.lab.experiments.gold import gold_summary
     from softirr.lab.experiments.scoring import Chance, SharedScorer, score_population
 
     columns = ("negatives", *(t.name for t in terminologies), *(f"{t.name}: bias" for t in terminologies))
     errors: dict[tuple[str, str], list[float]] = {}
     for t in terminologies:
-        generator = Generator(t, "hard", seed=1)
+        generator = _generator(t, part)
         drawn = [generator.population(number, kind) for kind in NEGATIVES for number in range(populations)]
         shared = SharedScorer(measure, [p.table() for p in drawn])
         for p in drawn:
@@ -154,9 +171,22 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
         "Mean absolute error of Cohen's kappa",
         columns,
         tuple(rows),
-        f"Single labels, {populations} populations of 100 concepts with three names or more for each cell, chance by 3 permutations. "
+        f"Single labels, {populations} populations of 100 concepts (fewer where a part has fewer) with three names or more for each cell, "
+        "chance by 3 permutations. "
         "Bias: mean of estimate minus truth.",
     )
+
+
+def _generator(terminology: Terminology, part: Part | None) -> Generator:
+    """Populations of one part; near misses of concepts that are set aside may be visible ones."""
+    from softirr.lab.experiments.generate import NEIGHBOURS, SIZE, Generator
+
+    if part is None:
+        return Generator(terminology, "hard", seed=1)
+    t = without_set_aside(terminology) if part == "visible" else terminology
+    among = concepts_of(t, part)
+    pool = Generator(t, "hard", seed=1, size=2 * NEIGHBOURS, among=among).pool
+    return Generator(t, "hard", seed=1, size=min(SIZE, len(pool)), among=among)
 
 
 def _known(value: Any) -> float | None:
@@ -256,10 +286,15 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
     return Table("Entailment between sentences", ("set", "pairs", "accuracy", "larger class"), tuple(rows))
 
 
-def mix(terminology: Terminology, size: int, seed: int = 0) -> tuple[list[tuple[str, str]], list[int]]:
+def mix(
+    terminology: Terminology, size: int, seed: int = 0, part: Part | None = None
+) -> tuple[list[tuple[str, str]], list[int]]:
     """Pairs as raters and chance give them: a third the same concept in other words, a third near misses, a third at random."""
     rng = Random(f"{seed}/{terminology.name}")
-    named = [k for k in range(len(terminology)) if len(terminology.names[k]) > 1]
+    if part == "visible":
+        terminology = without_set_aside(terminology)
+    among = concepts_of(terminology, part)
+    named = [k for k in range(len(terminology)) if len(terminology.names[k]) > 1 and k in among]
     if len(named) < 2:
         raise InputError(f"{terminology.name} has too few concepts with two names.")
     pairs: list[tuple[str, str]] = []
@@ -283,11 +318,13 @@ def mix(terminology: Terminology, size: int, seed: int = 0) -> tuple[list[tuple[
     return pairs, truth
 
 
-def calibration(measure: Measure, terminologies: Sequence[Terminology], size: int = 3000) -> Table:
+def calibration(
+    measure: Measure, terminologies: Sequence[Terminology], size: int = 3000, part: Part | None = None
+) -> Table:
     """Expected calibration error on a mix that nothing was trained on, and what lies behind it."""
     rows: list[tuple[Any, ...]] = []
     for t in terminologies:
-        pairs, truth = mix(t, size)
+        pairs, truth = mix(t, size, part=part)
         p, y = measure.score(pairs), np.array(truth)
         bins = []
         for low, high in _BINS:
@@ -303,11 +340,12 @@ def calibration(measure: Measure, terminologies: Sequence[Terminology], size: in
     )
 
 
-def direction(measure: Measure, terminologies: Sequence[Terminology]) -> Table:
+def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part | None = None) -> Table:
     """Whether a child entails its parent more than the reverse."""
     rows: list[tuple[Any, ...]] = []
-    for t in terminologies:
-        edges = [(t.names[k][0], t.names[p][0]) for k in range(len(t)) for p in t.parents[k]]
+    for given in terminologies:
+        t = without_set_aside(given) if part == "visible" else given
+        edges = [(t.names[k][0], t.names[p][0]) for k in sorted(concepts_of(t, part)) for p in t.parents[k]]
         if not isinstance(measure, DirectionalMeasure):
             rows.append((t.name, len(edges), None, None, None))
             continue
@@ -322,39 +360,6 @@ def direction(measure: Measure, terminologies: Sequence[Terminology]) -> Table:
             )
         )
     return Table("Directions of is_a", ("set", "edges", "right", "P(child ⇒ parent)", "P(parent ⇒ child)"), tuple(rows))
-
-
-def clusters(measure: Measure, file: Path, each: int = 200) -> Table:
-    """Answers of a crowd, clustered by hand: pairs of one cluster against pairs of two."""
-    rng = Random(0)
-    values: list[float] = []
-    same_scores, other_scores = [], []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.is_file() else (), start=1):
-        try:
-            groups = [c["answers"] for c in json.loads(line)["answers"]["clusters"].values()]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(f"{file}, line {number}: not a question with clusters of answers.") from None
-        answers = [(normalise(a), g) for g, group in enumerate(groups) for a in group]
-        pairs = [
-            (a, b, g == h) for k, (a, g) in enumerate(answers) for b, h in answers[:k] if a.casefold() != b.casefold()
-        ]
-        same, other = [p for p in pairs if p[2]], [p for p in pairs if not p[2]]
-        same, other = rng.sample(same, min(each, len(same))), rng.sample(other, min(each, len(other)))
-        if not same or not other:
-            continue
-        p = measure.score([(a, b) for a, b, _ in (*same, *other)])
-        same_scores.append(p[: len(same)])
-        other_scores.append(p[len(same) :])
-        values.append(auroc(same_scores[-1], other_scores[-1]) or 0.0)
-    if not values:
-        raise InputError(f"{file} holds no clustered answers.")
-    pooled = auroc(np.concatenate(same_scores), np.concatenate(other_scores))
-    return Table(
-        "Clusters of crowd answers",
-        ("questions", "AUROC, all pairs", "AUROC, mean of questions"),
-        ((len(values), pooled, float(np.mean(values))),),
-        f"Up to {each} pairs of one cluster and {each} of two for each question; identical strings left out.",
-    )
 
 
 def speed(measure: Measure, size: int = 2000) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import softirr
 from softirr.cli.train import main
 from softirr.errors import InputError
+from softirr.lab.training import annotators, parts
 from softirr.lab.training import evaluate as tables
 from softirr.lab.training.card import LICENCES, Table, render, write_card
 from softirr.provenance import Provenance
@@ -86,10 +88,10 @@ def test_clusters(tmp_path):
     line = {
         "answers": {"clusters": {"a": {"answers": ["kidney pain", "pain of the kidney"]}, "b": {"answers": ["rash"]}}}
     }
-    table = tables.clusters(Oracle(), write(tmp_path / "q.jsonl", json.dumps(line) + "\n"))
+    table = annotators.clusters(Oracle(), write(tmp_path / "q.jsonl", json.dumps(line) + "\n"))
     assert table.rows == ((1, 1.0, 1.0),)
     with pytest.raises(InputError, match="line 1"):
-        tables.clusters(Oracle(), write(tmp_path / "bad.jsonl", "{}\n"))
+        annotators.clusters(Oracle(), write(tmp_path / "bad.jsonl", "{}\n"))
 
 
 def test_sentences(tmp_path):
@@ -186,6 +188,87 @@ def test_tables_as_markdown():
 
 
 def test_tables_on_the_benchmarks(shared_data, capsys):
-    more = ["--data", str(shared_data), "--populations", "1", "--tables", "kappa", "calibration", "clusters"]
+    more = ["--data", str(shared_data), "--populations", "1", "--tables", "kappa", "calibration", "--parts", "visible"]
     assert main(["--evaluate", "--measure", "indel", *more]) == 0
     assert "| random |" in capsys.readouterr().out
+
+
+def test_a_fifth_of_the_concepts_is_set_aside_for_good(toy):
+    t = load(str(toy))
+    seen, kept = (parts.concepts_of(t, part) for part in parts.PARTS)
+    assert seen | kept == set(range(len(t))) and not seen & kept and 0.1 < len(kept) / len(t) < 0.3
+    visible = parts.without_set_aside(t)
+    assert set(visible.ids) == {t.ids[k] for k in seen}
+    assert set(visible.texts()).isdisjoint(t.names[k][0] for k in kept)
+    assert all(visible.ids[p] in visible.ids for above in visible.parents for p in above)
+
+
+def test_tables_of_one_part_use_none_of_the_others_concepts(toy):
+    t = load(str(toy))
+    kept = parts.concepts_of(t, "set-aside")
+    hidden = frozenset().union(*(t.folded[k] for k in kept)) - frozenset().union(
+        *(t.folded[k] for k in parts.concepts_of(t, "visible"))
+    )
+    visible = {text.casefold() for pair in tables.mix(t, 300, part="visible")[0] for text in pair}
+    aside, truth = tables.mix(t, 300, part="set-aside")
+    assert hidden.isdisjoint(visible)
+    assert all(a.casefold() in hidden and b.casefold() in hidden for (a, b), y in zip(aside, truth, strict=True) if y)
+    edges = [tables.direction(Oracle(), [t], part).rows[0][1] for part in parts.PARTS]
+    assert edges[1] == sum(len(t.parents[k]) for k in kept) and sum(edges) < 208
+    for part in parts.PARTS:
+        assert all(row[1] < 0.05 for row in tables.kappa(Oracle(), [t], 1, part).rows)
+
+
+def people(folder):
+    """Three tiny annotators' tables in their own formats."""
+    question = {
+        "metadata": {"id": "q1"},
+        "answers": {"clusters": {"a": {"answers": ["kidney pain", "pain of the kidney"]}, "b": {"answers": ["rash"]}}},
+    }
+    write(folder / "protoqa" / "dev.crowdsourced.jsonl", json.dumps(question) + "\n")
+    case = {"case": 0, "readers": [[["Eczema"]], [["Psoriasis", "Acne"], ["eczema"]]]}
+    (folder / "derm_ddx").mkdir()
+    (folder / "derm_ddx" / "derm_ddx.jsonl.gz").write_bytes(gzip.compress((json.dumps(case) + "\n").encode()))
+    rows = ["pmid\tmention\tconcept", "1\tskin cyst\tD1", "1\tcyst of the skin\tD1+D2", "1\tgout\tD3"]
+    text = "\n".join(rows) + "\n"
+    (folder / "ncbi_disease").mkdir()
+    (folder / "ncbi_disease" / "mentions.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    return folder
+
+
+def test_answers_about_the_same_item(tmp_path):
+    table = annotators.same_item(Oracle(), people(tmp_path))
+    told = {row[0]: row[1:] for row in table.rows}
+    assert told["protoqa"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
+    assert told["derm_ddx"] == (1, 0, 3, None, None, 0.0, 0.0)
+    assert told["ncbi_disease"] == (1, 1, 2, 1.0, 1.0, 0.0, 0.0)
+    items = [sum(row[1] for row in annotators.same_item(Oracle(), tmp_path, part).rows) for part in parts.PARTS]
+    assert sum(items) == 3
+
+
+@pytest.mark.parametrize(
+    "file, content",
+    [
+        ("protoqa/dev.crowdsourced.jsonl", b"{}\n"),
+        ("derm_ddx/derm_ddx.jsonl.gz", b"no gzip"),
+        ("derm_ddx/derm_ddx.jsonl.gz", gzip.compress(b"[]\n")),
+        ("ncbi_disease/mentions.tsv.gz", gzip.compress(b"pmid\tmention\n1\tgout\n")),
+    ],
+)
+def test_a_damaged_table_of_answers_is_named(tmp_path, file, content):
+    folder = people(tmp_path)
+    (folder / file).write_bytes(content)
+    with pytest.raises(InputError, match=file.split("/")[1].split(".")[0]):
+        annotators.same_item(Oracle(), folder)
+
+
+def test_the_command_measures_the_parts_that_are_asked_for(shared_data, tmp_path, capsys):
+    kept = tmp_path / "t.json"
+    more = ["--data", str(shared_data), "--tables", "clusters", "same-item", "--json", str(kept)]
+    assert main(["--evaluate", "--measure", "indel", "--parts", "visible", *more]) == 0
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    assert [t["title"] for t in told["tables"]] == [
+        "Clusters of crowd answers, visible part",
+        "Answers about the same item, visible part",
+    ]
+    assert told["command"].endswith("--parts visible")

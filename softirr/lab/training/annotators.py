@@ -1,0 +1,195 @@
+"""Tables of what several people wrote about the same item: a measure has to tell these answers apart, not pairs of strangers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from softirr.errors import InputError
+from softirr.lab.training.card import Table
+from softirr.lab.training.develop import auroc
+from softirr.lab.training.parts import Part, in_part
+from softirr.measures import Measure
+from softirr.terminology import read_table
+from softirr.text import normalise
+
+__all__ = ["Item", "clusters", "read_crowd", "read_mentions", "read_readers", "same_item"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What was written about one item.
+
+    Attributes
+    ----------
+    id
+    answers
+        Different texts (case-folded), each with what it means: two texts mean the same if these have something in common.
+    """
+
+    id: str
+    answers: tuple[tuple[str, frozenset[str]], ...]
+
+    def pairs(self) -> Iterator[tuple[str, str, bool]]:
+        """Each pair of its texts, and whether both mean the same."""
+        for (a, one), (b, other) in combinations(self.answers, 2):
+            yield a, b, not one.isdisjoint(other)
+
+
+def read_crowd(file: Path) -> list[Item]:
+    """Answers of a crowd to questions, clustered by hand (ProtoQA: Boratko et al. 2020).
+
+    Raises
+    ------
+    InputError
+        If a line is no question with clusters of answers, or there is none.
+    """
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.is_file() else (), start=1):
+        try:
+            told = json.loads(line)
+            groups = [c["answers"] for c in told["answers"]["clusters"].values()]
+            key = str(told.get("metadata", {}).get("id", number))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(f"{file}, line {number}: not a question with clusters of answers.") from None
+        found.append(_item(key, ((text, {str(g)}) for g, group in enumerate(groups) for text in group)))
+    return _some(found, file, "clustered answers")
+
+
+def read_readers(file: Path) -> list[Item]:
+    """Conditions that dermatologists named for a case, from one list: each name is a condition of its own (Stutz et al. 2023).
+
+    Raises
+    ------
+    InputError
+        If a line is no case, or there is none.
+    """
+    found = []
+    for number, line in enumerate(_lines(file), start=1):
+        try:
+            told = json.loads(line)
+            names = [name for reader in told["readers"] for rank in reader for name in rank]
+            found.append(_item(str(told["case"]), ((name, {name.casefold()}) for name in names)))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(f"{file}, line {number}: not a case with its readers' conditions.") from None
+    return _some(found, file, "cases")
+
+
+def read_mentions(file: Path) -> list[Item]:
+    """Diseases mentioned in an abstract, with the ids of their concepts (NCBI disease corpus: Dogan et al. 2014).
+
+    Raises
+    ------
+    InputError
+        If there is no mention, or a column is missing.
+    """
+    mentions: defaultdict[str, list[tuple[str, set[str]]]] = defaultdict(list)
+    if file.is_file():
+        for _, row in read_table(file, ("pmid", "mention", "concept")):
+            # several concepts of one mention: all of them (+) or any (|)
+            mentions[row["pmid"]].append((row["mention"], set(row["concept"].replace("+", "|").split("|"))))
+    return _some([_item(key, told) for key, told in mentions.items()], file, "mentions")
+
+
+READERS: tuple[tuple[str, Callable[[Path], list[Item]], str], ...] = (
+    ("protoqa", read_crowd, "dev.crowdsourced.jsonl"),
+    ("derm_ddx", read_readers, "derm_ddx.jsonl.gz"),
+    ("ncbi_disease", read_mentions, "mentions.tsv.gz"),
+)
+"""Tables by the name of their folder, their reader and their file."""
+
+
+def same_item(measure: Measure, folder: Path, part: Part | None = None, each: int = 10) -> Table:
+    """Pairs that were written about the same item, and whether the measure tells those that mean the same from the others."""
+    rows = []
+    for name, read, file in READERS:
+        items = [item for item in read(folder / name / file) if in_part(f"{name}/{item.id}", part)]
+        pairs: dict[tuple[str, str], bool] = {}
+        for item in items:
+            rng = Random(item.id)
+            drawn = list(item.pairs())
+            for held in (True, False):
+                mine = [(a, b) for a, b, same in drawn if same == held]
+                pairs.update((pair, held) for pair in rng.sample(mine, min(each, len(mine))))
+        p = measure.score(list(pairs)) if pairs else np.empty(0)
+        same = np.array(list(pairs.values()), dtype=bool)
+        rows.append(
+            (
+                name,
+                len(items),
+                int(same.sum()),
+                int((~same).sum()),
+                auroc(p[same], p[~same]),
+                float(p[same].mean()) if same.any() else None,
+                float(p[~same].mean()) if (~same).any() else None,
+                float((p[~same] >= 0.5).mean()) if (~same).any() else None,
+            )
+        )
+    return Table(
+        "Answers about the same item",
+        ("set", "items", "same", "others", "AUROC", "P same", "P others", "others called equivalent"),
+        tuple(rows),
+        f"Pairs of different texts about one item, up to {each} that mean the same and {each} that do not; each pair of texts once. "
+        "derm_ddx: names from one list, so that all pairs differ.",
+    )
+
+
+def clusters(measure: Measure, file: Path, each: int = 200, part: Part | None = None) -> Table:
+    """Answers of a crowd, clustered by hand: pairs of one cluster against pairs of two."""
+    rng = Random(0)
+    values: list[float] = []
+    same_scores, other_scores = [], []
+    for item in read_crowd(file):
+        pairs = list(item.pairs())
+        same, other = [p for p in pairs if p[2]], [p for p in pairs if not p[2]]
+        same, other = rng.sample(same, min(each, len(same))), rng.sample(other, min(each, len(other)))
+        if not same or not other or not in_part(f"protoqa/{item.id}", part):
+            continue
+        p = measure.score([(a, b) for a, b, _ in (*same, *other)])
+        same_scores.append(p[: len(same)])
+        other_scores.append(p[len(same) :])
+        values.append(auroc(same_scores[-1], other_scores[-1]) or 0.0)
+    if not values:
+        raise InputError(f"{file} holds no clustered answers.")
+    pooled = auroc(np.concatenate(same_scores), np.concatenate(other_scores))
+    return Table(
+        "Clusters of crowd answers",
+        ("questions", "AUROC, all pairs", "AUROC, mean of questions"),
+        ((len(values), pooled, float(np.mean(values))),),
+        f"Up to {each} pairs of one cluster and {each} of two for each question; identical strings left out.",
+    )
+
+
+def _item(key: str, answers: Iterable[tuple[str, Iterable[str]]]) -> Item:
+    """Texts that differ in case only are one, with the meanings of all."""
+    texts: dict[str, str] = {}
+    meanings: defaultdict[str, set[str]] = defaultdict(set)
+    for answer, means in answers:
+        text = normalise(answer)
+        texts.setdefault(text.casefold(), text)
+        meanings[text.casefold()].update(means)
+    return Item(key, tuple((text, frozenset(meanings[folded])) for folded, text in texts.items() if text))
+
+
+def _lines(file: Path) -> list[str]:
+    if not file.is_file():
+        return []
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") as stream:
+            return stream.read().splitlines()
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise InputError(f"{file} is a damaged gzip file.") from None
+
+
+def _some(items: list[Item], file: Path, what: str) -> list[Item]:
+    if not items:
+        raise InputError(f"{file} holds no {what}.")
+    return items
