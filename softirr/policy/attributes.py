@@ -1,0 +1,223 @@
+"""What an English text says beside its head: side, severity, time, number, certainty, negation, subject, cause.
+
+The recognizer is made of rules over word classes (:mod:`softirr.policy.words`), not of a parser. It leaves a text alone when nothing but attributes
+would remain, and it leaves names alone ("small bowel", "type 2 diabetes"). How often it is right is measured in ``tests/policy/test_attributes.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+
+from softirr.errors import InputError
+from softirr.policy.words import NAMES, RULES
+from softirr.text import normalise
+
+__all__ = ["KINDS", "KIND_NAMES", "Attributes", "Span", "attributes", "kinds_of", "without"]
+
+KIND_NAMES = {
+    "side": "side",
+    "severity": "severity",
+    "time": "course and time",
+    "number": "number and measure",
+    "certainty": "certainty",
+    "negation": "negation",
+    "subject": "subject (who has it)",
+    "cause": "cause and circumstance",
+}
+"""Kinds of attributes, and their names for people."""
+KINDS: tuple[str, ...] = tuple(KIND_NAMES)
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """Words of a text that state one attribute: the text from `start` to `end`."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """A text, its attributes in order, and its head: what remains without them.
+
+    Attributes
+    ----------
+    text : str
+        The text, normalised.
+    spans : tuple of Span
+        Sorted; no two overlap.
+    head : str
+        The text without all of them.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    head: str
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of attributes that the text has."""
+        return frozenset(span.kind for span in self.spans)
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        """The wordings of one kind.
+
+        Examples
+        --------
+        >>> attributes("severe pain in the left knee for 3 days").of("time")
+        ('for 3 days',)
+        """
+        return tuple(self.text[span.start : span.end] for span in self.spans if span.kind == kind)
+
+
+def kinds_of(names: Collection[str]) -> frozenset[str]:
+    """Check names of kinds of attributes.
+
+    Raises
+    ------
+    InputError
+        If a name is not one of :data:`KINDS`.
+    """
+    if unknown := sorted(set(names) - set(KINDS)):
+        raise InputError(f"There is no attribute {unknown[0]!r}; the attributes are {', '.join(KINDS)}.")
+    return frozenset(names)
+
+
+def attributes(text: str) -> Attributes:
+    """The attributes of a short English text and its head.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Attributes of the text
+        Without spans where no attribute is recognised, or where no head would remain.
+
+    Examples
+    --------
+    >>> found = attributes("severe pain in the left knee for 3 days")
+    >>> found.head
+    'pain in the knee'
+    >>> sorted(found.kinds)
+    ['severity', 'side', 'time']
+    """
+    return _attributes(normalise(text))
+
+
+def without(text: str, kinds: Collection[str]) -> str:
+    """A text without its attributes of some kinds; the text itself where it has none, or where no head would remain.
+
+    Parameters
+    ----------
+    text : str
+    kinds : collection of str
+        Of :data:`KINDS`.
+
+    Examples
+    --------
+    >>> without("severe pain in the left knee for 3 days", {"severity", "time"})
+    'pain in the left knee'
+    >>> without("mild", {"severity"})
+    'mild'
+    """
+    return _without(normalise(text), frozenset(kinds))
+
+
+_CACHED = 1 << 17
+_RULES = tuple(
+    (kind, re.compile(rf"(?<![\w-])(?:{wording})", re.IGNORECASE), runs_on) for kind, wording, runs_on in RULES
+)
+_NAMES = re.compile(rf"(?<![\w-])(?:{NAMES})(?![\w])", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_FUNCTION_WORDS = re.compile(
+    r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
+    re.IGNORECASE,
+)
+_LOOSE_END = re.compile(
+    r"(?:\s*(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|her|that|which|as)))+\s*$",
+    re.IGNORECASE,
+)
+_LOOSE_START = re.compile(
+    r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
+)
+_EMPTY_BRACKETS = re.compile(r"\(\s*[,;]?\s*\)|\[\s*\]")
+_BEFORE_COMMA = re.compile(r"\s+(?=[,;:.)])|(?<=\()\s+")
+_COMMAS = re.compile(r"([,;])(?:\s*[,;])+")
+_DANGLING = re.compile(r"\b(?:and|or|to)\s+(?=[,;.)]|$)|(?<=[,;])\s+(?:and|or)\s*$", re.IGNORECASE)
+_ENDS_CLAUSE = {
+    "time": re.compile(r"(?:for|since|lasting|over|every|in the|at night|yesterday|today|last|daily)\b", re.IGNORECASE)
+}
+
+
+@lru_cache(maxsize=_CACHED)
+def _attributes(text: str) -> Attributes:
+    spans = _recognise(text)
+    head = _cut(text, spans) if spans else text
+    if not _has_head(head):
+        return Attributes(text, (), text)
+    return Attributes(text, spans, head)
+
+
+@lru_cache(maxsize=_CACHED)
+def _without(text: str, kinds: frozenset[str]) -> str:
+    found = _attributes(text)
+    spans = tuple(span for span in found.spans if span.kind in kinds)
+    return (_cut(text, spans) or text) if spans else text
+
+
+def _recognise(text: str) -> tuple[Span, ...]:
+    taken = bytearray(len(text))
+    for name in _NAMES.finditer(text):
+        taken[name.start() : name.end()] = b"\1" * (name.end() - name.start())
+    spans: list[Span] = []
+    for kind, rule, runs_on in _RULES:
+        for match in rule.finditer(text):
+            start, end = match.span()
+            while start < end and text[start] in " ,":
+                start += 1
+            if runs_on:
+                end = _end_of_clause(text, start, end, spans)
+                if taken[start]:
+                    continue
+                spans = [span for span in spans if span.end <= start or span.start >= end]
+            elif any(taken[start:end]):
+                continue
+            while end > start and text[end - 1] == " ":
+                end -= 1
+            if end > start:
+                taken[start:end] = b"\1" * (end - start)
+                spans.append(Span(start, end, kind))
+    return tuple(sorted(spans))
+
+
+def _end_of_clause(text: str, start: int, end: int, spans: list[Span]) -> int:
+    """Where a clause that runs on ends: before a phrase of time that starts with a word of its own."""
+    for span in sorted(spans):
+        opens = _ENDS_CLAUSE.get(span.kind)
+        if start < span.start < end and opens is not None and opens.match(text, span.start):
+            return span.start
+    return end
+
+
+def _has_head(text: str) -> bool:
+    return any(not _FUNCTION_WORDS.fullmatch(word) and not word.isdigit() for word in _WORD.findall(text))
+
+
+def _cut(text: str, spans: tuple[Span, ...]) -> str:
+    """The text without spans, and without the commas, brackets and small words that they leave behind."""
+    parts, at = [], 0
+    for span in spans:
+        parts.append(text[at : span.start])
+        at = span.end
+    left = " ".join([*parts, text[at:]])
+    left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalise(left)))))
+    left = normalise(_LOOSE_START.sub("", _LOOSE_END.sub("", left)))
+    if not left:
+        return ""
+    return left[0].upper() + left[1:] if text[0].isupper() and not text.isupper() else left

@@ -1,0 +1,118 @@
+"""Attributes of texts: how often the recognizer is right, and what it leaves alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softirr.errors import InputError
+from softirr.policy.attributes import KINDS, attributes, kinds_of, without
+from tests.policy.phrases import Half, count, read_phrases
+
+
+def measured(half: Half) -> dict[str, tuple[float, float, int]]:
+    """Precision, recall and number of labelled spans of each kind, and of all."""
+    right: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    missing: Counter[str] = Counter()
+    for phrase in read_phrases():
+        if phrase.half == half:
+            found = attributes(phrase.text)
+            spans = [(span.kind, found.text[span.start : span.end]) for span in found.spans]
+            for total, counts in zip((right, wrong, missing), count(spans, phrase.spans), strict=True):
+                total.update(counts)
+    for total in (right, wrong, missing):
+        total["all"] = total.total()
+    return {
+        kind: (
+            right[kind] / max(right[kind] + wrong[kind], 1),
+            right[kind] / max(right[kind] + missing[kind], 1),
+            right[kind] + missing[kind],
+        )
+        for kind in (*KINDS, "all")
+    }
+
+
+def test_the_phrases_are_many_and_in_two_halves() -> None:
+    phrases = read_phrases()
+    assert len({phrase.text for phrase in phrases}) >= 600
+    assert 0.4 < sum(phrase.half == "unseen" for phrase in phrases) / len(phrases) < 0.6
+
+
+@pytest.mark.parametrize(
+    "text, head, kinds",
+    [
+        ("severe pain in the left knee for 3 days", "pain in the knee", {"severity", "side", "time"}),
+        ("lost 25 pounds", "lost", {"number"}),
+        ("dry mouth the first month", "dry mouth", {"time"}),
+        ("family history of breast cancer", "breast cancer", {"subject"}),
+        ("probable pneumonia", "pneumonia", {"certainty"}),
+        ("no fever", "fever", {"negation"}),
+        ("headache after a fall from a ladder", "headache", {"cause"}),
+        ("Severe pain", "Pain", {"severity"}),
+        ("pain (severe)", "pain", {"severity"}),
+        ("edema, left, mild", "edema", {"severity", "side"}),
+    ],
+)
+def test_attributes_are_told_from_the_head(text: str, head: str, kinds: set[str]) -> None:
+    found = attributes(text)
+    assert (found.head, found.kinds) == (head, kinds)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "left",
+        "severe",
+        "3 days",
+        "no",
+        "type 2 diabetes",
+        "small bowel obstruction",
+        "lower back pain",
+        "right-handed",
+        "L5 radiculopathy",
+        "acute myeloid leukemia",
+        "COVID-19",
+        "memory CD8+ T cells",
+        "łokieć",
+    ],
+)
+def test_names_and_texts_without_a_head_are_left_alone(text: str) -> None:
+    assert attributes(text).spans == ()
+    assert without(text, KINDS) == text
+
+
+def test_only_the_named_kinds_are_left_out() -> None:
+    text = "severe pain in the left knee for 3 days"
+    assert without(text, {"side"}) == "severe pain in the knee for 3 days"
+    assert without(text, {"time", "severity"}) == "pain in the left knee"
+    assert without(text, ()) == text
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(InputError, match="no attribute 'mood'"):
+        kinds_of({"side", "mood"})
+
+
+WORDS = st.sampled_from(
+    re.findall(
+        r"\S+",
+        "severe left pain knee no fever for 3 days , ( ) possible due to after surgery mother ? and mild 5 cm / - İ ß x",
+    )
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join)))
+def test_any_text_is_read(text: str) -> None:
+    found = attributes(text)
+    for first, second in zip(found.spans, found.spans[1:], strict=False):
+        assert first.end <= second.start
+    assert all(found.text[span.start : span.end].strip() for span in found.spans)
+    assert bool(found.head) == bool(found.text)
+    left = without(text, KINDS)
+    assert left == found.head
