@@ -62,13 +62,15 @@ def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
     """Mean over items of the mean equivalence of their pairs."""
     if reason := missing(ratings):
         return undefined(reason)
-    return _mean(item_means(ratings, scores))
+    return _mean(item_means(ratings, scores), ratings.comparable_items)
 
 
-def _mean(values: Floats) -> Estimate:
+def _mean(values: Floats, items: Ints) -> Estimate:
     """Unweighted mean of one value per item."""
     mean = float(values.mean())
-    return Estimate(mean, values - mean, floor=0.0, replicate=lambda weights: weights @ values / len(values))
+    return Estimate(
+        mean, values - mean, floor=0.0, replicate=lambda weights: weights @ values / len(values), items=items
+    )
 
 
 def _corrected(observed: float, expected: float) -> float | None:
@@ -147,6 +149,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
         noise=slope**2 * float(chance.cohen_noise[pair]),
         shift=0.0 if apart is None else apart - value,
         replicate=replicate,
+        items=ratings.comparisons.item[mine],
     )
 
 
@@ -219,6 +222,7 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
         noise,
         shift=float(shift.mean()),
         replicate=_mean_cohen_replicates(pair[used], place, len(items), own[used], by_chance[used], met),
+        items=items,
     )
 
 
@@ -347,6 +351,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         replicate=_pooled_replicates(
             ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - centre)
         ),
+        items=pooling.items,
     )
 
 
@@ -420,6 +425,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
             chance.pooled_at,
             lambda met: expected + 2 * scale * (met - centre),
         ),
+        items=chance.pooling.items,
     )
 
 
@@ -468,12 +474,13 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         frequency[answers],
         lambda met: expected - 2 * scale * (met - centre),
     )
-    return Estimate(value, influence, None, expected, error, replicate=replicate)
+    return Estimate(value, influence, None, expected, error, replicate=replicate, items=pooling.items)
 
 
 def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
     """Mean equivalence of two raters' answers over the items both answered."""
-    return _mean(scores[ratings.comparisons.of_pair(pair)])
+    mine = ratings.comparisons.of_pair(pair)
+    return _mean(scores[mine], ratings.comparisons.item[mine])
 
 
 def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
@@ -482,5 +489,5 @@ def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
     mine = comparisons.of_rater(rater)
     if not len(mine):
         return undefined(Undefined.NO_OTHER_RATER)
-    _, place = np.unique(comparisons.item[mine], return_inverse=True)
-    return _mean(np.bincount(place, weights=scores[mine]) / np.bincount(place))
+    items, place = np.unique(comparisons.item[mine], return_inverse=True)
+    return _mean(np.bincount(place, weights=scores[mine]) / np.bincount(place), items)

@@ -69,7 +69,10 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
     within = _tail_influence(ratings, known, at)
     influence = _pair_influence(ratings, counts) - slope * (part * within + (1 - part) * below)
     replicate = _Resampled(ratings, steps, known, _around(known, level)).sigma(level)
-    return Estimate(value, influence, None, level, slope * known.error(level), floor=0.0, replicate=replicate)
+    error = slope * known.error(level)
+    return Estimate(
+        value, influence, None, level, error, floor=0.0, replicate=replicate, items=ratings.comparable_items
+    )
 
 
 def beyond_chance(scores: Floats, chance: ChanceDistribution, *, level: float = 0.05) -> Floats:
@@ -172,7 +175,8 @@ def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> E
     lead = same_tail - known.tail[distinct]
     best = int(np.argmax(lead))
     if lead[best] <= 0:
-        return Estimate(0.0, np.zeros(len(ratings.comparable_items)), floor=0.0)
+        nothing = np.zeros(len(ratings.comparable_items))
+        return Estimate(0.0, nothing, floor=0.0, items=ratings.comparable_items)
     at = int(distinct[best])
     influence = _pair_influence(ratings, (steps >= at).astype(np.float64)) - _tail_influence(ratings, known, at)
     expected = float(known.tail[at])
@@ -180,4 +184,13 @@ def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> E
     near = distinct[np.argsort(-lead, kind="stable")[:48]]
     spread = distinct[np.unique(np.linspace(0, len(distinct) - 1, min(len(distinct), 48)).astype(np.int64))]
     replicate = _Resampled(ratings, steps, known, np.union1d(near, spread)).ks
-    return Estimate(float(lead[best]), influence, None, expected, known.error(expected), floor=0.0, replicate=replicate)
+    return Estimate(
+        float(lead[best]),
+        influence,
+        None,
+        expected,
+        known.error(expected),
+        floor=0.0,
+        replicate=replicate,
+        items=ratings.comparable_items,
+    )

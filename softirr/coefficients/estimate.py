@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from softirr.tables.ratings import Floats, Ratings
+from softirr.tables.ratings import Floats, Ints, Ratings
 
 
 class Undefined(StrEnum):
@@ -52,6 +52,8 @@ class Estimate:
     replicate : callable, optional
         Maps weights of the N items, shape (B, N), each row summing to N, to the value in each of B resampled tables, nan where undefined.
         It scores no pairs: chance agreement is linearized in the weights.
+    items : shape (N,), optional
+        The item of each influence: what two estimates of the same items are compared by.
     """
 
     value: float | None
@@ -63,6 +65,7 @@ class Estimate:
     floor: float = -np.inf
     shift: float = 0.0
     replicate: Replicate | None = None
+    items: Ints | None = None
 
 
 def undefined(reason: str, expected: float | None = None) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -49,9 +49,11 @@ __all__ = [
     "ItemAgreement",
     "RaterAgreement",
     "RaterPairAgreement",
+    "Scored",
     "Summary",
     "agreement",
     "item_agreement",
+    "scored",
     "summarise",
 ]
 
@@ -139,6 +141,71 @@ def _changed(options: AgreementOptions, changes: dict[str, Any]) -> AgreementOpt
     return replace(options, **changes)
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The estimates of a table before they become a report.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance or None
+        None where no answers can be compared.
+    summary : Summary
+        Estimates with the influence of each item.
+    scorer : PairScorer
+        Of the table's texts.
+    options : AgreementOptions
+        With the target standard error that was used.
+    """
+
+    ratings: Ratings
+    scores: Floats
+    chance: Chance | None
+    summary: Summary
+    scorer: PairScorer
+    options: AgreementOptions
+
+    @property
+    def with_interval(self) -> WithInterval:
+        """What makes a coefficient of an estimate."""
+        return analytic if self.options.interval == "analytic" else partial(bootstrap, seed=self.options.seed)
+
+
+def scored(
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    *,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> Scored:
+    """Score a table and estimate every coefficient, with the influence of each item.
+
+    Parameters
+    ----------
+    table, measure, options
+        As for :func:`softirr.agreement`.
+    cache, progress
+        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+    """
+    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=options.assignment)
+    ratings = Ratings.of(table)
+    comparisons = ratings.comparisons
+    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    if options.target_se is None:
+        options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
+    random = _for_chance(measure, table, ratings, answers, options.seed, cache, progress)
+    known = _chance(options, ratings, random, scores, "answers")
+    pooled = known if options.marginals == "answers" else _chance(options, ratings, random, scores, options.marginals)
+    summary = summarise(ratings, scores, known, pooled)
+    if options.compat is not None:
+        summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=options.seed))
+    return Scored(ratings, scores, known, summary, scorer, options)
+
+
 def _agreement(
     table: AnnotationTable,
     made: Measure,
@@ -147,21 +214,9 @@ def _agreement(
     cache: PairCache | None,
     progress: Progress | None,
 ) -> AgreementReport:
-    scorer = PairScorer(made, table.texts, cache=cache, progress=progress)
-    answers = AnswerScorer(table, scorer, method=options.assignment)
-    ratings = Ratings.of(table)
-    comparisons = ratings.comparisons
-    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    if options.target_se is None:
-        options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
-    seed = options.seed
-    random = _for_chance(made, table, ratings, answers, seed, cache, progress)
-    known = _chance(options, ratings, random, scores, "answers")
-    pooled = known if options.marginals == "answers" else _chance(options, ratings, random, scores, options.marginals)
-    summary = summarise(ratings, scores, known, pooled)
-    if options.compat is not None:
-        summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=seed))
-    with_interval = analytic if options.interval == "analytic" else partial(bootstrap, seed=seed)
+    found = scored(table, made, options, cache=cache, progress=progress)
+    ratings, scores, known, summary = found.ratings, found.scores, found.chance, found.summary
+    with_interval, options = found.with_interval, found.options
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     return AgreementReport(
         measure=made.name,
@@ -173,7 +228,7 @@ def _agreement(
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
         items=item_agreements(
             table,
-            scorer,
+            found.scorer,
             ratings,
             scores,
             options.assignment,
@@ -186,7 +241,7 @@ def _agreement(
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
         options=_told(options, known) | {"casefold": table.casefold, "threshold": THRESHOLD},
-        seed=seed,
+        seed=options.seed,
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
     )

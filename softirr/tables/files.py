@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from softirr.errors import InputError
 from softirr.tables import export_check
+from softirr.tables.fields import ItemFields
 from softirr.tables.frames import frame_table, is_frame
 from softirr.tables.labelstudio import export_table
 from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
@@ -31,6 +32,7 @@ def read(
     rater: str = "rater",
     text: str = "text",
     raters: Sequence[str] | None = None,
+    fields: Sequence[str] = (),
 ) -> AnnotationTable:
     r"""Read answers: a Label Studio JSON export, a long CSV ``item,rater,text``, JSONL ``{"item", "rater", "texts"}``, or a data frame.
 
@@ -50,6 +52,9 @@ def read(
     raters : sequence of str, optional
         The frame is wide, and these columns are its raters. An empty or missing cell is an answer that the rater did not give, and an empty list
         an empty answer.
+    fields : sequence of str
+        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks (``annotated_at`` is when the newest
+        annotation was made), other columns of a CSV or data frame, other keys of JSONL.
 
     Returns
     -------
@@ -72,7 +77,7 @@ def read(
             raise InputError(
                 "A data frame is no Label Studio export, so it has no controls and no predictions to choose from."
             )
-        return frame_table(source, item=item, rater=rater, text=text, raters=raters, casefold=casefold)
+        return frame_table(source, item=item, rater=rater, text=text, raters=raters, casefold=casefold, fields=fields)
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if raters is not None or (item, rater, text) != ("item", "rater", "text"):
@@ -92,6 +97,7 @@ def read(
             casefold=casefold,
             predictions_as_raters=predictions_as_raters,
             input_sha256=sha256,
+            fields=fields,
         )
     if start == "{" and _is_one_object(content):
         raise InputError(
@@ -100,9 +106,10 @@ def read(
         )
     if control is not None or predictions_as_raters:
         raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
-    rows = _jsonl_answers(name, content) if start == "{" else _csv_answers(name, content)
+    wanted = ItemFields(fields)
+    rows = _jsonl_answers(name, content, wanted) if start == "{" else _csv_answers(name, content, wanted)
     return AnnotationTable.from_answers(
-        rows[0], items=rows[1], excluded=rows[2], casefold=casefold, input_sha256=sha256
+        rows[0], items=rows[1], excluded=rows[2], casefold=casefold, input_sha256=sha256, fields=wanted.by_item()
     )
 
 
@@ -188,23 +195,28 @@ def _refuse_other_kinds(name: str, start: str) -> None:
         raise _unknown_kind(name)
 
 
-def _jsonl_answers(name: str, text: str) -> _Rows:
+def _jsonl_answers(name: str, text: str, fields: ItemFields) -> _Rows:
     answers: dict[tuple[str, str], Answer] = {}
+    there: set[str] = set()
     items: list[str] = []
     excluded: list[Excluded] = []
     for number, line in enumerate(io.StringIO(text), start=1):
         if not line.strip():
             continue
-        item, rater, texts = _jsonl_row(f"{name}, line {number}", line)
+        item, rater, texts, row = _jsonl_row(f"{name}, line {number}", line)
+        if fields.names:
+            there |= row.keys() - {"item", "rater", "texts"}
+            fields.add(f"{name}, line {number}", item, row)
         items.append(item)
         if answers.pop((item, rater), None) is not None:
             excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
         if texts is not None:
             answers[item, rater] = Answer(item, rater, texts)
+    fields.require(name, there)
     return list(answers.values()), items, excluded
 
 
-def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None]:
+def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None, dict[str, Any]]:
     try:
         row = json.loads(line, object_pairs_hook=export_check.unique_keys)
     except export_check.RepeatedKey as error:
@@ -222,10 +234,10 @@ def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None]
     item, rater = names
     texts = row["texts"]
     if texts is None:  # asked, but no answer: the item exists, the answer is missing
-        return item, rater, None
+        return item, rater, None, row
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{place}: texts is not a list of strings.")
-    return item, rater, tuple(texts)
+    return item, rater, tuple(texts), row
 
 
 def _identifier(place: str, key: str, given: str) -> str:
@@ -238,7 +250,7 @@ def _identifier(place: str, key: str, given: str) -> str:
     return given.strip()
 
 
-def _csv_answers(name: str, text: str) -> _Rows:
+def _csv_answers(name: str, text: str, fields: ItemFields) -> _Rows:
     delimiter = _delimiter(text)
     if delimiter is None:
         raise _unknown_kind(name)
@@ -251,6 +263,7 @@ def _csv_answers(name: str, text: str) -> _Rows:
             header = next(reader)
             column = _columns(_first_line(text), delimiter)
             _check_header(name, header)
+            names = [cell.strip() for cell in header]
             lines.quotes = 0
             for row in reader:
                 quotes, lines.quotes = lines.quotes, 0
@@ -267,6 +280,8 @@ def _csv_answers(name: str, text: str) -> _Rows:
                     raise InputError(f"{place}: a quote stands within the item or the rater: a separator is lost.")
                 answer = row[column["text"]]
                 texts.setdefault((item, rater), []).append(answer)
+                if fields.names:
+                    fields.add(place, item, dict(zip(names, row, strict=False)))
                 if "\n" in answer or "\r" in answer:
                     long.append((reader.line_num, answer))
         except csv.Error as error:
@@ -274,6 +289,7 @@ def _csv_answers(name: str, text: str) -> _Rows:
         _check_quotes(name, long, column, {rater for _, rater in texts}, delimiter)
     if not texts:
         raise InputError(f"{name} has a header but no answers.")
+    fields.require(name, (cell for i, cell in enumerate(names) if i not in column.values()))
     return [Answer(item, rater, tuple(written)) for (item, rater), written in texts.items()], [], []
 
 

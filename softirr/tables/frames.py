@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.tables.fields import ItemFields
 from softirr.tables.table import AnnotationTable, Answer
 
 __all__ = ["frame_table", "is_frame", "is_missing", "texts_of_cell"]
@@ -22,7 +23,14 @@ def is_frame(source: Any) -> bool:
 
 
 def frame_table(
-    frame: Any, *, item: str, rater: str, text: str, raters: Sequence[str] | None, casefold: bool
+    frame: Any,
+    *,
+    item: str,
+    rater: str,
+    text: str,
+    raters: Sequence[str] | None,
+    casefold: bool,
+    fields: Sequence[str] = (),
 ) -> AnnotationTable:
     """The table of a data frame; parameters as for :func:`softirr.read`.
 
@@ -31,8 +39,9 @@ def frame_table(
     InputError
         Names the column or the row that can't be used.
     """
+    wanted = ItemFields(fields)
     if raters is None:
-        return _long(frame, item, rater, text, casefold)
+        return _long(frame, item, rater, text, casefold, wanted)
     names = (raters,) if isinstance(raters, str) else tuple(raters)
     if len(set(map(str, names))) < len(names):
         raise InputError("raters names a column twice.")
@@ -43,11 +52,20 @@ def frame_table(
         for row, value in enumerate(_column(frame, name), start=1)
         if (found := _wide_cell(value, f"Row {row}, column {name!r},")) is not None
     ]
-    return AnnotationTable.from_answers(answers, items=items, casefold=casefold)
+    _add_fields(frame, items, wanted)
+    return AnnotationTable.from_answers(answers, items=items, casefold=casefold, fields=wanted.by_item())
 
 
-def _long(frame: Any, item: str, rater: str, text: str, casefold: bool) -> AnnotationTable:
+def _add_fields(frame: Any, items: Sequence[str], wanted: ItemFields) -> None:
+    """Read the fields of the items that the rows are about."""
+    columns = [_column(frame, name) for name in wanted.names]
+    for row, (item, *values) in enumerate(zip(items, *columns, strict=True), start=1):
+        wanted.add(f"Row {row}", item, dict(zip(wanted.names, values, strict=True)))
+
+
+def _long(frame: Any, item: str, rater: str, text: str, casefold: bool, wanted: ItemFields) -> AnnotationTable:
     texts: dict[tuple[str, str], list[str]] = {}
+    items: list[str] = []
     columns = (_column(frame, name) for name in (item, rater, text))
     for row, (item_id, rater_id, value) in enumerate(zip(*columns, strict=True), start=1):
         place = f"Row {row}"
@@ -58,7 +76,11 @@ def _long(frame: Any, item: str, rater: str, text: str, casefold: bool) -> Annot
                 f"{place}: the text is missing. Drop the row if the rater gave no answer, or fill it with '' if the answer is empty."
             )
         texts.setdefault(key, []).extend(found)
-    return AnnotationTable.from_answers((Answer(*key, tuple(found)) for key, found in texts.items()), casefold=casefold)
+        items.append(key[0])
+    _add_fields(frame, items, wanted)
+    return AnnotationTable.from_answers(
+        (Answer(*key, tuple(found)) for key, found in texts.items()), casefold=casefold, fields=wanted.by_item()
+    )
 
 
 def _column(frame: Any, name: str) -> list[Any]:

@@ -3,11 +3,12 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables import export_check
+from softirr.tables.fields import ItemFields, task_fields
 from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
@@ -148,6 +149,7 @@ def export_table(
     casefold: bool,
     predictions_as_raters: bool,
     input_sha256: str | None = None,
+    fields: Sequence[str] = (),
 ) -> AnnotationTable:
     """The table of a JSON export.
 
@@ -161,20 +163,28 @@ def export_table(
         As for :func:`softirr.read`.
     input_sha256 : str, optional
         Of the file.
+    fields : sequence of str
+        As for :func:`softirr.read`.
 
     Raises
     ------
     InputError
         If it is damaged or no export; the message says where.
     """
-    tasks, places = _tasks(name, text, predictions=predictions_as_raters)
+    tasks, places = _tasks(name, text, predictions=predictions_as_raters, fields=fields)
     control = _choose_control(name, tasks, control)
     for position, wrong in export_check.check_control(tasks, control):
         raise _damaged(name, text, places[position], tasks[position], wrong)
-    return _from_label_studio(tasks, control, casefold, predictions_as_raters, input_sha256)
+    wanted = ItemFields(fields)
+    for task in tasks if fields else ():
+        wanted.add(name, _task_id(task), task["fields"])
+    wanted.require(name, (key for task in tasks for key in task["keys"]))
+    return _from_label_studio(tasks, control, casefold, predictions_as_raters, input_sha256, wanted)
 
 
-def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str, Any]], list[int]]:
+def _tasks(
+    name: str, text: str, *, predictions: bool, fields: Sequence[str]
+) -> tuple[list[Mapping[str, Any]], list[int]]:
     """The tasks of an export and where each begins: what is no task ends the reading before the rest takes memory."""
     decoder = export_check.decoder()
     tasks: list[Mapping[str, Any]] = []
@@ -191,7 +201,7 @@ def _tasks(name: str, text: str, *, predictions: bool) -> tuple[list[Mapping[str
                     export_check.check_predictions(task)
             except export_check.Damage as damage:
                 raise _damaged(name, text, places[-1], task, str(damage)) from None
-            tasks.append(_needed(task, predictions=predictions))
+            tasks.append(_needed(task, predictions=predictions, fields=fields))
             place = _after_space(text, place)
             if text[place : place + 1] != ",":
                 break
@@ -223,9 +233,12 @@ _OF_ANNOTATION = (
 )
 
 
-def _needed(task: Mapping[str, Any], *, predictions: bool) -> dict[str, Any]:
+def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str]) -> dict[str, Any]:
     """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
-    kept: dict[str, Any] = {"id": task["id"]}
+    data = task.get("data")
+    kept: dict[str, Any] = {"id": task["id"], "keys": (), "fields": {}}
+    if fields:
+        kept |= {"fields": task_fields(task, fields), "keys": tuple(data) if isinstance(data, Mapping) else ()}
     for name in ("annotations", "predictions") if predictions else ("annotations",):
         kept[name] = [
             {key: source[key] for key in _OF_ANNOTATION if key in source} | {"result": _needed_of(source["result"])}
@@ -292,7 +305,12 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _from_label_studio(
-    tasks: list[Mapping[str, Any]], control: str, casefold: bool, predictions_as_raters: bool, input_sha256: str | None
+    tasks: list[Mapping[str, Any]],
+    control: str,
+    casefold: bool,
+    predictions_as_raters: bool,
+    input_sha256: str | None,
+    fields: ItemFields,
 ) -> AnnotationTable:
     answers: list[Answer] = []
     excluded: list[Excluded] = []
@@ -312,6 +330,7 @@ def _from_label_studio(
         casefold=casefold,
         input_sha256=input_sha256,
         warnings=_other_names(tasks, control),
+        fields=fields.by_item(),
     )
 
 

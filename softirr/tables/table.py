@@ -6,8 +6,8 @@ empty answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.ex
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -103,6 +103,8 @@ class AnnotationTable:
         Of the file that was read; None for a table made of answers or of a data frame.
     warnings : tuple of str
         What a reader could not tell for sure, one sentence each.
+    fields : dict of str to tuple of str
+        Fields of the items that were asked for, such as their site: a value for each of `items`, empty where it is missing.
     """
 
     items: tuple[str, ...]
@@ -116,6 +118,7 @@ class AnnotationTable:
     casefold: bool = False
     input_sha256: str | None = None
     warnings: tuple[str, ...] = ()
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_answers(
@@ -127,6 +130,7 @@ class AnnotationTable:
         casefold: bool = False,
         input_sha256: str | None = None,
         warnings: Iterable[str] = (),
+        fields: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Self:
         """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
 
@@ -142,6 +146,8 @@ class AnnotationTable:
             Of the file that the answers stand in.
         warnings : iterable of str
             What could not be told for sure, one sentence each; the report says it.
+        fields : dict of str to dict of str to str, optional
+            Fields of the items: item -> field -> value.
 
         Raises
         ------
@@ -182,6 +188,40 @@ class AnnotationTable:
             casefold=casefold,
             input_sha256=input_sha256,
             warnings=tuple(warnings),
+            fields=_columns(item_ids, fields or {}),
+        )
+
+    def part(self, *, items: Iterable[str] | None = None, raters: Iterable[str] | None = None) -> Self:
+        """The table of some items and raters only; items that are left without an answer stay.
+
+        Parameters
+        ----------
+        items, raters : iterable of str, optional
+            Ids to keep; None keeps all.
+
+        Examples
+        --------
+        >>> rows = [("1", "ann", "fever"), ("1", "bob", "high fever"), ("2", "ann", ())]
+        >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+        >>> table.part(raters=["ann"]).texts
+        ('fever',)
+        """
+        kept_items = set(self.items if items is None else items)
+        kept_raters = set(self.raters if raters is None else raters)
+        rows = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), strict=True)
+        return type(self).from_answers(
+            (
+                Answer(self.items[i], self.raters[r], self.texts_of(a))
+                for i, r, a in rows
+                if self.items[i] in kept_items and self.raters[r] in kept_raters
+            ),
+            items=(name for name in self.items if name in kept_items),
+            casefold=self.casefold,
+            fields={
+                item: {name: values[number] for name, values in self.fields.items()}
+                for number, item in enumerate(self.items)
+                if item in kept_items
+            },
         )
 
     @property
@@ -201,3 +241,10 @@ class AnnotationTable:
     def texts_of(self, answer: int) -> tuple[str, ...]:
         """Texts of the distinct answer number `answer`."""
         return tuple(self.texts[text] for text in self.answers[answer])
+
+
+def _columns(items: Iterable[str], fields: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Field -> a value for each item."""
+    ids: Sequence[str] = tuple(items)
+    names = dict.fromkeys(name for values in fields.values() for name in values)
+    return {name: tuple(fields.get(item, {}).get(name, "") for item in ids) for name in names}

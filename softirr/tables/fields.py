@@ -1,0 +1,117 @@
+"""Fields of items: what a table says about an item beside the answers, such as its site, language or year."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from softirr.errors import InputError
+
+__all__ = ["ANNOTATED_AT", "ItemFields", "field_text", "task_fields"]
+
+ANNOTATED_AT = "annotated_at"
+"""The field of a Label Studio task that holds when its newest annotation was made, unless its data have one of that name."""
+_LONGEST = 200
+
+
+class ItemFields:
+    """Values of the fields that were asked for, gathered item by item.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The fields.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._of: dict[str, dict[str, str]] = {}
+
+    def add(self, place: str, item: str, values: Mapping[str, Any]) -> None:
+        """Keep an item's values; a row that leaves a field empty says nothing about it.
+
+        Raises
+        ------
+        InputError
+            If an earlier row of the item has another value.
+        """
+        kept = self._of.setdefault(item, {})
+        for name in self.names:
+            value = field_text(values.get(name))
+            if value and kept.setdefault(name, value) != value:
+                raise InputError(f"{place}: the item {item} has two values of {name}: a field describes an item.")
+
+    def require(self, name: str, there: Iterable[str]) -> None:
+        """Refuse a field that no item has.
+
+        Parameters
+        ----------
+        name : str
+            Of the file, for the message.
+        there : iterable of str
+            The fields that it has.
+
+        Raises
+        ------
+        InputError
+        """
+        known = sorted(set(there))
+        for field in self.names:
+            if not any(field in values for values in self._of.values()):
+                has = f"it has {', '.join(known)}" if known else "it has none beside the answers"
+                raise InputError(f"{name} has no field {field!r}; {has}.")
+
+    def by_item(self) -> dict[str, dict[str, str]]:
+        """Item -> field -> value."""
+        return self._of
+
+
+def field_text(value: Any) -> str:
+    """A field's value as text; what is no text, number, truth value or date is empty.
+
+    Examples
+    --------
+    >>> field_text(" Basel "), field_text(2021.0), field_text(True), field_text(["a"]), field_text(float("nan"))
+    ('Basel', '2021', 'true', '', '')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return "" if value != value else value.isoformat()  # pandas.NaT is a datetime that differs from itself
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None or (not isinstance(value, str) and not _is_number(value)) or value != value:
+        return ""
+    return " ".join(str(value).split())[:_LONGEST]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Fields of a Label Studio task: of its data, else of the task itself, or :data:`ANNOTATED_AT`.
+
+    Examples
+    --------
+    >>> task = {"id": 7, "data": {"site": "Basel"}, "annotations": [{"created_at": "2026-02-01"}, {"created_at": "2026-03-01"}]}
+    >>> task_fields(task, ["site", "annotated_at"])
+    {'site': 'Basel', 'annotated_at': '2026-03-01'}
+    """
+    data = task.get("data")
+    own = data if isinstance(data, Mapping) else {}
+    found: dict[str, Any] = {}
+    for name in names:
+        if name in own:
+            found[name] = own[name]
+        elif name == ANNOTATED_AT:
+            made = [one.get("created_at") for one in task.get("annotations") or () if isinstance(one, Mapping)]
+            found[name] = max((at for at in made if isinstance(at, str)), default=None)
+        else:
+            found[name] = task.get(name)
+    return found
