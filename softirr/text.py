@@ -28,3 +28,15 @@ def normalise(text: str, *, casefold: bool = False) -> str:
     """
     text = " ".join(unicodedata.normalize("NFC", text.translate(_UNSAFE)).split())
     return unicodedata.normalize("NFC", text.casefold()) if casefold else text
+
+
+def normalise_lines(text: str) -> str:
+    r"""Return `text` with each of its lines normalised, and without empty lines.
+
+    Examples
+    --------
+    >>> normalise_lines(" fever\r\n\r\n dry \t cough")
+    'fever\ndry cough'
+    """
+    lines = (normalise(line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)

@@ -319,6 +319,7 @@ def test_every_environment_variable_of_the_science_is_documented() -> None:
 
 COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
 OPEN = {"coefficients": "NAME", "texts": "RATER", "unmatched": "RATER", "plain": "NAME", "off": "NAME"}
+OPEN["written"] = "RATER"
 OPEN["needed_for_width"] = "WIDTH"
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
@@ -343,17 +344,18 @@ def test_every_key_of_the_json_report_is_documented(
     said: dict[int, list[tuple[str, ...] | None]] = {
         1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("alone",)],
         2: [("cough", "fevers"), ("a rash",), (), ("itch",), None],
-        3: [("fever",), ("rash",), ("nausea",), ("itching",), None],
+        3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), None],
     }
     tasks = [
         {"id": n, "data": {}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]} for n in range(5)
     ]
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(tasks))
-    assert softirr.cli.main.main(["audit", "sample", "export.json", "--measure", "indel"]) == 0
+    assert softirr.cli.main.main(["audit", "sample", "export.json", "--measure", "indel", "--split", "commas"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     Path("sheet.csv").write_text("\n".join([head, *(f"{row}different" for row in rows)]))
-    assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", "--measure", "indel", "--json"]) == 0
+    options = ["--measure", "indel", "--split", "commas", "--json"]
+    assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     page = PAGES[f"{REFERENCE}json.md"]
     written = set(re.findall(r"^\| `([^`]+)`", page, flags=re.MULTILINE))

@@ -18,6 +18,7 @@ __all__ = [
     "add_measure",
     "add_model",
     "add_seed",
+    "add_split",
     "made_measure",
     "print_report",
     "read_table",
@@ -83,6 +84,19 @@ def add_seed(
     command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
 
 
+def add_split(command: argparse.ArgumentParser) -> None:
+    """Add ``--split``."""
+    from softirr.policy.splitting import SPLIT_MODES
+
+    command.add_argument(
+        "--split",
+        choices=SPLIT_MODES,
+        default="none",
+        metavar="MODE",
+        help=f"split a text that holds a list into several: {', '.join(SPLIT_MODES)} (none)",
+    )
+
+
 def add_json(command: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -103,6 +117,10 @@ def read_table(arguments: argparse.Namespace) -> Any:
         raise InputError(f"{arguments.file} has no answers to compare{f' (left out: {why})' if why else ''}.")
     if len(table.raters) < 2:
         raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
+    if arguments.split != "none":
+        from softirr.policy.splitting import split_table
+
+        return split_table(table, arguments.split)
     return table
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from softirr.cli.arguments import add_calibration, add_json, add_measure, add_seed, made_measure, read_table, scoring
+from softirr.cli.arguments import add_calibration, add_json, add_measure, add_seed, add_split, made_measure, read_table, scoring
 from softirr.errors import InputError
 from softirr.terminal import add_input_options, positive, print_json
 
@@ -23,6 +23,7 @@ def add_command(commands: Any) -> None:
     steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
     add_input_options(sample)
+    add_split(sample)
     add_measure(sample)
     add_calibration(sample, _BETTER_P)
     sample.add_argument(
@@ -44,6 +45,7 @@ def add_command(commands: Any) -> None:
     sample.set_defaults(run=_sample)
     apply = steps.add_parser("apply", help="print coefficients and intervals from a judged sample")
     add_input_options(apply)
+    add_split(apply)
     apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
     add_measure(apply)
     add_calibration(apply, _BETTER_P)

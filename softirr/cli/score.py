@@ -11,6 +11,7 @@ from softirr.cli.arguments import (
     add_json,
     add_measure,
     add_seed,
+    add_split,
     made_measure,
     print_report,
     read_table,
@@ -25,6 +26,7 @@ def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
     add_input_options(score)
+    add_split(score)
     add_measure(score)
     add_calibration(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     add_chance(score)

@@ -68,9 +68,22 @@ def item_agreements(
         if mean is not None and expected is not None and expected < 1 - _CERTAIN:
             kappa = (mean - expected) / (1 - expected)
         sigma = float(sigmas[number]) if last > first and beyond is not None else None
+        written = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
+        suggestion = found.suggestion
+        if table.split is not None and len(suggestion) > 1 and 2 * len(written) >= len(given):
+            suggestion = (table.split.join(suggestion),)
         result.append(
             ItemAgreement(
-                id, mean, len(given), own, found.matches, found.unmatched, found.suggestion, kappa=kappa, sigma=sigma
+                id,
+                mean,
+                len(given),
+                own,
+                found.matches,
+                found.unmatched,
+                suggestion,
+                kappa=kappa,
+                sigma=sigma,
+                written=written,
             )
         )
     return tuple(result)

@@ -109,6 +109,8 @@ class ItemAgreement:
     sigma : float or None
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise. At 0 the answers are
         as far apart as if they were to different items.
+    written : dict of str to tuple of str
+        Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
     """
 
     id: str
@@ -120,6 +122,7 @@ class ItemAgreement:
     suggestion: tuple[str, ...]
     kappa: float | None = None
     sigma: float | None = None
+    written: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
@@ -133,6 +136,7 @@ class ItemAgreement:
             "matches": [match.to_dict() for match in self.matches],
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
             "suggestion": list(self.suggestion),
+            "written": {rater: list(texts) for rater, texts in self.written.items()},
         }
 
 

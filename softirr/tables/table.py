@@ -7,14 +7,14 @@ empty answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.ex
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.text import normalise
+from softirr.text import normalise, normalise_lines
 
 __all__ = [
     "COPIED",
@@ -26,6 +26,7 @@ __all__ = [
     "AnnotationTable",
     "Answer",
     "Excluded",
+    "Split",
 ]
 
 SKIPPED = "skipped"
@@ -81,6 +82,37 @@ class Excluded:
     reason: str
 
 
+@dataclass(frozen=True)
+class Split:
+    """How the texts of a table were split into several: see :func:`softirr.policy.splitting.split_table`.
+
+    Attributes
+    ----------
+    mode : str
+        As it was asked for.
+    marks : tuple of str
+        What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``commas``, ``sentences``; none where ``auto`` found no lists.
+    joiner : str
+        What stands between the parts of a text in most answers, to join a suggestion with.
+    answers : int
+        How many answers have a text that was split.
+    """
+
+    mode: str
+    marks: tuple[str, ...]
+    joiner: str
+    answers: int
+
+    def join(self, parts: Iterable[str]) -> str:
+        """The parts as one text, as raters of this table write it."""
+        start = "- " if self.joiner == "\n- " else ""
+        return start + self.joiner.join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the provenance of a report holds it."""
+        return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
+
+
 @dataclass(frozen=True, eq=False)
 class AnnotationTable:
     """Items x raters -> answer, as arrays over the answers that were given.
@@ -105,6 +137,10 @@ class AnnotationTable:
         What a reader could not tell for sure, one sentence each.
     fields : dict of str to tuple of str
         Fields of the items that were asked for, such as their site: a value for each of `items`, empty where it is missing.
+    written : tuple of tuple of str
+        The texts of each entry as they were written, in order and with their line breaks; empty texts are left out.
+    split : Split or None
+        How texts were split, where they were.
     """
 
     items: tuple[str, ...]
@@ -119,6 +155,8 @@ class AnnotationTable:
     input_sha256: str | None = None
     warnings: tuple[str, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    written: tuple[tuple[str, ...], ...] = ()
+    split: Split | None = None
 
     @classmethod
     def from_answers(
@@ -166,14 +204,21 @@ class AnnotationTable:
         texts: set[str] = set()
         answer_ids: dict[tuple[str, ...], int] = {}
         rows: dict[tuple[int, int], int] = {}
+        written: dict[tuple[int, int], tuple[str, ...]] = {}
         for given in answers:
-            folded = (normalise(text, casefold=casefold) for text in given.texts)
-            key = tuple(sorted({text for text in folded if text}))
+            folded = {text: normalise(text, casefold=casefold) for text in given.texts}
+            key = tuple(sorted({text for text in folded.values() if text}))
             texts.update(key)
             place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
             if place in rows:
                 raise InputError(f"Rater {given.rater!r} has two answers for item {given.item!r}.")
             rows[place] = answer_ids.setdefault(key, len(answer_ids))
+            written[place] = tuple(
+                # one string object where nothing was folded: a table keeps no text twice
+                short if short == text else normalise_lines(text)
+                for text, short in folded.items()
+                if short
+            )
         order = sorted(rows)
         text_ids = {text: index for index, text in enumerate(sorted(texts))}
         return cls(
@@ -189,6 +234,7 @@ class AnnotationTable:
             input_sha256=input_sha256,
             warnings=tuple(warnings),
             fields=_columns(item_ids, fields or {}),
+            written=tuple(written[place] for place in order),
         )
 
     def part(self, *, items: Iterable[str] | None = None, raters: Iterable[str] | None = None) -> Self:
@@ -208,13 +254,15 @@ class AnnotationTable:
         """
         kept_items = set(self.items if items is None else items)
         kept_raters = set(self.raters if raters is None else raters)
-        rows = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), strict=True)
-        return type(self).from_answers(
-            (
-                Answer(self.items[i], self.raters[r], self.texts_of(a))
-                for i, r, a in rows
-                if self.items[i] in kept_items and self.raters[r] in kept_raters
-            ),
+        rows = [
+            (self.items[i], self.raters[r], self.texts_of(a), own)
+            for i, r, a, own in zip(
+                self.item.tolist(), self.rater.tolist(), self.answer.tolist(), self.written, strict=True
+            )
+            if self.items[i] in kept_items and self.raters[r] in kept_raters
+        ]
+        found = type(self).from_answers(
+            (Answer(item, rater, texts) for item, rater, texts, _ in rows),
             items=(name for name in self.items if name in kept_items),
             casefold=self.casefold,
             fields={
@@ -222,6 +270,11 @@ class AnnotationTable:
                 for number, item in enumerate(self.items)
                 if item in kept_items
             },
+        )
+        written = {(item, rater): own for item, rater, _, own in rows}
+        places = zip(found.item.tolist(), found.rater.tolist(), strict=True)
+        return replace(
+            found, written=tuple(written[found.items[i], found.raters[r]] for i, r in places), split=self.split
         )
 
     @property
@@ -237,6 +290,10 @@ class AnnotationTable:
     def is_single(self) -> bool:
         """Whether every answer holds exactly one text: no sets, no empty answers."""
         return all(len(answer) == 1 for answer in self.answers)
+
+    def was_split(self, row: int) -> bool:
+        """Whether the answer of an entry holds more texts than its rater wrote."""
+        return self.split is not None and len(self.answers[self.answer[row]]) > len(self.written[row])
 
     def texts_of(self, answer: int) -> tuple[str, ...]:
         """Texts of the distinct answer number `answer`."""

@@ -120,6 +120,7 @@ class TestProvenance:
             "compat": None,
             "casefold": False,
             "threshold": 0.5,
+            "split": None,
         }
 
     def test_options_that_were_not_used_are_none(self, table: softirr.AnnotationTable) -> None:

@@ -1,0 +1,150 @@
+"""One text that holds a list becomes several."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import softirr
+from softirr.errors import InputError
+from softirr.policy.splitting import SPLIT_MODES, Splitting, choose_splitting, split_table
+from softirr.tables.table import AnnotationTable, Answer
+
+LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiting"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "parts"),
+    [
+        ("none", "fever, cough", ("fever, cough",)),
+        ("lines", "fever\ncough, dry", ("fever", "cough, dry")),
+        ("lines", "- fever\n- cough", ("fever", "cough")),
+        ("lines", "the patient reports a pain that began in the left leg\nand moved upward", None),
+        ("bullets", "* fever\n* dry\n  cough", ("fever", "dry cough")),
+        ("bullets", "1. fever\n2) cough\n(3) rash", ("fever", "cough", "rash")),
+        ("bullets", "• fever • cough", ("fever", "cough")),
+        ("bullets", "2 days of fever", ("2 days of fever",)),
+        ("semicolons", "fever, high; cough", ("fever, high", "cough")),
+        ("commas", "fever, cough; headache", ("fever", "cough", "headache")),
+        ("commas", "fever, cough, and headache", ("fever", "cough", "headache")),
+        ("commas", "fever, cough and headache", ("fever", "cough", "headache")),
+        ("commas", "pain (left, severe; dull), cough", ("pain (left, severe; dull)", "cough")),
+        ("commas", 'says "fever, cough", rash', ('says "fever, cough"', "rash")),
+        ("commas", "1,000 platelets, weight 81,5", ("1,000 platelets", "weight 81,5")),
+        ("commas", "pain, severe, cough", ("pain, severe", "cough")),
+        ("commas", "fever, which began on Monday", ("fever, which began on Monday",)),
+        ("commas", "nausea and vomiting", ("nausea", "vomiting")),
+        ("commas", "nausea / vomiting", ("nausea", "vomiting")),
+        ("commas", "nausea and vomiting syndrome", ("nausea and vomiting syndrome",)),
+        ("commas", "severe nausea and vomiting", ("severe nausea", "vomiting")),
+        ("commas", "hand, foot and mouth disease", ("hand", "foot and mouth disease")),
+        ("commas", "rash and wheal and fever", ("rash and wheal and fever",)),
+        ("commas", "rash and nausea and fever", ("rash", "nausea", "fever")),
+        ("commas", "blood pressure 120/80", ("blood pressure 120/80",)),
+        ("commas", "and/or", ("and/or",)),
+        ("commas", "fever (unclosed, cough", ("fever (unclosed", "cough")),
+        ("commas", " , ; ", (", ;",)),
+        ("sentences", "Fever for 3.5 days. Seen by Dr. Smith. No cough!", ("Fever for 3.5 days.", "Seen by Dr. Smith.", "No cough!")),
+        ("sentences", "fever, cough; rash", ("fever, cough; rash",)),
+    ],
+)
+def test_parts_of_a_text(mode: str, text: str, parts: tuple[str, ...] | None) -> None:
+    found = choose_splitting([*LISTS, text], mode).parts(text)  # type: ignore[arg-type]
+    assert found == (parts if parts is not None else (" ".join(text.split()),))
+
+
+def test_auto_splits_at_a_mark_that_lists_have() -> None:
+    found = choose_splitting(["fever, cough; headache", "fever", "cough", "headache"])
+    assert found.parts("fever, cough; headache") == ("fever", "cough", "headache")
+
+
+def test_auto_leaves_inverted_names_and_prose_alone() -> None:
+    names = ["pneumonia, bacterial", "pneumonia, viral", "carcinoma, basal cell", "fever"]
+    assert "commas" not in choose_splitting(names).marks
+    prose = [
+        "The patient fell down the stairs yesterday, hit her head on the wall and lost consciousness. She has no memory of it at all.",
+        "The patient reports a cough that began two weeks ago, at first dry and then with green sputum. He has smoked for twenty years.",
+    ]
+    found = choose_splitting(prose)
+    assert "sentences" in found.marks and "commas" not in found.marks
+    assert [len(found.parts(text)) for text in prose] == [2, 2]
+
+
+def test_suggestions_are_joined_as_the_raters_write() -> None:
+    def joined(*texts: str) -> str:
+        table = AnnotationTable.from_answers([Answer("1", "ann", texts[0]), Answer("1", "bob", texts[1])])
+        split = split_table(table, "auto").split
+        assert split is not None
+        return split.join(("fever", "cough"))
+
+    assert joined("fever, cough, rash", "cough") == "fever, cough"
+    assert joined("fever; cough; rash", "cough") == "fever; cough"
+    assert joined("- fever\n- cough\n- rash", "cough") == "- fever\n- cough"
+    assert joined("fever\ncough\nrash", "cough") == "fever\ncough"
+
+
+def test_one_box_agrees_with_three() -> None:
+    rows = [Answer("1", "ann", "fever, cough; headache"), Answer("1", "bob", ("fever", "cough", "headache"))]
+    table = AnnotationTable.from_answers(rows)
+    assert softirr.agreement(table, "exact").coefficients["observed_agreement"].value == 0
+    split = split_table(table, "auto")
+    assert softirr.agreement(split, "exact").coefficients["observed_agreement"].value == 1
+    assert split.written == table.written == (("fever, cough; headache",), ("fever", "cough", "headache"))
+    assert split.warnings == (
+        "Answers were split at line breaks, semicolons and commas (auto decided from all answers): 1 of 2 answers hold several texts in one box.",
+    )
+
+
+def test_a_table_keeps_what_was_written_with_its_lines() -> None:
+    table = AnnotationTable.from_answers([Answer("1", "ann", (" Fever \r\n\r\n- dry\tcough", "", "rash"))], casefold=True)
+    assert table.written == (("Fever\n- dry cough", "rash"),)
+    assert split_table(table, "lines").texts == ("dry cough", "fever", "rash")
+
+
+def test_splitting_nothing_changes_nothing() -> None:
+    table = AnnotationTable.from_answers([Answer("1", "ann", "fever, cough"), Answer("1", "bob", ())])
+    assert split_table(table, "none") is table
+    for mode in SPLIT_MODES[1:]:
+        kept = split_table(AnnotationTable.from_answers([Answer("1", "ann", "dry cough"), Answer("1", "bob", ())]), mode)
+        assert kept.texts == ("dry cough",)
+        assert [kept.texts_of(a) for a in kept.answer] == [("dry cough",), ()]
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(InputError, match="can be none, auto, lines"):
+        choose_splitting(["fever"], "words")  # type: ignore[arg-type]
+
+
+WORDS = st.lists(st.sampled_from(["fever", "dry cough", "rash", "knee pain", "headache"]), min_size=1, max_size=5, unique=True)
+ANY_TEXT = st.text(alphabet="abAB ,;/.()[]\"\n-•&12and", max_size=40)
+
+
+@given(ANY_TEXT, st.sampled_from(SPLIT_MODES))
+def test_splitting_twice_is_splitting_once_and_loses_no_letter(text: str, mode: str) -> None:
+    found = choose_splitting([text, "a", "b", "ab"], mode)  # type: ignore[arg-type]
+    parts = found.parts(text)
+    assert tuple(again for part in parts for again in found.parts(part)) == parts
+    kept = [letter for part in parts for letter in part if letter.isalpha()]
+    joining = sum(text.lower().count(word) for word in ("and", "plus", "as well as"))
+    assert sum(map(str.isalpha, text)) - len(kept) <= 3 * joining
+    letters = iter(text)
+    assert all(letter in letters for letter in kept), "letters are in order"
+    assert all(part.strip() for part in parts)
+
+
+@given(WORDS, st.sampled_from(["lines", "bullets", "semicolons", "commas"]))
+def test_joined_parts_are_split_again_into_themselves(words: list[str], mode: str) -> None:
+    joiner = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", "}[mode]
+    text = softirr.policy.splitting.Split(mode, (), joiner, 0).join(words)
+    assert choose_splitting([text], mode).parts(text) == tuple(words)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("ab"), ANY_TEXT), unique_by=lambda row: row[:2]), st.sampled_from(SPLIT_MODES))
+def test_a_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str) -> None:
+    table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+    split = split_table(table, mode)  # type: ignore[arg-type]
+    assert np.array_equal(split.item, table.item) and np.array_equal(split.rater, table.rater)
+    assert split.items == table.items and split.raters == table.raters
+    found = Splitting("none", ()) if split.split is None else choose_splitting((t for w in table.written for t in w), mode)  # type: ignore[arg-type]
+    for row, given_texts in enumerate(table.written):
+        assert set(split.texts_of(int(split.answer[row]))) == {part for text in given_texts for part in found.parts(text)}
