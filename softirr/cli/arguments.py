@@ -86,14 +86,14 @@ def add_seed(
 
 def add_split(command: argparse.ArgumentParser) -> None:
     """Add ``--split``."""
-    from softirr.policy.splitting import SPLIT_MODES
+    from softirr.policy.rules import SPLITS
 
     command.add_argument(
         "--split",
-        choices=SPLIT_MODES,
+        choices=SPLITS,
         default="none",
         metavar="MODE",
-        help=f"split a text that holds a list into several: {', '.join(SPLIT_MODES)} (none)",
+        help=f"split a text that holds a list into several: {', '.join(SPLITS)} (none)",
     )
 
 

@@ -6,7 +6,16 @@ import argparse
 import sys
 from typing import Any
 
-from softirr.cli.arguments import add_calibration, add_json, add_measure, add_seed, add_split, made_measure, read_table, scoring
+from softirr.cli.arguments import (
+    add_calibration,
+    add_json,
+    add_measure,
+    add_seed,
+    add_split,
+    made_measure,
+    read_table,
+    scoring,
+)
 from softirr.errors import InputError
 from softirr.terminal import add_input_options, positive, print_json
 

@@ -12,20 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal, get_args
 
 import numpy as np
 
 from softirr.errors import InputError
 from softirr.policy.attributes import KINDS, without
+from softirr.policy.rules import SPLITS
+from softirr.policy.rules import Split as SplitMode
 from softirr.tables.table import AnnotationTable, Split
 from softirr.text import normalise
 
-__all__ = ["SPLIT_MODES", "SplitMode", "Splitting", "choose_splitting", "split_table"]
-
-SplitMode = Literal["none", "auto", "lines", "bullets", "semicolons", "commas", "sentences"]
-SPLIT_MODES: tuple[SplitMode, ...] = get_args(SplitMode)
-
+__all__ = ["Splitting", "choose_splitting", "split_table"]
 LONG = 20
 """Median number of words from which ``auto`` takes answers for running text, which is split into sentences."""
 LIST_WORDS = 8
@@ -49,13 +46,14 @@ _NAMES = {
     "sentences": "the ends of sentences",
 }
 
-_BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)")  # noqa: RUF001 - dashes that people type
+_BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)")
 _INLINE_BULLET = re.compile(r"\s*[•‣◦▪●]\s*")
-_SEMICOLON = re.compile(r"\s*[;；]\s*")  # noqa: RUF001 - typed with other keyboards
-_COMMA = re.compile(r"\s*(?:(?<!\d)[,，、]|[,，、](?!\d))\s*")  # noqa: RUF001
+_SEMICOLON = re.compile(r"\s*[;；]\s*")
+_COMMA = re.compile(r"\s*(?:(?<!\d)[,，、]|[,，、](?!\d))\s*")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
 _NO_END = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$", re.IGNORECASE
+    r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$",
+    re.IGNORECASE,
 )
 _JOINED = re.compile(r"\s+(?:and|&|\+|as well as)\s+|\s*(?<!\d)/(?!\d)\s*|(?<=\d)\s+/\s+(?=\d)", re.IGNORECASE)
 _LEADING = re.compile(r"(?:and|plus|also|as well as|&|\+)\s+(?=\S)", re.IGNORECASE)
@@ -66,7 +64,7 @@ _CLAUSE = re.compile(
 )
 _PROBE = "finding"
 _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
-_MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*[-*·–—(\d]|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)  # noqa: RUF001
+_MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*[-*·–—(\d]|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -128,14 +126,18 @@ class Splitting:
         parts: list[str] = []
         for part in _cut(text, _COMMA):
             leading = _LEADING.match(part)
-            if parts and (leading is None and (_CLAUSE.match(part) or not _has_head(part)) or not _has_head(parts[-1])):
+            if parts and (
+                (leading is None and (_CLAUSE.match(part) or not _has_head(part))) or not _has_head(parts[-1])
+            ):
                 parts[-1] += f", {part}"
             else:
                 parts.append(part[leading.end() :] if parts and leading else part)
         if "and" not in self.marks:
             return parts
         several = len(parts) > 1
-        return [one for place, part in enumerate(parts) for one in self._at_and(part, several and place == len(parts) - 1)]
+        return [
+            one for place, part in enumerate(parts) for one in self._at_and(part, several and place == len(parts) - 1)
+        ]
 
     def _at_and(self, text: str, ends_list: bool) -> list[str]:
         """`text` at the first "and" or slash between two texts that stand alone; the last part of a list is split between single words too."""
@@ -192,8 +194,8 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
     >>> choose_splitting(["pneumonia, bacterial", "pneumonia, viral", "pneumonia"]).marks
     ('lines',)
     """
-    if mode not in SPLIT_MODES:
-        raise InputError(f"The mode of splitting is {mode!r}, but can be {', '.join(SPLIT_MODES)}.")
+    if mode not in SPLITS:
+        raise InputError(f"The mode of splitting is {mode!r}, but can be {', '.join(SPLITS)}.")
     if mode == "none":
         return Splitting(mode, ())
     distinct = list(dict.fromkeys(texts))
@@ -277,7 +279,9 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
             found.append(mark)
     joined = [text for text in texts if _JOINED.search(text)]
     splitting = Splitting("auto", (*found, "and"), alone)
-    if joined and 2 * sum(len(splitting.parts(text)) > len(Splitting("auto", tuple(found)).parts(text)) for text in joined) > len(joined):
+    if joined and 2 * sum(
+        len(splitting.parts(text)) > len(Splitting("auto", tuple(found)).parts(text)) for text in joined
+    ) > len(joined):
         found.append("and")
     return tuple(found)
 
@@ -292,7 +296,9 @@ def _lists(text: str, mark: str) -> Iterator[list[str]]:
     for line in _lines(text, bullets=True):
         pieces = _cut(line, _SEMICOLON)
         if mark == "commas":
-            yield from (parts for piece in pieces if len(parts := Splitting("commas", ("commas",)).parts(piece)) > 1)
+            yield from (
+                list(parts) for piece in pieces if len(parts := Splitting("commas", ("commas",)).parts(piece)) > 1
+            )
         elif len(pieces) > 1:
             yield pieces
 

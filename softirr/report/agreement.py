@@ -240,7 +240,8 @@ def _agreement(
         provenance=made.provenance(),
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
-        options=_told(options, known) | {"casefold": table.casefold, "threshold": THRESHOLD}
+        options=_told(options, known)
+        | {"casefold": table.casefold, "threshold": THRESHOLD}
         | {"split": None if table.split is None else table.split.to_dict()},
         seed=options.seed,
         input_sha256=table.sha256,

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.errors import InputError
-from softirr.policy.splitting import SPLIT_MODES, Splitting, choose_splitting, split_table
-from softirr.tables.table import AnnotationTable, Answer
+from softirr.policy.rules import SPLITS
+from softirr.policy.splitting import Splitting, choose_splitting, split_table
+from softirr.tables.table import AnnotationTable, Answer, Split
 
 LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiting"]
 
@@ -44,7 +45,11 @@ LISTS = ["fever, cough", "fever", "cough", "headache", "rash", "nausea", "vomiti
         ("commas", "and/or", ("and/or",)),
         ("commas", "fever (unclosed, cough", ("fever (unclosed", "cough")),
         ("commas", " , ; ", (", ;",)),
-        ("sentences", "Fever for 3.5 days. Seen by Dr. Smith. No cough!", ("Fever for 3.5 days.", "Seen by Dr. Smith.", "No cough!")),
+        (
+            "sentences",
+            "Fever for 3.5 days. Seen by Dr. Smith. No cough!",
+            ("Fever for 3.5 days.", "Seen by Dr. Smith.", "No cough!"),
+        ),
         ("sentences", "fever, cough; rash", ("fever, cough; rash",)),
     ],
 )
@@ -96,7 +101,9 @@ def test_one_box_agrees_with_three() -> None:
 
 
 def test_a_table_keeps_what_was_written_with_its_lines() -> None:
-    table = AnnotationTable.from_answers([Answer("1", "ann", (" Fever \r\n\r\n- dry\tcough", "", "rash"))], casefold=True)
+    table = AnnotationTable.from_answers(
+        [Answer("1", "ann", (" Fever \r\n\r\n- dry\tcough", "", "rash"))], casefold=True
+    )
     assert table.written == (("Fever\n- dry cough", "rash"),)
     assert split_table(table, "lines").texts == ("dry cough", "fever", "rash")
 
@@ -104,8 +111,10 @@ def test_a_table_keeps_what_was_written_with_its_lines() -> None:
 def test_splitting_nothing_changes_nothing() -> None:
     table = AnnotationTable.from_answers([Answer("1", "ann", "fever, cough"), Answer("1", "bob", ())])
     assert split_table(table, "none") is table
-    for mode in SPLIT_MODES[1:]:
-        kept = split_table(AnnotationTable.from_answers([Answer("1", "ann", "dry cough"), Answer("1", "bob", ())]), mode)
+    for mode in SPLITS[1:]:
+        kept = split_table(
+            AnnotationTable.from_answers([Answer("1", "ann", "dry cough"), Answer("1", "bob", ())]), mode
+        )
         assert kept.texts == ("dry cough",)
         assert [kept.texts_of(a) for a in kept.answer] == [("dry cough",), ()]
 
@@ -115,11 +124,13 @@ def test_an_unknown_mode_is_refused() -> None:
         choose_splitting(["fever"], "words")  # type: ignore[arg-type]
 
 
-WORDS = st.lists(st.sampled_from(["fever", "dry cough", "rash", "knee pain", "headache"]), min_size=1, max_size=5, unique=True)
-ANY_TEXT = st.text(alphabet="abAB ,;/.()[]\"\n-•&12and", max_size=40)
+WORDS = st.lists(
+    st.sampled_from(["fever", "dry cough", "rash", "knee pain", "headache"]), min_size=1, max_size=5, unique=True
+)
+ANY_TEXT = st.text(alphabet='abAB ,;/.()[]"\n-•&12and', max_size=40)
 
 
-@given(ANY_TEXT, st.sampled_from(SPLIT_MODES))
+@given(ANY_TEXT, st.sampled_from(SPLITS))
 def test_splitting_twice_is_splitting_once_and_loses_no_letter(text: str, mode: str) -> None:
     found = choose_splitting([text, "a", "b", "ab"], mode)  # type: ignore[arg-type]
     parts = found.parts(text)
@@ -135,16 +146,23 @@ def test_splitting_twice_is_splitting_once_and_loses_no_letter(text: str, mode: 
 @given(WORDS, st.sampled_from(["lines", "bullets", "semicolons", "commas"]))
 def test_joined_parts_are_split_again_into_themselves(words: list[str], mode: str) -> None:
     joiner = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", "}[mode]
-    text = softirr.policy.splitting.Split(mode, (), joiner, 0).join(words)
+    text = Split(mode, (), joiner, 0).join(words)
     assert choose_splitting([text], mode).parts(text) == tuple(words)  # type: ignore[arg-type]
 
 
-@given(st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("ab"), ANY_TEXT), unique_by=lambda row: row[:2]), st.sampled_from(SPLIT_MODES))
+@given(
+    st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("ab"), ANY_TEXT), unique_by=lambda row: row[:2]),
+    st.sampled_from(SPLITS),
+)
 def test_a_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str) -> None:
     table = AnnotationTable.from_answers(Answer(*row) for row in rows)
     split = split_table(table, mode)  # type: ignore[arg-type]
     assert np.array_equal(split.item, table.item) and np.array_equal(split.rater, table.rater)
     assert split.items == table.items and split.raters == table.raters
-    found = Splitting("none", ()) if split.split is None else choose_splitting((t for w in table.written for t in w), mode)  # type: ignore[arg-type]
+    found = (
+        Splitting("none", ()) if split.split is None else choose_splitting((t for w in table.written for t in w), mode)
+    )  # type: ignore[arg-type]
     for row, given_texts in enumerate(table.written):
-        assert set(split.texts_of(int(split.answer[row]))) == {part for text in given_texts for part in found.parts(text)}
+        assert set(split.texts_of(int(split.answer[row]))) == {
+            part for text in given_texts for part in found.parts(text)
+        }
