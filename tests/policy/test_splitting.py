@@ -166,3 +166,11 @@ def test_a_table_is_split_row_by_row(rows: list[tuple[str, str, str]], mode: str
         assert set(split.texts_of(int(split.answer[row]))) == {
             part for text in given_texts for part in found.parts(text)
         }
+
+
+def test_a_part_of_a_split_table_keeps_what_was_written() -> None:
+    rows = [Answer("1", "ann", "fever; cough"), Answer("2", "bob", "rash"), Answer("2", "ann", "itch")]
+    part = split_table(AnnotationTable.from_answers(rows), "semicolons").part(raters=["ann"])
+    assert part.written == (("fever; cough",), ("itch",))
+    assert part.texts_of(int(part.answer[0])) == ("cough", "fever")
+    assert part.was_split(0) and not part.was_split(1)
