@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
+from typing import Any
 
 __all__ = ["Progress", "Provenance", "version"]
 
@@ -30,6 +31,8 @@ class Provenance:
         Number of negative cosines set to 0 so far; None where the measure has none.
     failed_answers
         Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are none.
+    policy
+        What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None where no policy was chosen.
     """
 
     measure: str
@@ -41,6 +44,7 @@ class Provenance:
     label_order: str | None = None
     clipped: int | None = None
     failed_answers: int | None = None
+    policy: dict[str, Any] | None = None
 
 
 def version() -> str:

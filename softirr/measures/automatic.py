@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from softirr.errors import InputError
-from softirr.measures.base import AdjustedMeasure, Measure
+from softirr.measures.base import Measure, raw_of
 from softirr.measures.cache import PairCache, open_cache
 from softirr.provenance import Progress
 from softirr.terminal import progress_bar
@@ -44,8 +44,7 @@ def cache_and_progress(
         raise InputError(f"The option progress is {progress!r}, but can be auto, None or a function.")
     with contextlib.ExitStack() as stack:
         if isinstance(cache, str):
-            source = measure.raw if isinstance(measure, AdjustedMeasure) else measure
-            known = getattr(source, "cache_key", None) is not None
+            known = getattr(raw_of(measure), "cache_key", None) is not None
             cache = stack.enter_context(open_cache(None if cache == "auto" else cache)) if known else None
         told = stack.enter_context(progress_bar("scoring pairs")) if isinstance(progress, str) else progress
         yield cache, told

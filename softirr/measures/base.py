@@ -8,7 +8,7 @@ give both directions (:meth:`DirectionalMeasure.entail_both`), which show which 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -140,6 +140,37 @@ class AdjustedMeasure(Measure, Protocol):
     def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Transform raw scores of different texts, shape (n, 2); both columns are equal without directions."""
         ...
+
+
+@runtime_checkable
+class RewritingMeasure(AdjustedMeasure, Protocol):
+    """A measure that rewrites texts before another one scores them, such as a policy that leaves out what does not count."""
+
+    def rewrite(self, text: str) -> str:
+        """The text that the raw measure scores in its place."""
+        ...
+
+
+def layers_of(measure: Measure) -> Iterator[AdjustedMeasure]:
+    """The measures around a raw one, from the outside in; none where `measure` is raw."""
+    while isinstance(measure, AdjustedMeasure):
+        yield measure
+        measure = measure.raw
+
+
+def raw_of(measure: Measure) -> Measure:
+    """The measure inside all layers."""
+    for layer in layers_of(measure):
+        measure = layer.raw
+    return measure
+
+
+def rewritten(layers: Iterable[Measure], text: str) -> str:
+    """A text as the raw measure below `layers` sees it."""
+    for layer in layers:
+        if isinstance(layer, RewritingMeasure):
+            text = layer.rewrite(text)
+    return text
 
 
 class TextIndex(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure
+from softirr.measures.base import Measure, RewritingMeasure
 from softirr.measures.calibration_curves import Calibration
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints
@@ -66,6 +66,7 @@ class CorrectedMeasure:
         self.raw = raw
         self.calibration = calibration
         self.decided = decided
+        self._rewrite = raw.rewrite if isinstance(raw, RewritingMeasure) else None
 
     @property
     def name(self) -> str:
@@ -113,6 +114,8 @@ class CorrectedMeasure:
                 values[place] = 1.0
             elif (verdict := self.decided.get((a, b))) is not None:
                 values[place] = float(verdict)
+            elif self._rewrite is not None and self._rewrite(a) == self._rewrite(b):
+                values[place] = 1.0
         return values
 
 
@@ -150,7 +153,7 @@ class _Checked(CorrectedMeasure):
 class _Block(CorrectedMeasure):
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """Corrected P of all rows with all columns, shape (len(rows), len(cols))."""
-        texts = _Texts([*rows, *cols], self.decided)
+        texts = _Texts([*rows, *cols], self.decided, self._rewrite)
         row, col = texts.number[: len(rows)], texts.number[len(rows) :]
         return texts.over_block(self._curve(cast(Any, self.raw).block(rows, cols)), row, col)
 
@@ -158,15 +161,20 @@ class _Block(CorrectedMeasure):
 class _Indexed(_Block):
     def index(self, texts: Sequence[str]) -> Any:
         """An index of the texts with corrected scores."""
-        return _CorrectedIndex(cast(Any, self.raw).index(texts), self._curve, _Texts(texts, self.decided))
+        return _CorrectedIndex(
+            cast(Any, self.raw).index(texts), self._curve, _Texts(texts, self.decided, self._rewrite)
+        )
 
 
 class _Texts:
     """Identical texts and decided pairs among some texts."""
 
-    def __init__(self, texts: Sequence[str], decided: Decided) -> None:
+    def __init__(self, texts: Sequence[str], decided: Decided, rewrite: Callable[[str], str] | None = None) -> None:
         numbers: dict[str, int] = {}
         self.number = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+        kinds: dict[str, int] = {}
+        written = numbers if rewrite is None else [rewrite(text) for text in numbers]
+        self._kind = np.array([kinds.setdefault(text, len(kinds)) for text in written], dtype=np.int64)
         self._n = max(len(numbers), 1)
         known = sorted(
             (min(numbers[a], numbers[b]) * self._n + max(numbers[a], numbers[b]), same)
@@ -178,7 +186,7 @@ class _Texts:
 
     def over(self, p: Floats, a: Ints, b: Ints) -> Floats:
         """Replace, in place, the P of identical and decided pairs of texts a[i] and b[i]."""
-        p[a == b] = 1.0
+        p[self._kind[a] == self._kind[b]] = 1.0
         if len(self._keys):
             key = np.minimum(a, b) * self._n + np.maximum(a, b)
             place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
@@ -188,7 +196,7 @@ class _Texts:
 
     def over_block(self, p: Floats, row: Ints, col: Ints) -> NDArray[np.float32]:
         """As `over`, for all rows with all columns."""
-        p[row[:, None] == col[None, :]] = 1.0
+        p[self._kind[row][:, None] == self._kind[col][None, :]] = 1.0
         low, high = np.divmod(self._keys, self._n)
         for first, second in ((low, high), (high, low)):
             here = np.flatnonzero(np.isin(first, row) & np.isin(second, col))

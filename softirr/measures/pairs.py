@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.measures.base import (
     CHUNK,
-    AdjustedMeasure,
     BlockMeasure,
     CheckedMeasure,
     DirectionalMeasure,
     IndexedMeasure,
     Measure,
+    RewritingMeasure,
     StreamingMeasure,
     TextIndex,
+    layers_of,
     mutual,
+    rewritten,
 )
 from softirr.measures.cache import PairCache, text_hash
 from softirr.provenance import Progress
@@ -35,7 +37,7 @@ class PairScorer:
     ----------
     measure
         The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that another calibration of
-        the same model reuses them.
+        the same model reuses them. Where it rewrites texts (a :class:`RewritingMeasure`), the raw measure and the cache see the rewritten pair.
     texts
         The texts that indices point into; texts that are the same after normalising are one text.
     cache
@@ -55,9 +57,9 @@ class PairScorer:
         self.measure = measure
         self.directional = isinstance(measure, DirectionalMeasure)
         self.cheap = isinstance(measure, BlockMeasure)
-        adjusted = measure if isinstance(measure, AdjustedMeasure) and not self.cheap else None
-        self._adjust = adjusted.adjust if adjusted is not None else None
-        self._source: Measure = adjusted.raw if adjusted is not None else measure
+        layers = [] if self.cheap else list(layers_of(measure))
+        self._adjust = [layer.adjust for layer in reversed(layers)]
+        self._source: Measure = layers[-1].raw if layers else measure
         self.pairs_scored = 0
         """Number of unordered pairs of different texts that the measure scored; blocks count every off-diagonal cell once."""
         normalised = [normalise(text) for text in texts]
@@ -70,7 +72,15 @@ class PairScorer:
         self._index: TextIndex | None = None
         self._hashes: list[bytes] | None = None
         self._memo = _Memo()
-        known = adjusted.decided.items() if adjusted is not None else ()
+        self._written = self._texts
+        self._place: NDArray[np.int64] | None = None
+        rewriting = [layer for layer in layers if isinstance(layer, RewritingMeasure)]
+        if rewriting:
+            written = [normalise(rewritten(rewriting, text)) for text in self._texts]
+            self._written = sorted(set(written))
+            places = {text: place for place, text in enumerate(self._written)}
+            self._place = np.array([places[text] for text in written], dtype=np.int64)
+        known = [pair for layer in layers for pair in layer.decided.items()]
         keys = [
             (min(numbers[a], numbers[b]) * len(self._texts) + max(numbers[a], numbers[b]), float(same))
             for (a, b), same in known
@@ -148,29 +158,52 @@ class PairScorer:
             return result
         low, high = np.minimum(a, b)[differ], np.maximum(a, b)[differ]
         keys, inverse = np.unique(low * len(self._texts) + high, return_inverse=True)
-        values, known = self._memo.get(keys)
-        if not known.all():
-            missing = np.flatnonzero(~known)
-            values[missing] = self._resolve(keys[missing])
-        if self._adjust is not None:
-            values = self._adjust(values)
-            if self._decided:
-                place = np.searchsorted(keys, list(self._decided))
-                for at, (key, value) in zip(place.tolist(), self._decided.items(), strict=True):
-                    if at < len(keys) and keys[at] == key:
-                        values[at] = value
+        values, alike = self._raw(keys)
+        for adjust in self._adjust:
+            values = adjust(values)
+        if alike is not None:
+            values[alike] = 1.0
+        if self._decided:
+            place = np.searchsorted(keys, list(self._decided))
+            for at, (key, value) in zip(place.tolist(), self._decided.items(), strict=True):
+                if at < len(keys) and keys[at] == key:
+                    values[at] = value
         values = values[inverse]
         swapped = a[differ] > b[differ]
         values[swapped] = values[swapped][:, ::-1]
         result[differ] = values
         return result
 
+    def _raw(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+        """Raw scores of sorted pairs of texts, shape (n, 2), and, where texts are rewritten, which pairs have become one text."""
+        if self._place is None:
+            return self._known(keys), None
+        low, high = (self._place[ids] for ids in np.divmod(keys, len(self._texts)))
+        alike = low == high
+        wanted, inverse = np.unique(
+            np.minimum(low, high)[~alike] * len(self._written) + np.maximum(low, high)[~alike], return_inverse=True
+        )
+        found = self._known(wanted)[inverse]
+        swapped = (low > high)[~alike]
+        found[swapped] = found[swapped][:, ::-1]
+        values = np.ones((len(keys), 2), dtype=np.float64)
+        values[~alike] = found
+        return values, alike
+
+    def _known(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Raw scores of sorted pairs of texts as the raw measure sees them, each computed once."""
+        values, known = self._memo.get(keys)
+        if not known.all():
+            missing = np.flatnonzero(~known)
+            values[missing] = self._resolve(keys[missing])
+        return values
+
     def _resolve(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Scores of new pairs from the cache, else from the measure in chunks, each stored when it is done."""
         values = np.zeros((len(keys), 2), dtype=np.float64)
-        low, high = np.divmod(keys, len(self._texts))
+        low, high = np.divmod(keys, len(self._written))
         # chunks of similar text lengths, because length determines cost; the longest first, so that memory runs out early if at all
-        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
+        lengths = np.array([len(text) for text in self._written], dtype=np.int64)
         order = np.argsort(-(lengths[low] + lengths[high]), kind="stable")
         if self._progress is not None:
             self._progress(0, len(keys))
@@ -212,7 +245,7 @@ class PairScorer:
         """The measure's scores as they arrive: indices, scores, shape (n, 2), and which are valid and can be stored."""
         if not len(low):
             return
-        pairs = [(self._texts[i], self._texts[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
+        pairs = [(self._written[i], self._written[j]) for i, j in zip(low.tolist(), high.tolist(), strict=True)]
         for places, values, valid in self._parts(pairs, done, total):
             if values.shape != (len(places), 2) or not np.all((values >= 0) & (values <= 1)):
                 raise InputError(f"The measure {self.measure.name} returned scores that are not probabilities.")
@@ -237,7 +270,7 @@ class PairScorer:
         self, low: NDArray[np.int64], high: NDArray[np.int64]
     ) -> tuple[list[tuple[bytes, bytes]], NDArray[np.bool_]]:
         if self._hashes is None:
-            self._hashes = [text_hash(text) for text in self._texts]
+            self._hashes = [text_hash(text) for text in self._written]
         hashes = self._hashes
         pairs, turned = [], np.zeros(len(low), dtype=bool)
         for place, (i, j) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):

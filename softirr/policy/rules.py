@@ -112,6 +112,11 @@ class Policy:
             parts.append(f"answers are split ({self.split})")
         return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
 
+    def mark(self) -> str:
+        """What the policy changes about scores, in a few words for the name of a measure; "" where it changes nothing."""
+        without = f"without {', '.join(self.kinds)}" if self.ignore else ""
+        return "; ".join(filter(None, (without, self.more_general if self.more_general != "graded" else "")))
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {

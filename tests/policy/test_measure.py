@@ -1,0 +1,165 @@
+"""Measures under a policy: every way to score gives the same, the cache sees the rewritten pair, and decisions stand above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softirr.errors import InputError
+from softirr.measures import measure
+from softirr.measures.base import BlockMeasure, DirectionalMeasure
+from softirr.measures.cache import MemoryCache
+from softirr.measures.calibration_curves import Calibration
+from softirr.measures.corrected import corrected
+from softirr.measures.pairs import PairScorer
+from softirr.policy.measure import combine_directions, policy_of, under_policy
+from softirr.policy.rules import AS_WRITTEN, Policy
+from softirr.provenance import Provenance
+
+ANY_SEVERITY = Policy("any severity", ignore=frozenset({"severity"}))
+TEXTS = ["severe knee pain", "mild knee pain", "knee pain", "pain", "fever", "severe", "left knee pain"]
+
+
+class Directed:
+    """The first text entails the second with the share of its words that the second has; asked for pairs are counted."""
+
+    name = "directed"
+    cache_key = "directed"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        self.asked += pairs
+        return np.array([[self._share(b, a), self._share(a, b)] for a, b in pairs]).reshape(-1, 2)
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return self.entail_both(pairs)[:, 0]
+
+    def entail_checked(self, pairs: Sequence[tuple[str, str]], *, progress: Any = None) -> Any:
+        return self.entail_both(pairs), np.ones(len(pairs), dtype=bool)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        both = self.entail_both(pairs)
+        return np.sqrt(both[:, 0] * both[:, 1])
+
+    def provenance(self) -> Provenance:
+        return Provenance("directed")
+
+    @staticmethod
+    def _share(whole: str, part: str) -> float:
+        return len(set(whole.split()) & set(part.split())) / len(set(whole.split()))
+
+
+def all_pairs(n: int) -> tuple[Any, Any]:
+    left, right = np.divmod(np.arange(n * n), n)
+    return left, right
+
+
+@pytest.mark.parametrize("name", ["indel", "jaccard", "exact"])
+def test_pairs_blocks_and_scores_agree(name: str) -> None:
+    made = under_policy(measure(name), ANY_SEVERITY)
+    assert isinstance(made, BlockMeasure)
+    left, right = all_pairs(len(TEXTS))
+    scorer = PairScorer(made, TEXTS)
+    one = made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
+    np.testing.assert_allclose(scorer.score(left, right), one, atol=1e-6)
+    every = np.arange(len(TEXTS))
+    np.testing.assert_allclose(scorer.block(every, every).ravel(), one, atol=1e-6)
+    np.testing.assert_allclose(made.block(TEXTS, TEXTS).ravel(), one, atol=1e-6)
+    table = one.reshape(len(TEXTS), -1)
+    assert table[0, 1] == table[0, 2] == 1.0
+    assert table[0, 6] == pytest.approx(measure(name).score([("knee pain", "left knee pain")])[0])
+
+
+@pytest.mark.parametrize("more_general", ["strict", "graded", "lenient"])
+def test_directions_are_combined_as_the_policy_says(more_general: Any) -> None:
+    raw = Directed()
+    made = under_policy(raw, Policy(ignore=frozenset({"severity"}), more_general=more_general))
+    assert isinstance(made, DirectionalMeasure)
+    left, right = all_pairs(len(TEXTS))
+    scorer = PairScorer(made, TEXTS)
+    found = scorer.score(left, right)
+    np.testing.assert_allclose(
+        found, made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-12
+    )
+    table = found.reshape(len(TEXTS), -1)
+    np.testing.assert_allclose(table, table.T)
+    assert table[0, 3] == pytest.approx({"strict": 0.5, "graded": 0.5**0.5, "lenient": 1.0}[more_general])
+    entailed = scorer.entail(left, right)
+    assert entailed is not None
+    np.testing.assert_allclose(
+        entailed, made.entail_both([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)])
+    )
+    if more_general == "strict":
+        assert (
+            entailed[3][0] > entailed[3][1]
+        )  # "severe knee pain" is pain, and it is still known which text is more general
+
+
+def test_the_cache_sees_the_rewritten_pair() -> None:
+    cache = MemoryCache()
+    raw = Directed()
+    left, right = np.array([0, 1, 1]), np.array([3, 3, 2])
+    PairScorer(under_policy(raw, ANY_SEVERITY), TEXTS, cache=cache).score(left, right)
+    assert raw.asked == [("knee pain", "pain")]
+    PairScorer(raw, ["knee pain", "pain"], cache=cache).score(np.array([0]), np.array([1]))
+    strict = ANY_SEVERITY.changed(more_general="strict")
+    PairScorer(under_policy(raw, strict), TEXTS, cache=cache).score(left, right)
+    assert len(raw.asked) == 1
+
+
+def test_a_policy_that_changes_no_score_leaves_the_measure_alone() -> None:
+    made = measure("indel")
+    assert under_policy(made, AS_WRITTEN) is made
+    assert under_policy(made, Policy(split="lines")) is made
+    assert policy_of(made) == AS_WRITTEN
+
+
+@pytest.mark.parametrize("raw", [measure("indel"), Directed()], ids=["block", "directed"])
+def test_decisions_stand_above_the_policy_and_calibration_below_sameness(raw: Any) -> None:
+    inside = under_policy(raw, ANY_SEVERITY)
+    curve = Calibration("platt", inside.name, 20, slope=2.0, intercept=-1.0)
+    decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
+    made = corrected(inside, curve, decided)
+    assert policy_of(made) == ANY_SEVERITY
+    left, right = all_pairs(len(TEXTS))
+    found = PairScorer(made, TEXTS).score(left, right).reshape(len(TEXTS), -1)
+    np.testing.assert_allclose(
+        found.ravel(), made.score([(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]), atol=1e-6
+    )
+    assert found[0, 1] == found[1, 0] == 0.0  # decided to be different
+    assert found[4, 2] == 1.0  # decided to be the same
+    assert found[0, 2] == found[5, 5] == 1.0  # the same without what does not count
+    assert 0 < found[0, 3] < 1
+    every = np.arange(len(TEXTS))
+    np.testing.assert_allclose(PairScorer(made, TEXTS).block(every, every), found, atol=1e-6)
+
+
+def test_a_corrected_measure_keeps_its_decisions_under_a_policy() -> None:
+    made = under_policy(corrected(measure("indel"), decided={("fever", "pain"): True}), ANY_SEVERITY)
+    assert made.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
+
+
+def test_two_policies_and_foreign_calibrations_are_refused() -> None:
+    made = under_policy(measure("indel"), ANY_SEVERITY)
+    assert under_policy(made, ANY_SEVERITY) is made
+    with pytest.raises(InputError, match="another policy"):
+        under_policy(made, Policy(more_general="strict"))
+    curve = Calibration("platt", "indel", 20, slope=2.0, intercept=-1.0)
+    with pytest.raises(InputError, match=r"not for indel \(without severity\)"):
+        under_policy(corrected(measure("indel"), curve), ANY_SEVERITY)
+
+
+def test_the_provenance_holds_the_policy() -> None:
+    told = under_policy(measure("indel"), ANY_SEVERITY.changed(more_general="strict")).provenance()
+    assert told.measure == "indel (without severity; strict)"
+    assert told.policy["ignore"] == ["severity"]
+
+
+def test_directions_of_zero_stay_zero() -> None:
+    zero = np.zeros((1, 2))
+    assert combine_directions(zero, "strict").tolist() == combine_directions(zero, "lenient").tolist() == [[0.0, 0.0]]
