@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from softirr.measures.calibration import CalibrationReport, calibrate
     from softirr.measures.calibration_curves import Calibration, load_calibration
     from softirr.measures.corrected import corrected
+    from softirr.policy.attributes import attributes
+    from softirr.policy.measure import under_policy
+    from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.objects import AgreementReport
     from softirr.report.options import AgreementOptions
@@ -45,18 +48,22 @@ __all__ = [
     "Excluded",
     "InputError",
     "MatrixAgreement",
+    "Policy",
     "SoftirrError",
     "__version__",
     "agreement",
+    "attributes",
     "audit",
     "calibrate",
     "cohen_kappa",
     "corrected",
+    "find_policy",
     "item_agreement",
     "load_calibration",
     "matrix_agreement",
     "measure",
     "read",
+    "under_policy",
 ]
 
 _HOME = {
@@ -70,16 +77,20 @@ _HOME = {
     "Excluded": "tables.table",
     "InputError": "errors",
     "MatrixAgreement": "coefficients.matrix",
+    "Policy": "policy.rules",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
+    "attributes": "policy.attributes",
     "calibrate": "measures.calibration",
     "cohen_kappa": "report.two_lists",
     "corrected": "measures.corrected",
+    "find_policy": "policy.rules",
     "item_agreement": "report.agreement",
     "load_calibration": "measures.calibration_curves",
     "matrix_agreement": "coefficients.matrix",
     "measure": "measures",
     "read": "tables.files",
+    "under_policy": "policy.measure",
 }
 """The module below this package that each name is loaded from."""
 

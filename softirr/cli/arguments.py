@@ -17,8 +17,9 @@ __all__ = [
     "add_json",
     "add_measure",
     "add_model",
+    "add_policy",
     "add_seed",
-    "add_split",
+    "chosen_policy",
     "made_measure",
     "print_report",
     "read_table",
@@ -77,24 +78,59 @@ def add_calibration(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("--calibration", metavar="FILE", help=what)
 
 
+def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
+    """Add what counts as the same; without ``--split`` where the command reads no answers."""
+    from softirr.policy.rules import MORE_GENERAL, PRESETS, SPLITS
+
+    command.add_argument(
+        "--policy",
+        default="as-written",
+        metavar="NAME",
+        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file (as-written)",
+    )
+    command.add_argument(
+        "--ignore",
+        type=_kinds,
+        metavar="KINDS",
+        help="attributes that do not count, joined by commas: side, severity, time, number, certainty, negation, subject, cause; in place of the policy's",
+    )
+    command.add_argument(
+        "--more-general",
+        choices=tuple(MORE_GENERAL),
+        help="whether a more general text counts as the same: not at all, in part or fully; in place of the policy's",
+    )
+    if split:
+        command.add_argument(
+            "--split",
+            choices=SPLITS,
+            metavar="MODE",
+            help=f"split a text that holds a list into several: {', '.join(SPLITS)}; in place of the policy's",
+        )
+
+
+def _kinds(text: str) -> frozenset[str]:
+    from softirr.policy.attributes import kinds_of
+
+    try:
+        return kinds_of([kind.strip() for kind in text.split(",") if kind.strip()])
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def chosen_policy(arguments: argparse.Namespace) -> Any:
+    """The policy of a command: a preset or a file, with the parts that the command names itself."""
+    from softirr.policy.rules import find_policy
+
+    return find_policy(arguments.policy).changed(
+        ignore=arguments.ignore, more_general=arguments.more_general, split=getattr(arguments, "split", None)
+    )
+
+
 def add_seed(
     command: argparse.ArgumentParser, what: str = "seed of what is drawn at random (0)", default: int | None = 0
 ) -> None:
     """Add ``--seed``."""
     command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
-
-
-def add_split(command: argparse.ArgumentParser) -> None:
-    """Add ``--split``."""
-    from softirr.policy.rules import SPLITS
-
-    command.add_argument(
-        "--split",
-        choices=SPLITS,
-        default="none",
-        metavar="MODE",
-        help=f"split a text that holds a list into several: {', '.join(SPLITS)} (none)",
-    )
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
@@ -117,11 +153,12 @@ def read_table(arguments: argparse.Namespace) -> Any:
         raise InputError(f"{arguments.file} has no answers to compare{f' (left out: {why})' if why else ''}.")
     if len(table.raters) < 2:
         raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
-    if arguments.split != "none":
-        from softirr.policy.splitting import split_table
+    policy = chosen_policy(arguments)
+    if policy.split == "none":
+        return table
+    from softirr.policy.splitting import split_table
 
-        return split_table(table, arguments.split)
-    return table
+    return split_table(table, policy.split)
 
 
 def made_measure(arguments: argparse.Namespace) -> Any:
@@ -135,6 +172,10 @@ def made_measure(arguments: argparse.Namespace) -> Any:
             f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
         )
     made = measure(arguments.measure, **options)
+    if hasattr(arguments, "policy"):
+        from softirr.policy.measure import under_policy
+
+        made = under_policy(made, chosen_policy(arguments))
     if getattr(arguments, "calibration", None) is None:
         return made
     from softirr.measures.calibration import corrected, load_calibration

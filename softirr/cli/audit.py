@@ -10,8 +10,8 @@ from softirr.cli.arguments import (
     add_calibration,
     add_json,
     add_measure,
+    add_policy,
     add_seed,
-    add_split,
     made_measure,
     read_table,
     scoring,
@@ -32,8 +32,8 @@ def add_command(commands: Any) -> None:
     steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
     add_input_options(sample)
-    add_split(sample)
     add_measure(sample)
+    add_policy(sample)
     add_calibration(sample, _BETTER_P)
     sample.add_argument(
         "--judgements",
@@ -54,9 +54,9 @@ def add_command(commands: Any) -> None:
     sample.set_defaults(run=_sample)
     apply = steps.add_parser("apply", help="print coefficients and intervals from a judged sample")
     add_input_options(apply)
-    add_split(apply)
     apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
     add_measure(apply)
+    add_policy(apply)
     add_calibration(apply, _BETTER_P)
     add_json(apply)
     apply.set_defaults(run=_apply)

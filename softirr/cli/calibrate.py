@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from softirr.cli.arguments import add_json, add_model, made_measure, scoring
+from softirr.cli.arguments import add_json, add_model, add_policy, made_measure, scoring
 from softirr.terminal import print_json
 
 __all__ = ["add_command"]
@@ -16,6 +16,7 @@ def add_command(commands: Any) -> None:
     calibrate = commands.add_parser("calibrate", help="learn from judged pairs what the scores of a measure mean")
     calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
     add_model(calibrate)
+    add_policy(calibrate, split=False)
     calibrate.add_argument(
         "--method",
         choices=("auto", "isotonic", "platt"),

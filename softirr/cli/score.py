@@ -10,8 +10,8 @@ from softirr.cli.arguments import (
     add_chance,
     add_json,
     add_measure,
+    add_policy,
     add_seed,
-    add_split,
     made_measure,
     print_report,
     read_table,
@@ -26,8 +26,8 @@ def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
     add_input_options(score)
-    add_split(score)
     add_measure(score)
+    add_policy(score)
     add_calibration(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     add_chance(score)
     add_seed(score)

@@ -47,7 +47,7 @@ class Policy:
     >>> policy.rewrite("severe chest pain for 3 days")
     'chest pain'
     >>> policy.told()
-    'findings: severity, course and time do not count; a more general text counts in part'
+    'findings: severity, course and time do not count'
     """
 
     name: str = ""
@@ -107,9 +107,12 @@ class Policy:
         """The policy in one line of words."""
         names = [KIND_NAMES[kind] for kind in self.kinds]
         parts = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []
-        parts.append(MORE_GENERAL[self.more_general])
+        if self.more_general != "graded":
+            parts.append(MORE_GENERAL[self.more_general])
         if self.split != "none":
             parts.append(f"answers are split ({self.split})")
+        if not parts:
+            return self.name or AS_WRITTEN.name
         return f"{self.name}: {'; '.join(parts)}" if self.name else "; ".join(parts)
 
     def mark(self) -> str:

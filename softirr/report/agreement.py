@@ -28,6 +28,9 @@ from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_pr
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.policy.measure import policy_of, under_policy
+from softirr.policy.rules import Policy, find_policy
+from softirr.policy.splitting import split_table
 from softirr.provenance import Progress
 from softirr.report.items import item_agreements
 from softirr.report.objects import (
@@ -86,6 +89,7 @@ def agreement(
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
     *,
+    policy: Policy | str | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
     **changes: Any,
@@ -99,6 +103,8 @@ def agreement(
         Equivalence of two texts, by name or made.
     options : AgreementOptions, optional
         How chance, intervals and the matching of sets are computed.
+    policy : Policy or str, optional
+        What counts as the same: a policy, the name of a preset, or a file; see :class:`softirr.Policy`. None compares texts as they are written.
     cache : PairCache, str or None
         Keeps scores of models between runs; measures without a model never use one. ``"auto"`` is the cache of the command line: SOFTIRR_CACHE, else a file
         in your cache folder, which holds hashes of texts and no texts. A string is a file or URL as for ``--cache``; None keeps nothing.
@@ -128,9 +134,25 @@ def agreement(
     """
     options = _changed(options or AgreementOptions(), changes)
     _check_table(table)
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    table, made = _under(table, measure, policy)
     with cache_and_progress(made, cache, progress) as (store, told):
         return _agreement(table, made, options, cache=store, progress=told)
+
+
+def _under(
+    table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
+) -> tuple[AnnotationTable, Measure]:
+    """The table split and the measure made as a policy says; a table that was split already stays."""
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    if policy is None:
+        return table, made
+    found = policy if isinstance(policy, Policy) else find_policy(policy)
+    return table if table.split is not None else split_table(table, found.split), under_policy(made, found)
+
+
+def _policy(table: AnnotationTable, measure: Measure) -> Policy:
+    """What counted as the same."""
+    return policy_of(measure).changed(split="none" if table.split is None else table.split.mode)
 
 
 def _changed(options: AgreementOptions, changes: dict[str, Any]) -> AgreementOptions:
@@ -237,7 +259,7 @@ def _agreement(
             most_pairs=MOST_PAIRS_OF_ITEM,
         ),
         excluded=table.excluded,
-        provenance=made.provenance(),
+        provenance=replace(made.provenance(), policy=_policy(table, made).to_dict()),
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
         options=_told(options, known)
@@ -253,6 +275,7 @@ def item_agreement(
     table: AnnotationTable,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
+    policy: Policy | str | None = None,
     assignment: str = "optimal",
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
@@ -261,7 +284,7 @@ def item_agreement(
 
     Parameters
     ----------
-    table, measure, assignment, cache, progress
+    table, measure, policy, assignment, cache, progress
         As for :func:`softirr.agreement`.
 
     Returns
@@ -277,7 +300,7 @@ def item_agreement(
     [0.91, None]
     """
     _check_table(table)
-    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    table, made = _under(table, measure, policy)
     with cache_and_progress(made, cache, progress) as (store, told):
         scorer = PairScorer(made, table.texts, cache=store, progress=told)
         ratings = Ratings.of(table)
@@ -322,7 +345,7 @@ def _stratified(
         ratings,
         answers.score,
         scores,
-        sorting_equivalence(table, options.sorting, method=answers.method),
+        sorting_equivalence(table, options.sorting, method=answers.method, policy=policy_of(answers.scorer.measure)),
         target_se=TARGET_SE if options.target_se is None else options.target_se,
         marginals=marginals,
         seed=options.seed,

@@ -5,6 +5,7 @@ from typing import Any
 
 from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
+from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
 from softirr.text import normalise
 
@@ -43,7 +44,13 @@ def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Ite
 def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
     """The readable form of a report as lines and tables; parameters as for :func:`report_lines`."""
     start = "" if source is None else f"{printable(source)}: "
-    yield f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
+    policy = Policy.from_dict(report["provenance"].get("policy") or {})
+    yield (
+        f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
+        + (", texts as written" if policy.is_default else "")
+    )
+    if not policy.is_default:
+        yield f"What counts as the same: {printable(policy.told())}"
     yield ""
     yield from _headline(report)
     yield _coefficients(report["coefficients"])

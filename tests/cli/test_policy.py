@@ -1,0 +1,137 @@
+"""Policies on the command line and in the library: the same numbers, said in every report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from softirr.cli.main import main
+
+ROWS = [
+    ("severe knee pain", "mild knee pain"),
+    ("rash", "rash on the left arm"),
+    ("fever for 3 days", "fever"),
+    ("cough", "nausea"),
+    ("slight headache", "headache"),
+]
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> str:
+    lines = [
+        "item,rater,text",
+        *(f"{i},{rater},{text}" for i, row in enumerate(ROWS) for rater, text in zip("ab", row, strict=True)),
+    ]
+    (tmp_path / "answers.csv").write_text("\n".join(lines))
+    return str(tmp_path / "answers.csv")
+
+
+def scored(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["score", *arguments, "--measure", "indel", "--json"]) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_the_command_line_and_the_library_give_the_same(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = scored(capsys, answers, "--policy", "any-severity")
+    report = softirr.agreement(softirr.read(answers), "indel", policy="any-severity")
+    assert told["coefficients"] == report.to_dict()["coefficients"]
+    assert told["provenance"]["policy"] == {
+        "name": "clinical finding, any severity",
+        "ignore": ["severity"],
+        "more_general": "graded",
+        "split": "none",
+    }
+    assert [item["agreement"] == 1.0 for item in told["items"]] == [True, False, False, False, True]
+    plain = scored(capsys, answers)
+    assert plain["provenance"]["policy"]["name"] == "as written"
+    assert plain["coefficients"]["cohen_kappa"]["value"] < told["coefficients"]["cohen_kappa"]["value"]
+    assert plain["coefficients"] == softirr.agreement(softirr.read(answers), "indel").to_dict()["coefficients"]
+
+
+def test_single_parts_stand_in_place_of_the_policys(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = scored(capsys, answers, "--policy", "any-severity", "--ignore", "time, severity", "--more-general", "strict")
+    assert told["provenance"]["policy"]["ignore"] == ["severity", "time"]
+    assert told["provenance"]["policy"]["more_general"] == "strict"
+    assert told["provenance"]["policy"]["name"] == ""
+    assert told["items"][2]["agreement"] == 1.0
+
+
+def test_a_file_holds_a_policy(answers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    softirr.Policy("ours", ignore={"side"}).save(tmp_path / "policy.json")  # type: ignore[arg-type]
+    assert scored(capsys, answers, "--policy", str(tmp_path / "policy.json"))["provenance"]["policy"]["name"] == "ours"
+
+
+def test_the_readable_report_says_what_counted(answers: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", answers, "--measure", "indel"]) == 0
+    assert "measure indel, texts as written\n" in capsys.readouterr().out
+    assert main(["score", answers, "--measure", "indel", "--ignore", "side"]) == 0
+    assert "What counts as the same: side does not count\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["--ignore", "mood"], "There is no attribute 'mood'"),
+        (["--policy", "any-mood"], "There is no policy and no file 'any-mood'"),
+        (["--more-general", "maybe"], "invalid choice: 'maybe'"),
+    ],
+)
+def test_what_does_not_exist_is_refused(
+    arguments: list[str], told: str, answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status: Any = 0
+    with contextlib.suppress(SystemExit):  # from argparse
+        status = main(["score", answers, "--measure", "indel", *arguments])
+    assert status in (0, 2)
+    assert told in capsys.readouterr().err
+
+
+def test_a_calibration_belongs_to_its_policy(answers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = [(f"finding {i}", f"finding {i} s", "same") for i in range(8)] + [
+        (f"rash {i}", f"cough {i}", "different") for i in range(8)
+    ]
+    (tmp_path / "pairs.csv").write_text("\n".join(["text_a,text_b,judgement", *map(",".join, pairs)]))
+    learned = str(tmp_path / "calibration.json")
+    base = ["--measure", "indel", "--ignore", "severity"]
+    assert main(["calibrate", str(tmp_path / "pairs.csv"), *base, "--output", learned]) == 0
+    assert main(["score", answers, *base, "--calibration", learned]) == 0
+    capsys.readouterr()
+    assert main(["score", answers, "--measure", "indel", "--calibration", learned]) == 2
+    assert "made for the measure indel (without severity), not for indel" in capsys.readouterr().err
+
+
+def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
+    table = softirr.read(answers)
+    items = softirr.item_agreement(table, "indel", policy=softirr.Policy(ignore=frozenset({"severity"})))
+    assert items[0].agreement == 1.0
+    one, other = zip(*ROWS, strict=True)
+    kappa = softirr.cohen_kappa(one, other, "indel", policy="any-severity").value
+    assert kappa == softirr.agreement(table, "indel", policy="any-severity").coefficients["cohen_kappa"].value
+
+
+def test_the_stratified_sample_sorts_by_what_counts(answers: str) -> None:
+    table = softirr.read(answers)
+    exact = softirr.agreement(table, "indel", policy="any-severity", chance="exact")
+    sampled = softirr.agreement(table, "indel", policy="any-severity", chance="stratified")
+    assert sampled.expected_agreement.cohen == pytest.approx(exact.expected_agreement.cohen, abs=0.02)
+
+
+def test_a_policy_splits_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text('item,rater,text\n1,a,"fever, severe cough"\n1,b,mild cough; fever\n2,a,rash\n2,b,nausea\n')
+    policy = softirr.Policy("ours", ignore=frozenset({"severity"}), split="commas")
+    policy.save(tmp_path / "policy.json")
+    report = softirr.agreement(softirr.read(path), "indel", policy=policy)
+    assert report.items[0].agreement == 1.0
+    assert report.provenance.policy == policy.to_dict()
+    told = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"))
+    assert (told["items"], told["provenance"]["policy"]) == (report.to_dict()["items"], policy.to_dict())
+    told = scored(capsys, str(path), "--policy", str(tmp_path / "policy.json"), "--split", "none")
+    assert told["items"][0]["agreement"] < 1
+    assert told["provenance"]["policy"]["split"] == "none"
