@@ -14,7 +14,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
-_DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart")
+_DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart", "abbreviations", "word_forms")
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "same-item", "speed")
 _PARTS = ("visible", "set-aside")
 
@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         "--labelled", nargs="+", action="extend", default=[], metavar="FILE", help="tables premise, hypothesis, label"
     )
     data.add_argument("--judged", nargs="+", action="extend", default=[], metavar="FILE", help="tables text_a, text_b, judgement: audit sheets and reviewers' decisions, or like --labelled")  # fmt: skip
-    data.add_argument("--leave-out", nargs="+", action="extend", default=[], metavar="SOURCE", help="benchmarks: no text of these terminologies and no pair of these tables is trained on")  # fmt: skip
+    data.add_argument("--leave-out", nargs="+", action="extend", default=[], metavar="SOURCE", help="benchmarks: no text of these terminologies and lists (.txt, or a column mention) and no pair of these tables is trained on")  # fmt: skip
     data.add_argument(
         "--keep-apart",
         nargs="+",
@@ -47,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="tables of pairs that are never drawn",
     )
+    data.add_argument("--abbreviations", nargs="+", action="extend", default=[], metavar="FILE", help="tables short_form, long_form, frequency (share of the sense, where known)")  # fmt: skip
+    data.add_argument("--word-forms", nargs="+", action="extend", default=[], metavar="FILE", help="tables lemma, pertains_to: adjectives with their noun")  # fmt: skip
     data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
     data.add_argument(
         "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
@@ -231,6 +233,8 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
         judged=arguments.judged,
         leave_out=arguments.leave_out,
         keep_apart=arguments.keep_apart,
+        abbreviations=arguments.abbreviations,
+        word_forms=arguments.word_forms,
         own_words=arguments.own_words,
         embed=embed,
         say=_say,

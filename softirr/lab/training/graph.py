@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +36,9 @@ class Graph:
         Which of several terminologies each concept is from, by number: a large one must not drown a small one. Empty where there is only one.
     share
         How much the graph counts beside others when concepts are drawn.
+    one_way
+        For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an acronym has other senses,
+        an entry term may be narrower than its heading.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Graph:
     clinical: tuple[bool, ...]
     origin: tuple[int, ...] = ()
     share: float = 1.0
+    one_way: tuple[tuple[tuple[str, str], ...], ...] = ()
     children: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -65,6 +70,7 @@ class Graph:
         clinical: Sequence[bool] | None = None,
         origin: Sequence[int] = (),
         share: float = 1.0,
+        one_way: Sequence[Iterable[tuple[str, str]]] = (),
     ) -> Graph:
         """A graph with what is left out empty, and the children of each concept filled in."""
         n = len(forms)
@@ -85,6 +91,7 @@ class Graph:
             clinical=tuple(clinical) if clinical is not None else (True,) * n,
             origin=tuple(origin),
             share=share,
+            one_way=tuple(tuple(pairs) for pairs in one_way),
             children=tuple(tuple(c) for c in down),
         )
 
@@ -116,6 +123,16 @@ class Graph:
                 found |= front
             kept = self._ancestors[k] = frozenset(found)
         return kept
+
+    @cached_property
+    def novelty(self) -> tuple[float, ...]:
+        """For each concept the mean over its texts of one divided by the number of concepts with that text.
+
+        Sources repeat each other: drawn by this, a string counts once, however many of them have it.
+        """
+        folded = [tuple(t.casefold() for t in forms) for forms in self.forms]
+        having = Counter(text for texts in folded for text in set(texts))
+        return tuple(sum(1 / having[t] for t in texts) / len(texts) if texts else 0.0 for texts in folded)
 
     @cached_property
     def _ancestors(self) -> dict[int, frozenset[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from softirr.text import normalise
 
 _PREMISE = ("premise", "premise_question", "student_answer")
 _HYPOTHESIS = ("hypothesis", "hypothesis_question", "reference_answer")
+_LABEL = ("label", "accuracy", "verdict")
+_SUPPORTED = (("dialogue", "note"), ("consumer_question", "summary"))
+"""Columns of tables without labels: the first text supports the second."""
+_LONGEST = 80
+"""Words of both texts of such a pair at most: what is cut off may be what supports the second."""
 _ENTAILED = {"entailment": 1, "correct": 1, "1": 1}
 _NOT_ENTAILED = {
     "contradiction": 0,
@@ -56,7 +62,9 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
 
     Columns ``premise, hypothesis, label`` (entailment; neutral, contradiction, not_entailment) say one direction; columns ``text_a, text_b,
     judgement`` (same or different, the sheet of ``softirr audit sample``) say both: two texts that mean the same entail each other, for two
-    that do not, neither entails the other. Columns ``first, second, gold`` (equivalent, different, first entails second, second entails
+    that do not, neither entails the other. Columns ``phrase1, phrase2, label`` (same or different) say both directions for the same, and for
+    different ones only that a text entails none with more words. Columns ``dialogue, note`` and ``consumer_question, summary`` hold texts of which the
+    first supports the second; another row's second text stands for what it does not support. Columns ``first, second, gold`` (equivalent, different, first entails second, second entails
     first: the challenge set) say both directions.
 
     Raises
@@ -69,11 +77,20 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
         raise InputError(f"{path} is not a file of labelled pairs.")
     pairs: list[tuple[str, str, int]] = []
     contradictions: set[int] = set()
+    supported: list[tuple[str, str]] = []
     skipped = 0
     for line, row in read_table(path):
+        if {"phrase1", "phrase2", "label"} <= row.keys():
+            found = _phrases(normalise(row["phrase1"]), normalise(row["phrase2"]), row["label"].strip().casefold())
+            pairs.extend(found)
+            skipped += not found
+            continue
+        if (texts := next((pair for pair in _SUPPORTED if set(pair) <= row.keys()), None)) is not None:
+            supported.append((normalise(row[texts[0]]), normalise(row[texts[1]])))
+            continue
         premise = next((row[c] for c in _PREMISE if c in row), None)
         hypothesis = next((row[c] for c in _HYPOTHESIS if c in row), None)
-        label = row.get("label", row.get("accuracy"))
+        label = next((row[c] for c in _LABEL if c in row), None)
         both = False
         if premise is None and {"first", "second", "gold"} <= row.keys():
             pairs.extend(_told(path, line, row))
@@ -99,9 +116,30 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
         pairs.append((premise, hypothesis, truth))
         if both:
             pairs.append((hypothesis, premise, truth))
+    usable = [(a, b) for a, b in supported if a and b and len(a.split()) + len(b.split()) <= _LONGEST]
+    skipped += len(supported) - len(usable)
+    pairs.extend(_supported(usable))
     if not pairs:
         raise InputError(f"{path} holds no pair with a usable label.")
     return LabelledPairs(path.name.split(".")[0], tuple(pairs), skipped, frozenset(contradictions))
+
+
+def _phrases(one: str, other: str, label: str) -> list[tuple[str, str, int]]:
+    """Directed pairs of two phrases that are the same, or different: of the latter the longer may still entail the shorter."""
+    if not one or not other or label not in _JUDGED or one.casefold() == other.casefold():
+        return []
+    if _JUDGED[label]:
+        return [(one, other, 1), (other, one, 1)]
+    words = len(one.split()) - len(other.split())
+    return [(a, b, 0) for a, b, longer in ((one, other, -words), (other, one, words)) if longer >= 0]
+
+
+def _supported(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, int]]:
+    """Each pair as one that holds, and its first text with the next pair's second one as one that does not."""
+    for (first, second), (_, other) in zip(pairs, (*pairs[1:], *pairs[:1]), strict=True):
+        yield first, second, 1
+        if other.casefold() != second.casefold():
+            yield first, other, 0
 
 
 def _told(path: Path, line: int, row: dict[str, str]) -> list[tuple[str, str, int]]:

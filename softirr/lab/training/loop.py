@@ -24,11 +24,14 @@ from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chun
 from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.lab.training.folder import average_weights, load_start
 from softirr.lab.training.recipe import FOLDERS, Recipe
+from softirr.lab.training.rows import TouchedRows
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
 
 Progress = Callable[[int, int], None]
 _CHECKPOINT = "checkpoint.pt"
+_KEEP_EVERY = 300.0
+"""Seconds between two checkpoints within a round: what a training that is killed loses at most."""
 _CLEAR = 0.98
 """A pair of neighbours that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
 
@@ -135,19 +138,25 @@ class Trainer:
         self._max_length = min(recipe.max_length, length_limit(self.tokenizer, self.model.config)) // 4 * 4
         self._encoder = Encoder(self.tokenizer, self._max_length)
         self._teachers = [self._teacher(folder) for folder in recipe.teachers]
-        self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type in ("cpu", "cuda"))
         self._average = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
+        words = self.model.get_input_embeddings().weight
+        self._words_name = next(name for name, p in self.model.named_parameters() if p is words)
+        self._words = TouchedRows(words, self._average[self._words_name], recipe.weight_decay)
+        self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type in ("cpu", "cuda"))
         self._best = {name: p.detach().clone() for name, p in self._average.items()}
         self._hard: list[tuple[str, str, int]] = []
         self.state = State()
         self._resume()
-        mine = {name: p for name, p in self.model.state_dict().items() if p.is_floating_point()}
+        mine = {
+            name: p for name, p in self.model.state_dict().items() if p.is_floating_point() and name != self._words_name
+        }
         self._averaged, self._weights = [self._average[name] for name in mine], list(mine.values())
 
     def run(self, *, seconds: float | None = None) -> Trained:
         """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
         started, recipe, state = time.monotonic(), self.recipe, self.state
-        spent = state.seconds
+        self._spent = spent = state.seconds
+        self._kept = started
         plan = ChunkPlan(recipe.start, recipe.seed, recipe.chunk, recipe.batch, self._max_length)
         if not state.history:
             self._measure(0)
@@ -214,6 +223,9 @@ class Trainer:
             self._progress(min(state.done * recipe.chunk, recipe.chunks * recipe.chunk), recipe.chunks * recipe.chunk)
             if seconds is not None and time.monotonic() - started > seconds and state.done < last:
                 return False
+            if time.monotonic() - self._kept > _KEEP_EVERY and state.done < last:
+                state.seconds = self._spent + time.monotonic() - started
+                self._keep()
         return True
 
     def _step(self, batch: Batch) -> None:
@@ -222,14 +234,17 @@ class Trainer:
         for group in self._optimizer.param_groups:
             group["lr"] = group["highest"] * factor
         labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
-        value = self._loss(self._logits(self.model, batch), labels, batch)
+        value = self._loss(self._logits(self.model, batch, self._words), labels, batch)
         self._optimizer.zero_grad(set_to_none=True)
         value.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
+        rows = self._words.rows
+        assert rows is not None
+        torch.nn.utils.clip_grad_norm_([*(p for p in self.model.parameters() if p.requires_grad), rows], recipe.clip)
         self._optimizer.step()
         state.step += 1
         # a young average would remember the untrained weights for long
         decay = min(recipe.average, (1 + state.step) / (10 + state.step))
+        self._words.step(self._rate_of_layer(0) * factor, decay)
         with torch.no_grad():
             torch._foreach_lerp_(self._averaged, self._weights, 1 - decay)
 
@@ -244,11 +259,15 @@ class Trainer:
             value = (1 - weight) * value - weight * (taught * log_p).sum(-1).mean()
         return value
 
-    def _logits(self, model: Any, batch: Batch) -> torch.Tensor:
+    def _logits(self, model: Any, batch: Batch, words: TouchedRows | None = None) -> torch.Tensor:
         ids, types, mask = (torch.from_numpy(x) for x in (batch.ids, batch.types, batch.mask))
         if self.device.type == "cuda":
             ids, types, mask = (x.pin_memory().to(self.device, non_blocking=True) for x in (ids, types, mask))
-        inputs = {"input_ids": ids.long(), "attention_mask": mask.long()}
+        inputs = {"attention_mask": mask.long()}
+        if words is None:
+            inputs["input_ids"] = ids.long()
+        else:
+            inputs["inputs_embeds"] = words.embed(ids.long())
         if int(getattr(model.config, "type_vocab_size", 0) or 0) > 1:
             inputs["token_type_ids"] = types.long()
         with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
@@ -260,6 +279,8 @@ class Trainer:
         count = int(self.model.config.num_hidden_layers)
         groups: dict[tuple[int, bool], list[Any]] = {}
         for name, p in self.model.named_parameters():
+            if not p.requires_grad:
+                continue
             depth = 0
             if ".layer." in name:
                 depth = int(name.split(".layer.")[1].split(".")[0]) + 1
@@ -271,11 +292,16 @@ class Trainer:
             {
                 "params": params,
                 "lr": 0.0,
-                "highest": recipe.rate * recipe.layer_decay ** (count + 1 - depth),
+                "highest": self._rate_of_layer(depth),
                 "weight_decay": recipe.weight_decay if decays else 0.0,
             }
             for (depth, decays), params in groups.items()
         ]
+
+    def _rate_of_layer(self, depth: int) -> float:
+        """Highest learning rate of a layer; the embeddings are layer 0, what is above the encoder the last one."""
+        recipe = self.recipe
+        return recipe.rate * recipe.layer_decay ** (int(self.model.config.num_hidden_layers) + 1 - depth)
 
     def _end_of_round(self) -> None:
         recipe, state = self.recipe, self.state
@@ -295,6 +321,7 @@ class Trainer:
 
     def _measure(self, number: int) -> dict[str, float]:
         """Measures the average on the development set, each time with its own calibration."""
+        self._words.settle()
         mine = {name: p.detach().clone() for name, p in self.model.state_dict().items()}
         self.model.load_state_dict(self._average)
         margins = self.margins(self.model, self._dev.pairs)
@@ -356,6 +383,8 @@ class Trainer:
 
     def _keep(self) -> None:
         """Write a checkpoint; the file is whole at any time."""
+        self._words.settle()
+        self._kept = time.monotonic()
         fresh = self.work / (_CHECKPOINT + ".part")
         torch.save(
             {
@@ -365,6 +394,7 @@ class Trainer:
                 "average": self._average,
                 "best": self._best,
                 "optimizer": self._optimizer.state_dict(),
+                "words": self._words.state(),
                 "hard": self._hard,
                 "random": torch.get_rng_state(),
                 "random_cuda": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
@@ -379,7 +409,7 @@ class Trainer:
             return
         try:
             kept = torch.load(path, map_location="cpu", weights_only=True)
-            recipe = kept["recipe"]
+            recipe, words = kept["recipe"], kept["words"]
         except (OSError, RuntimeError, KeyError, EOFError, UnpicklingError, ValueError) as error:
             raise InputError(f"{path} is damaged; remove it to train from the beginning.") from error
         if recipe != _same(self.recipe):
@@ -390,6 +420,7 @@ class Trainer:
         self.model.load_state_dict(kept["model"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self._average = {name: p.to(self.device) for name, p in kept["average"].items()}
+        self._words.load(words, self._average[self._words_name])
         self._best = {name: p.to(self.device) for name, p in kept["best"].items()}
         self._hard = [tuple(pair) for pair in kept["hard"]]
         self.state = State(**kept["state"])

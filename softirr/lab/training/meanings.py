@@ -15,12 +15,19 @@ class Meanings:
     def __init__(self, graphs: Sequence[Graph]) -> None:
         meanings: dict[str, list[int]] = {}
         texts: list[list[str]] = []
+        one_way: dict[str, set[str]] = {}
         for graph in graphs:
             for k in range(len(graph)):
                 folded = [t.casefold() for t in graph.forms[k]]
                 for text in folded:
                     meanings.setdefault(text, []).append(len(texts))
                 texts.append(folded)
+            for pairs in graph.one_way:
+                for premise, hypothesis in pairs:
+                    one, other = premise.casefold(), hypothesis.casefold()
+                    one_way.setdefault(one, set()).add(other)
+                    one_way.setdefault(other, set()).add(one)
+        self._one_way = {text: frozenset(others) for text, others in one_way.items()}
         self._concepts = {text: tuple(concepts) for text, concepts in meanings.items()}
         self._texts = texts
         self._words = tokens(" ".join(self._concepts))
@@ -30,9 +37,13 @@ class Meanings:
         return text.casefold() in self._concepts
 
     def same(self, one: str, other: str) -> bool:
-        """Whether some concept has both texts, or two concepts that share a text have one each."""
+        """Whether some concept has both texts, two concepts that share a text have one each, or one text is known to entail the other.
+
+        Of the latter the reverse is not known, so that both may mean the same. The texts that one of them stands for (the senses of an acronym)
+        are not taken for the same among each other.
+        """
         a, b = one.casefold(), other.casefold()
-        if a == b:
+        if a == b or self._may_be(a, b) or self._may_be(b, a):
             return True
         others = self._concepts.get(b)
         if others is None:
@@ -41,6 +52,16 @@ class Meanings:
             c for concept in self._concepts.get(a, ()) for text in self._texts[concept] for c in self._concepts[text]
         }
         return not near.isdisjoint(others)
+
+    def _may_be(self, text: str, other: str) -> bool:
+        """Whether one of both texts entails the other, or a text of a concept that has the other."""
+        near = self._one_way.get(text)
+        if not near:
+            return False
+        if other in near:
+            return True
+        mine = set(self._concepts.get(other, ()))
+        return bool(mine) and any(not mine.isdisjoint(self._concepts.get(t, ())) for t in near)
 
     def has_another_word(self, text: str, than: str) -> bool:
         """Whether a word of the text is none of the other's, and stands in a text of some concept."""

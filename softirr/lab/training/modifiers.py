@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from random import Random
 
 # fmt: off
 
@@ -33,11 +35,13 @@ MODIFIERS: tuple[ModifierClass, ...] = (
     ModifierClass(
         "negation",
         (
-            ("{}", "{}", "{} present", "presence of {}", "patient has {}", "positive for {}", "evidence of {}", "there is {}", "with {}"),
+            ("{}", "{}", "{} present", "presence of {}", "patient has {}", "positive for {}", "evidence of {}", "there is {}", "with {}",
+             "I have {}", "I've got {}", "I do have {}"),
             (
                 "no {}", "no {}", "denies {}", "without {}", "absence of {}", "negative for {}", "no evidence of {}", "no sign of {}",
                 "no signs of {}", "{} absent", "free of {}", "{} not present", "does not have {}", "{} ruled out", "{}: no", "not {}",
                 "patient does not have {}", "{} excluded", "{} was not found", "never had {}", "lack of {}", "no {} seen", "non-{}",
+                "I don't have {}", "I have no {}", "I haven't had any {}",
             ),
         ),
         restricts=False,
@@ -45,10 +49,14 @@ MODIFIERS: tuple[ModifierClass, ...] = (
     ModifierClass(
         "context",
         (
-            ("{}", "current {}", "active {}", "has {}", "suffers from {}", "diagnosed with {}", "dx {}", "confirmed {}", "{} confirmed"),
-            ("history of {}", "h/o {}", "hx of {}", "past history of {}", "previous {}", "prior {}", "PMH: {}", "past {}", "had {} in the past"),
-            ("family history of {}", "FHx {}", "FH of {}", "{} in the family", "relative with {}", "mother had {}"),
-            ("suspected {}", "possible {}", "?{}", "query {}", "{} suspected", "rule out {}", "r/o {}", "suspicion of {}", "maybe {}"),
+            ("{}", "current {}", "active {}", "has {}", "suffers from {}", "diagnosed with {}", "dx {}", "confirmed {}", "{} confirmed",
+             "I have {}", "I suffer from {}", "I am suffering from {}", "I've been having {}", "they told me I have {}", "I was diagnosed with {}"),
+            ("history of {}", "h/o {}", "hx of {}", "past history of {}", "previous {}", "prior {}", "PMH: {}", "past {}", "had {} in the past",
+             "I had {} in the past", "I used to have {}", "I had {} years ago"),
+            ("family history of {}", "FHx {}", "FH of {}", "{} in the family", "relative with {}", "mother had {}",
+             "my mother had {}", "my father has {}", "{} runs in my family"),
+            ("suspected {}", "possible {}", "?{}", "query {}", "{} suspected", "rule out {}", "r/o {}", "suspicion of {}", "maybe {}",
+             "I may have {}", "it could be {}"),
             ("at risk of {}", "risk of {}", "risk for {}", "predisposed to {}", "increased risk of {}"),
             ("resolved {}", "{} resolved", "recovered from {}", "cured {}", "{} in remission", "no longer has {}"),
             ("fear of {}", "worried about {}", "afraid of {}"),
@@ -284,3 +292,45 @@ JOINS: tuple[Join, ...] = (
     Join("mistaken", ("{0} mistaken for {1}", "{0} misdiagnosed as {1}", "{0} taken for {1}"), False, True, False),
     Join("unlike", ("{0} unlike {1}", "{0} rather than {1}", "{0} instead of {1}"), False, True, False),
 )
+
+COMPOUNDS: tuple[tuple[str, ...], tuple[str, ...]] = (
+    ("{} and {}", "{} and {}", "{}, {}", "{} / {}", "{}/{}", "{} with {}", "{} + {}", "{} & {}", "{}; {}"),
+    ("{} or {}", "either {} or {}"),
+)
+"""Wordings of two findings of which both hold, and of which one does."""
+
+DURATIONS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(f"{put} {time}" for time in times for put in ("for", "for the last", "for about"))
+    for times in (
+        ("two days", "2 days"), ("three days", "3 days"), ("a week", "one week", "7 days"), ("two weeks", "2 weeks", "a fortnight"),
+        ("a month", "one month", "four weeks"), ("three months", "3 months"), ("six months", "6 months", "half a year"), ("a year", "12 months"),
+        ("five years", "5 years"),
+    )
+)
+"""How long something lasts; the wordings of one entry mean the same."""
+
+_CANNOT = re.compile(r"(?:can'?t|cannot|can not|unable to|inability to|could not|couldn'?t|not able to) (.+)", re.IGNORECASE)
+_PRONOUNS = re.compile(r"^(?:i|my|we|it|there|he|she|the|a|an|they)\b", re.IGNORECASE)
+
+
+def first_person(rng: Random, text: str) -> str:
+    """A finding as the person says it who has it.
+
+    Examples
+    --------
+    >>> first_person(Random(1), "unable to sleep"), first_person(Random(1), "coughing up blood")
+    ('I cannot sleep', 'I have been coughing up blood')
+    """
+    cannot = _CANNOT.fullmatch(text)
+    if cannot:
+        return f"I {rng.choice(_UNABLE)} {cannot.group(1)}"
+    if _PRONOUNS.match(text):
+        return text
+    words = text.split()
+    if words and words[0].endswith("ing") and len(words) > 1 and len(words[0]) > 5:
+        return rng.choice(("I have been {}", "I am {}", "I keep {}")).format(text)
+    return rng.choice(_SAID).format(text)
+
+
+_UNABLE = ("can't", "cannot", "could not", "am unable to", "was not able to")
+_SAID = ("I have {}", "I've got {}", "I have had {}", "I've been having {}", "I suffer from {}", "I am troubled by {}", "I noticed {}", "my problem is {}", "I came because of {}", "it is {} that bothers me")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +20,23 @@ from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import LabelledPairs, read_pairs
 from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.morphology import composed
+from softirr.lab.training.wordings import abbreviation_graph, is_acronym, nouns_for, read_word_forms
 from softirr.lab.training.wordnet import CLINICAL_FILES, WordNet, read_wordnet
 from softirr.lab.training.words import LISTS, read_confused, read_list
-from softirr.terminology import Terminology, load
+from softirr.terminology import Terminology, load, read_table
+from softirr.terminology.base import lines, named_paths
+from softirr.terminology.tsv import find
+from softirr.text import normalise
 
 Say = Callable[[str], None]
 Embed = Callable[[Sequence[str]], np.ndarray]
 _EQUIVALENT = frozenset({"EXACT", "ENTRY"})
 _NARROWER = frozenset({"NARROW", "INCLUSION", "INCLUDES"})
+_BROADER = frozenset({"BROAD"})
+_RELATED = frozenset({"RELATED"})
 _NEIGHBOURS = 8
+_LONG_DEFINITION = 40
+"""Words of a definition at most."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,8 @@ class Sources:
         Pairs of texts that must not be drawn, as :func:`folded_pair` gives them.
     banned
         Fingerprints of benchmark texts: a text that is put together on the way must not be one of them either.
+    nouns
+        Adjectives with the noun that they pertain to.
     dropped
         How many different texts were left out because they occur in a benchmark.
     notes
@@ -64,6 +74,7 @@ class Sources:
     confused: tuple[tuple[str, str], ...] = ()
     kept_apart: frozenset[tuple[str, str]] = frozenset()
     banned: frozenset[int] = frozenset()
+    nouns: tuple[tuple[str, str], ...] = ()
     dropped: int = 0
     notes: tuple[str, ...] = field(default=())
 
@@ -81,6 +92,8 @@ def gather(
     judged: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     keep_apart: Sequence[str] = (),
+    abbreviations: Sequence[str] = (),
+    word_forms: Sequence[str] = (),
     own_words: float = 0.6,
     held_out: float = 0.06,
     embed: Embed | None = None,
@@ -91,16 +104,21 @@ def gather(
     Parameters
     ----------
     terminologies
-        What :func:`softirr.terminology.load` takes. Concepts with the same id in two of them are one concept.
+        What :func:`softirr.terminology.load` takes. Concepts with the same id in two of them are one concept. Of a folder ``definitions.tsv``
+        (id, definition) is read, too.
     wordnet
         Folder for :func:`softirr.lab.training.wordnet.read_wordnet`.
     pairs, judged
         Files for :func:`softirr.lab.training.labelled.read_pairs`.
     leave_out
-        Terminologies and files of labelled pairs that serve as benchmarks: no text of theirs is kept (a text is compared case-folded), and no
-        labelled pair that is one of theirs.
+        Terminologies, lists of texts (``.txt``, a line each, or tables with a column ``mention``) and files of labelled pairs that serve as
+        benchmarks: no text of theirs is kept (a text is compared case-folded), and no labelled pair that is one of theirs.
     keep_apart
         Files of pairs that are never drawn, whatever says so.
+    abbreviations
+        Tables for :func:`softirr.lab.training.wordings.abbreviation_graph`.
+    word_forms
+        Tables for :func:`softirr.lab.training.wordings.read_word_forms`.
     own_words
         How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them out.
     held_out
@@ -126,9 +144,13 @@ def gather(
     graphs: list[Graph] = []
     read = [load(source) for source in terminologies]
     if read:
-        graph = terminology_graph(read, keep)
+        graph = terminology_graph(read, keep, _definitions(terminologies))
         graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
         notes.extend(f"{t.name}: {len(t):,} concepts, {len(t.synonyms):,} synonyms." for t in read)
+    if abbreviations:
+        graph = abbreviation_graph(abbreviations, keep, share=3.0)
+        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
+        notes.append(f"Abbreviations: {len(graph):,} long forms.")
     words: WordNet | None = None
     confused: tuple[tuple[str, str], ...] = ()
     if wordnet is not None:
@@ -151,6 +173,10 @@ def gather(
         notes.append(f"Own words: {len(confused):,} pairs of texts that are often confused.")
     if not any(len(forms) for graph in graphs for forms in graph.forms):
         raise InputError("There is nothing to train on: name a terminology, WordNet or labelled pairs.")
+    pertaining = {k: v for file in word_forms for k, v in read_word_forms(file).items()}
+    nouns = nouns_for(pertaining, (text for graph in graphs for forms in graph.forms for text in forms))
+    if word_forms:
+        notes.append(f"Word forms: {len(nouns):,} adjectives with their noun.")
     graphs = _spread(graphs)
     say("Looking for neighbours in spelling and meaning.")
     graphs = with_neighbours(graphs, embed)
@@ -174,6 +200,7 @@ def gather(
         confused=confused,
         kept_apart=frozenset(pair for file in keep_apart for pair in _folded_pairs(file)),
         banned=frozenset(map(fingerprint, banned)),
+        nouns=nouns,
         dropped=len(dropped),
         notes=(
             *notes,
@@ -185,16 +212,32 @@ def gather(
     return result
 
 
-def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str], bool] = lambda text: True) -> Graph:
-    """Terminologies as one graph; an id that several have is one concept with the names of all."""
+def terminology_graph(
+    terminologies: Sequence[Terminology],
+    keep: Callable[[str], bool] = lambda text: True,
+    definitions: Mapping[str, str] | None = None,
+) -> Graph:
+    """Terminologies as one graph; an id that several have is one concept with the names of all.
+
+    RELATED synonyms are taken to entail their concept, which is all that holds of most of them. An acronym is entailed by the names.
+
+    Parameters
+    ----------
+    terminologies
+    keep
+        Whether a text may be used.
+    definitions
+        By id.
+    """
     position: dict[str, int] = {}
     for t in terminologies:
         for key in t.ids:
             position.setdefault(key, len(position))
     n = len(position)
-    forms: list[dict[str, str]] = [{} for _ in range(n)]
-    narrower: list[dict[str, str]] = [{} for _ in range(n)]
-    broader: list[dict[str, str]] = [{} for _ in range(n)]
+    forms, narrower, broader, related = ([dict[str, str]() for _ in range(n)] for _ in range(4))
+    tables: dict[str, list[dict[str, str]]] = {}
+    for scopes, table in ((_EQUIVALENT, forms), (_NARROWER, narrower), (_BROADER, broader), (_RELATED, related)):
+        tables.update(dict.fromkeys(scopes, table))
     parents: list[dict[int, None]] = [{} for _ in range(n)]
     origin = [-1] * n
     for number, t in enumerate(terminologies):
@@ -206,18 +249,44 @@ def terminology_graph(terminologies: Sequence[Terminology], keep: Callable[[str]
             for parent in t.parents[k]:
                 parents[where[k]][where[parent]] = None
         for k, text, scope in t.synonyms:
-            for scopes, table in ((_EQUIVALENT, forms), (_NARROWER, narrower), (frozenset({"BROAD"}), broader)):
-                if scope in scopes:
-                    _add(table[where[k]], text, keep)
+            if scope in tables:
+                _add(tables[scope][where[k]], text, keep)
+    one_way: list[dict[tuple[str, str], None]] = [{} for _ in range(n)]
+    for k, found in enumerate(forms):
+        short = [text for text in found.values() if is_acronym(text)]
+        full = [text for text in found.values() if not is_acronym(text)]
+        if full:
+            for text in short:
+                del found[text.casefold()]
+            one_way[k].update(((name, text), None) for text in short for name in full[:3])
+            one_way[k].update(((text, full[0]), None) for text in related[k].values() if not is_acronym(text))
+    given = definitions or {}
     return Graph.build(
         ", ".join(t.name for t in terminologies),
         [tuple(f.values()) for f in forms],
         parents=[tuple(p) for p in parents],
         narrower=[tuple(x.values()) for x in narrower],
         broader=[tuple(x.values()) for x in broader],
+        one_way=[tuple(pairs) for pairs in one_way],
+        definitions=[given.get(key, "") for key in position],
         origin=origin,
         share=3.0,  # what is trained for, beside word lists and dictionary that come along every time
     )
+
+
+def _definitions(sources: Sequence[str]) -> dict[str, str]:
+    """Definitions of the terminologies that are folders with a table of them, by id; long ones are cut after the first sentence."""
+    found: dict[str, str] = {}
+    for source in sources:
+        _, path, _ = named_paths(source)
+        file = find(path, "definitions") if path.is_dir() else None
+        for _, row in read_table(file, ("id", "definition")) if file is not None else ():
+            text = normalise(row["definition"])
+            if len(text.split()) > _LONG_DEFINITION:
+                text = text.partition(". ")[0]
+            if len(text.split()) <= _LONG_DEFINITION:
+                found.setdefault(row["id"].strip(), text)
+    return found
 
 
 def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
@@ -246,14 +315,23 @@ def with_neighbours(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]
 
 
 def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
+    """Neighbours of the same terminology: two terminologies may have one concept under two ids, and no name in common."""
+    parts: defaultdict[int, list[int]] = defaultdict(list)
+    for k in range(len(graph)):
+        if graph.forms[k] and graph.clinical[k]:
+            parts[graph.origin[k] if graph.origin else 0].append(k)
+    found: list[dict[int, None]] = [{} for _ in range(len(graph))]
+    for usable in parts.values():
+        if len(usable) >= 3:
+            _find_neighbours([graph.forms[k][0] for k in usable], usable, found, embed)
+    return graph.with_contrasts(found)
+
+
+def _find_neighbours(first: list[str], usable: list[int], found: list[dict[int, None]], embed: Embed | None) -> None:
+    """Add to `found`, for each of the usable concepts, those whose first texts are the closest by spelling and by meaning."""
     from rapidfuzz import process
     from rapidfuzz.distance import Indel
 
-    usable = [k for k in range(len(graph)) if graph.forms[k] and graph.clinical[k]]
-    if len(usable) < 3:
-        return graph
-    first = [graph.forms[k][0] for k in usable]
-    found: list[dict[int, None]] = [{} for _ in range(len(graph))]
     folded = [text.casefold() for text in first]
     vectors = None if embed is None else embed(first)
     for start in range(0, len(usable), 512):
@@ -266,7 +344,6 @@ def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
             for row, places in enumerate(close.tolist()):
                 k = usable[start + row]
                 found[k].update((usable[place], None) for place in sorted(places) if usable[place] != k)
-    return graph.with_contrasts(found)
 
 
 def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
@@ -306,13 +383,28 @@ def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], froze
     pairs: set[tuple[str, str]] = set()
     for source in sources:
         path = Path(source)
-        if path.is_file() and not path.name.removesuffix(".gz").endswith((".obo", ".xml")):
+        if path.is_file() and (listed := _listed(path)) is not None:
+            texts.update(listed)
+        elif path.is_file() and not path.name.removesuffix(".gz").endswith((".obo", ".xml")):
             pairs.update(_folded_pairs(source))
         else:
             texts.update(text.casefold() for text in load(source).texts())
     if sources:
         say(f"Benchmarks: {len(texts):,} texts and {len(pairs):,} pairs are kept out of training.")
     return frozenset(texts), frozenset(pairs)
+
+
+def _listed(path: Path) -> set[str] | None:
+    """Case-folded texts of a list, a line each, or of a table with a column ``mention``; None for any other file."""
+    if path.name.removesuffix(".gz").endswith(".txt"):
+        return {text.casefold() for _, line in lines(path) if (text := normalise(line))}
+    if not path.name.removesuffix(".gz").endswith((".tsv", ".csv")):
+        return None
+    rows = read_table(path)
+    first = next(rows, None)
+    if first is None or "mention" not in first[1]:
+        return None
+    return {normalise(row["mention"]).casefold() for _, row in (first, *rows)}
 
 
 def _folded_pairs(file: str) -> Iterable[tuple[str, str]]:

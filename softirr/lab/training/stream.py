@@ -13,7 +13,7 @@ from itertools import accumulate
 from random import Random
 
 from softirr.lab.training.graph import Graph
-from softirr.lab.training.modifiers import JOINS, MODIFIERS
+from softirr.lab.training.modifiers import COMPOUNDS, DURATIONS, JOINS, MODIFIERS, first_person
 from softirr.lab.training.perturb import (
     contrast,
     false_initials,
@@ -28,7 +28,9 @@ from softirr.lab.training.perturb import (
     vary,
 )
 from softirr.lab.training.sources import Sources, fingerprint, folded_pair
-from softirr.lab.training.words import LISTS, SHORT_FORMS
+from softirr.lab.training.wordings import with_noun
+from softirr.lab.training.words import LAY, LISTS, SHORT_FORMS
+from softirr.measures.lexical import tokens
 
 WEIGHTS: dict[str, float] = {
     "synonym": 62,
@@ -47,7 +49,11 @@ WEIGHTS: dict[str, float] = {
     "same words": 5,
     "spelling": 6,
     "confused": 32,
-    "definition": 2,
+    "definition": 8,
+    "one way": 16,
+    "compound": 26,
+    "word form": 8,
+    "lay": 12,
     "labelled": 16,
     "judged": 3,
     "hard": 14,
@@ -113,6 +119,9 @@ class PairStream:
         self._look_alikes = {id(g): look_alikes(g) for g in sources.graphs}
         self._alike = self._choices(lambda g, k: k in self._look_alikes[id(g)])
         self._defined = self._choices(lambda g, k: bool(g.definitions[k]))
+        self._one_sided = self._choices(lambda g, k: bool(g.one_way) and bool(g.one_way[k]))
+        self._lay = self._choices(lambda g, k: g.name in LAY)
+        self._nouns = dict(sources.nouns)
         kept = {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] for t in g.forms[k]}
         self._mistaken = [pair for pair in sources.confused if kept.isdisjoint(t.casefold() for t in pair)]
         self._draws: dict[str, Callable[[Random], Drawn]] = {
@@ -133,6 +142,10 @@ class PairStream:
             "spelling": self._spelling,
             "confused": self._confused,
             "definition": self._definition,
+            "one way": self._one_way,
+            "compound": self._compound,
+            "word form": self._word_form,
+            "lay": self._lay_sentence,
             "labelled": lambda rng: _labelled(rng, sources.pairs),
             "judged": lambda rng: _labelled(rng, sources.judged),
             "hard": lambda rng: rng.choice(self.hard),
@@ -145,6 +158,10 @@ class PairStream:
             "look-alike": bool(self._alike),
             "everyday": bool(self._everyday),
             "definition": bool(self._defined),
+            "one way": bool(self._one_sided),
+            "compound": bool(self._children),
+            "word form": bool(self._nouns) and bool(self._any),
+            "lay": bool(self._lay),
             "confused": bool(self._mistaken) and not development,
             "labelled": bool(sources.pairs) and not development,
             "judged": bool(sources.judged) and not development,
@@ -447,7 +464,9 @@ class PairStream:
     def _slip(self, rng: Random, text: str) -> str | None:
         """The text mistyped, or None where the slip makes another word: prostate is not prostrate."""
         other = typo(rng, text)
-        return None if other is None or self._meanings.has_another_word(other, text) else other
+        if other is None or tokens(other) <= tokens(text):
+            return None
+        return None if self._meanings.has_another_word(other, text) else other
 
     def _confused(self, rng: Random) -> Drawn:
         """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
@@ -465,19 +484,105 @@ class PairStream:
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _definition(self, rng: Random) -> Drawn:
+        """A definition entails its term and the broader ones, and not those of its neighbors; what a term entails of a definition is not asked."""
         assert self._defined is not None
         graph, k = self._defined.draw(rng)
-        text, defined = graph.text(k, rng), graph.definitions[k]
-        entails = 1
-        if rng.random() < 0.5:
-            near = graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
-            other = rng.choice(near) if near else k
-            if other == k or not graph.forms[other] or not graph.definitions[other] or graph.related(k, other):
+        defined, draw = graph.definitions[k], rng.random()
+        if draw < 0.35:
+            return defined, graph.text(k, rng), 1
+        if draw < 0.5:
+            above = [p for p in graph.parents[k] if graph.forms[p]]
+            return (defined, graph.text(rng.choice(above), rng), 1) if above else None
+        near = graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
+        other = rng.choice(near) if near and draw < 0.85 else self._any.beside(rng, graph, k) if self._any else k
+        drawn = self._different(rng, graph, k, other)
+        return None if drawn is None else (defined, graph.text(other, rng), 0)
+
+    def _one_way(self, rng: Random) -> Drawn:
+        """Texts of which only one direction is known: a name and its acronym; against the acronyms and names of others."""
+        assert self._one_sided is not None
+        graph, k = self._one_sided.draw(rng)
+        premise, hypothesis = rng.choice(graph.one_way[k])
+        if rng.random() < 0.55:
+            return premise, hypothesis, 1
+        near = graph.contrasts[k] or tuple(s for p in graph.parents[k] for s in graph.children[p])
+        other = rng.choice(near) if near and rng.random() < 0.7 else self._any.beside(rng, graph, k) if self._any else k
+        if other == k or graph.held_out[other] != self._development or graph.related(k, other):
+            return None
+        texts = [t for pair in graph.one_way[other] for t in pair] or list(graph.forms[other])
+        two = rng.choice(texts) if texts else premise
+        if self._meanings.same(premise, two) or self._meanings.same(hypothesis, two):
+            return None
+        return (premise, two, 0) if rng.random() < 0.5 else (two, premise, 0)
+
+    def _compound(self, rng: Random) -> Drawn:
+        """Two kindred findings in one text, against one of them, both in the other order, or one of them with a third."""
+        assert self._children is not None
+        graph, k = self._children.draw(rng)
+        kin = [c for p in graph.parents[k] for c in graph.children[p]] or list(graph.contrasts[k])
+        kin += graph.contrasts[k]
+        if not kin:
+            return None
+        pair = self._different(rng, graph, k, rng.choice(kin))
+        if pair is None:
+            return None
+        one, two, _ = pair
+        wordings = COMPOUNDS[rng.random() < 0.2]
+        said = rng.choice(wordings).format(one, two)
+        either, draw = wordings is COMPOUNDS[1], rng.random()
+        if draw < 0.2:
+            return said, rng.choice(wordings).format(two, one), 1
+        if draw < 0.4:
+            third = self._different(rng, graph, k, rng.choice(kin))
+            if third is None or self._meanings.same(third[0], two) or self._meanings.same(third[1], two):
                 return None
-            if graph.held_out[other] != self._development or self._meanings.same(text, graph.text(other, rng)):
-                return None
-            defined, entails = graph.definitions[other], 0
-        return (text, defined, entails) if rng.random() < 0.5 else (defined, text, entails)
+            changed = rng.choice(wordings).format(*rng.sample(third[:2], 2))
+            return None if {one, two} == set(third[:2]) else (said, changed, 0)
+        alone = self._meanings.reworded(rng, rng.choice((one, two)))
+        return (said, alone, int(not either)) if draw < 0.6 else (alone, said, int(either))
+
+    def _word_form(self, rng: Random) -> Drawn:
+        """An adjective against the noun that it pertains to (renal cyst, cyst of the kidney), or against the noun of another one."""
+        for _ in range(4 * _TRIES):
+            text = self._text(rng)
+            found = with_noun(text, self._nouns)
+            if found is None:
+                continue
+            _, noun, rest = found
+            held = rng.random() < 0.6
+            chosen = noun if held else rng.choice(self.sources.nouns)[1]
+            other = rng.choice(("{1} of the {0}", "{0} {1}", "{1} of {0}")).format(chosen, rest)
+            if not held and (chosen == noun or self._meanings.same(text, other)):
+                continue
+            return (text, other, int(held)) if rng.random() < 0.5 else (other, text, int(held))
+        return None
+
+    def _lay_sentence(self, rng: Random) -> Drawn:
+        """What a patient says of a finding, against the clinician's words for it, for its neighbor, or the patient's own with another duration."""
+        assert self._lay is not None
+        graph, k = self._lay.draw(rng)
+        one, two = graph.text(k, rng), graph.text(k, rng)
+        said = first_person(rng, one)
+        draw = rng.random()
+        if draw < 0.4:
+            return (said, two, 1) if rng.random() < 0.5 else (two, said, 1)
+        if draw < 0.6:
+            times = rng.sample(DURATIONS, 2)
+            kept = rng.random() < 0.6
+            first = f"{said} {rng.choice(times[0])}"
+            second = rng.choice(("{} {}", "{}, {}", "{} {}")).format(
+                two if rng.random() < 0.5 else first_person(rng, two), rng.choice(times[0 if kept else 1])
+            )
+            return first, second, int(kept)
+        if draw < 0.7:
+            timed = f"{said} {rng.choice(rng.choice(DURATIONS))}"
+            return (timed, two, 1) if rng.random() < 0.5 else (two, timed, 0)
+        other = rng.choice(graph.contrasts[k]) if graph.contrasts[k] and rng.random() < 0.7 else None
+        drawn = self._different(rng, graph, k, self._lay.beside(rng, graph, k) if other is None else other)
+        if drawn is None:
+            return None
+        a, b, _ = drawn
+        return first_person(rng, a), b if rng.random() < 0.5 else first_person(rng, b), 0
 
 
 _IMPLIED = frozenset(
@@ -518,7 +623,10 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Concepts of several graphs; each part of a clinical graph counts by its size, at least somewhat, a general dictionary by a part of it."""
+    """Concepts of several graphs; each part of a clinical graph counts by its size, at least somewhat, a general dictionary by a part of it.
+
+    A concept is drawn by how new its texts are (:attr:`Graph.novelty`), so that strings are drawn alike, not rows of sources that repeat each other.
+    """
 
     graphs: tuple[Graph, ...]
     pools: tuple[list[int], ...]
@@ -531,9 +639,14 @@ class _Choice:
             found: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 found.setdefault(graph.part(k), []).append(k)
-            # the square root keeps small lists that people wrote by hand beside large ones that were put together
+            # the square root keeps small lists that people wrote by hand beside large ones that were put together; what other sources have, too,
+            # counts in part
             parts.extend(
-                (graph, part, graph.share * (1.0 if clinical else 0.35) * len(part) ** 0.5)
+                (
+                    graph,
+                    part,
+                    graph.share * (1.0 if clinical else 0.35) * sum(graph.novelty[k] for k in part) / len(part) ** 0.5,
+                )
                 for (clinical, _), part in found.items()
             )
         if not parts:
@@ -546,7 +659,12 @@ class _Choice:
 
     def draw(self, rng: Random) -> tuple[Graph, int]:
         place = bisect(self.cumulative, rng.random() * self.cumulative[-1])
-        return self.graphs[place], rng.choice(self.pools[place])
+        graph, pool = self.graphs[place], self.pools[place]
+        for _ in range(_TRIES):
+            k = rng.choice(pool)
+            if rng.random() < graph.novelty[k]:
+                break
+        return graph, k
 
     def beside(self, rng: Random, graph: Graph, k: int) -> int:
         """A concept drawn from the part of the graph that this one is of."""

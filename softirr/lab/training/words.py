@@ -15,6 +15,8 @@ LISTS = (
 """Lists of concepts."""
 SHORT_FORMS = ("abbreviations", "shorthand")
 """Those whose concepts begin with an abbreviation."""
+LAY = ("lay", "symptoms")
+"""Those whose concepts have patients' wordings."""
 CONFUSED = ("confused_findings", "confused_diseases", "opposites", "look_alikes", "wrong_expansions")
 """Lists of pairs that mean different things."""
 

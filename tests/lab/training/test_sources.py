@@ -19,8 +19,10 @@ from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.lexicon import SPELLINGS
 from softirr.lab.training.meanings import Meanings
+from softirr.lab.training.modifiers import first_person
 from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
 from softirr.lab.training.stream import KINDS, PairStream, look_alikes
+from softirr.lab.training.wordings import abbreviation_graph, is_acronym, read_word_forms, with_noun
 from softirr.lab.training.wordnet import read_wordnet
 from softirr.lab.training.words import LISTS, SHORT_FORMS, read_list
 from softirr.measures.lexical import tokens
@@ -56,7 +58,27 @@ def sources(toy, wordnet, tmp_path_factory):
         folder / "sheet.csv",
         'unit,pair,text_a,text_b,judgement\n1,1,"pain, chest",chest pain,same\n1,2,cough,cold,different\n2,1,a,b,\n',
     )
-    return gather([str(toy)], wordnet=wordnet, pairs=[str(nli)], judged=[str(judged)], held_out=0.2)
+    short = write(folder / "short.tsv", SHORT)
+    forms = write(folder / "forms.tsv", "lemma\tpertains_to\nocular\teye\ncervical\tneck\ncervical\tcervix\n")
+    return gather(
+        [str(toy)],
+        wordnet=wordnet,
+        pairs=[str(nli)],
+        judged=[str(judged)],
+        abbreviations=[str(short)],
+        word_forms=[str(forms)],
+        held_out=0.2,
+    )
+
+
+SHORT = """short_form\tlong_form\tinventory\tfrequency
+MI\tmyocardial infarction\tnotes\t0.95
+MI\tmitral insufficiency\tnotes\t0.05
+MS\tmultiple sclerosis\tlist\t
+MS\tmorphine sulfate\tlist\tunknown
+MS\tmorphine sulphate\tlist\t
+RA\trheumatoid arthritis\tlist\t
+"""
 
 
 def test_kinds_in_a_word_list_entail_their_heading(sources):
@@ -428,3 +450,134 @@ def test_the_texts_of_an_audit_sheet_are_those_of_the_table(tmp_path: Path) -> N
         ("'quoted'", "no fever", 0),
         ("no fever", "'quoted'", 0),
     )
+
+
+def test_an_abbreviation_stands_for_its_main_sense_only(tmp_path):
+    graph = abbreviation_graph([str(write(tmp_path / "a.tsv", SHORT))], lambda text: text != "RA", 3.0)
+    told = {pair for pairs in graph.one_way for pair in pairs}
+    assert ("MI", "myocardial infarction") in told and ("myocardial infarction", "MI") in told
+    assert ("mitral insufficiency", "MI") in told and ("MI", "mitral insufficiency") not in told
+    assert ("MS", "multiple sclerosis") not in told and not any("RA" in pair for pair in told)
+    place = {forms[0]: k for k, forms in enumerate(graph.forms)}
+    assert graph.contrasts[place["myocardial infarction"]] == (place["mitral insufficiency"],)
+    # two spellings may be one sense
+    assert graph.contrasts[place["morphine sulfate"]] == (place["multiple sclerosis"],)
+
+
+def test_acronyms_and_related_names_hold_one_way_and_are_no_contradiction(tmp_path):
+    folder = tmp_path / "t"
+    write(folder / "concepts.tsv", "id\tname\nA:1\tcolor blindness\nA:2\tcontact burn\nA:3\tCBX\n")
+    write(
+        folder / "synonyms.tsv",
+        "id\tsynonym\tscope\nA:1\tCB\tEXACT\nA:1\tdaltonism\tEXACT\nA:2\tCB\tEXACT\nA:2\tburn by an iron\tRELATED\n",
+    )
+    graph = terminology_graph([load(str(folder))])
+    assert graph.forms == (("color blindness", "daltonism"), ("contact burn",), ("CBX",))
+    assert set(graph.one_way[0]) == {("color blindness", "CB"), ("daltonism", "CB")}
+    assert set(graph.one_way[1]) == {("contact burn", "CB"), ("burn by an iron", "contact burn")}
+    meanings = Meanings([graph])
+    assert meanings.same("CB", "daltonism") and meanings.same("contact burn", "burn by an iron")
+    assert not meanings.same("daltonism", "contact burn") and not meanings.same("CB", "CBX")
+    assert [is_acronym(t) for t in ("CB", "CBX2", "Cold", "ASTHMATIC", "17")] == [True, True, False, False, False]
+
+
+def test_a_string_that_several_sources_have_counts_once(tmp_path):
+    for name in "abc":
+        rows = "".join(f"{name}{k}\tshared {k}\n" for k in range(40)) + (
+            "".join(f"own{k}\town {k}\n" for k in range(40)) if name == "a" else ""
+        )
+        write(tmp_path / name / "concepts.tsv", f"id\tname\n{rows}")
+    graph = terminology_graph([load(str(tmp_path / name)) for name in "abc"])
+    assert graph.novelty[0] == pytest.approx(1 / 3) and graph.novelty[40] == 1
+    choice = PairStream(Sources((graph,)), weights={"random": 1})._any
+    drawn = [graph.forms[choice.draw(Random(seed))[1]][0].split()[0] for seed in range(600)]
+    assert 0.3 < np.mean([word == "own" for word in drawn]) < 0.6  # by rows it would be a quarter
+
+
+def test_definitions_entail_their_term_and_its_parents(tmp_path):
+    folder = tmp_path / "t"
+    write(folder / "concepts.tsv", "id\tname\nA:1\torgan\nA:2\tkidney\nA:3\tliver\nA:4\tpebble\n")
+    write(folder / "is_a.tsv", "child\tparent\nA:2\tA:1\nA:3\tA:1\n")
+    long = "word " * 50
+    write(
+        folder / "definitions.tsv",
+        f"id\tdefinition\nA:2\tAn organ that makes urine. {long}\nA:3\tAn organ that makes bile.\nA:4\t{long}\n",
+    )
+    graph = gather([str(folder)], own_words=0, held_out=0).graphs[0]
+    assert graph.definitions == ("", "An organ that makes urine", "An organ that makes bile.", "")
+    stream = PairStream(Sources((graph,)), weights={"definition": 1})
+    drawn = {
+        (e.premise, e.hypothesis.casefold(), e.entails) for e in stream.chunk(0, 200) if e.premise in graph.definitions
+    }
+    told = {(a, b): y for a, b, y in drawn}
+    assert told["An organ that makes urine", "kidney"] == 1 == told["An organ that makes urine", "organ"]
+    assert told["An organ that makes urine", "liver"] == 0
+
+
+def test_compounds_entail_their_parts_and_not_the_reverse(sources):
+    stream = PairStream(sources, seed=0)
+    drawn = [pair for seed in range(2000) if (pair := stream._compound(Random(seed)))]
+    parts = {held: [p for p in drawn if p[2] == held] for held in (0, 1)}
+    assert 0.3 < len(parts[1]) / len(drawn) < 0.7
+    both = {(a, b): y for a, b, y in drawn}
+    turned = [(both[a, b], both[b, a]) for a, b in both if (b, a) in both and len(a) > len(b)]
+    assert all(told in {(1, 0), (0, 1)} for told in turned)
+
+
+def test_an_adjective_is_its_noun_where_it_has_one_only(tmp_path, sources):
+    table = write(
+        tmp_path / "f.tsv",
+        "lemma\tpertains_to\nrenal\tkidney\ncervical\tneck\ncervical\tcervix\n.22 caliber\tcaliber\n",
+    )
+    assert read_word_forms(table) == {"renal": "kidney"}
+    assert with_noun("Renal cyst", {"renal": "kidney"}) == ("renal", "kidney", "cyst")
+    assert with_noun("renal", {"renal": "kidney"}) is None and with_noun("cyst renal", {"renal": "kidney"}) is None
+    assert sources.nouns == (("ocular", "eye"),)
+    stream = PairStream(sources, seed=0)
+    drawn = [pair for seed in range(200) if (pair := stream._word_form(Random(seed)))]
+    assert drawn and all("eye" in f"{a} {b}".lower() for a, b, held in drawn if held)
+
+
+@pytest.mark.parametrize(
+    "text, start",
+    [("unable to sleep", "I "), ("rash", ""), ("coughing up blood", "I "), ("my knee hurts", "my knee hurts")],
+)
+def test_a_patient_says_it_in_the_first_person(text, start):
+    said = {first_person(Random(seed), text) for seed in range(20)}
+    assert all(s.startswith(start) for s in said) and all(text.split()[-1] in s for s in said)
+
+
+def test_lay_sentences_keep_what_they_are_about(sources):
+    stream = PairStream(sources, seed=0)
+    drawn = [pair for seed in range(400) if (pair := stream._lay_sentence(Random(seed)))]
+    assert 0.4 < np.mean([held for *_, held in drawn]) < 0.8
+    assert any("week" in a for a, *_ in drawn) and any(a.startswith("I ") for a, *_ in drawn)
+
+
+def test_lists_of_texts_are_left_out(toy, tmp_path):
+    listed = write(tmp_path / "l.txt", "Kidney PAIN\n\n")
+    mentions = write(tmp_path / "m.tsv", "pmid\tmention\n1\tliver cyst\n")
+    found = gather([str(toy)], own_words=0, leave_out=[str(listed), str(mentions)])
+    texts = {t for graph in found.graphs for forms in graph.forms for t in forms}
+    assert found.dropped == 2 and not texts & {"kidney pain", "liver cyst"}
+
+
+def test_phrases_and_texts_that_support_each_other(tmp_path):
+    phrases = write(
+        tmp_path / "p.tsv",
+        "phrase1\tphrase2\tlabel\nheart attack\tMI\tsame\nleft knee pain\tknee pain\tdifferent\ncold\tflu\tdifferent\n",
+    )
+    assert read_pairs(phrases).pairs == (
+        ("heart attack", "MI", 1),
+        ("MI", "heart attack", 1),
+        ("knee pain", "left knee pain", 0),
+        ("cold", "flu", 0),
+        ("flu", "cold", 0),
+    )
+    notes = write(
+        tmp_path / "n.tsv",
+        f"dialogue\tnote\nany pets? two cats\thas cats\n{'long ' * 90}\tshort\nsmoking? no\tnonsmoker\n",
+    )
+    found = read_pairs(notes)
+    assert found.skipped == 1 and ("any pets? two cats", "has cats", 1) in found.pairs
+    assert ("any pets? two cats", "nonsmoker", 0) in found.pairs and len(found.pairs) == 4
