@@ -101,12 +101,14 @@ def parser() -> argparse.ArgumentParser:
         "recommend", help="compare measures on a project without codes, and judge some pairs"
     )
     add_input_options(recommend)
-    recommend.add_argument("--judgements", type=positive, default=30, metavar="N", help="pairs on the sheet (30)")
-    recommend.add_argument("--judged", metavar="SHEET", help="a filled sheet, to learn which measure it supports")
+    recommend.add_argument("--judgements", type=positive, default=60, metavar="N", help="pairs on the sheet (60)")
+    recommend.add_argument(
+        "--judged", metavar="SHEET", help="judged pairs, such as a filled sheet, to learn which measure they support"
+    )
     recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
-    _add_measures(recommend, "nli and all that need no model")
+    _add_measures(recommend, "nli and all that need no model; the sheet is drawn with the first")
     recommend.add_argument("--output", metavar="FOLDER", help="write tables and the sheet there")
-    recommend.set_defaults(run=_recommend, measures=(*LEXICAL, "nli"))
+    recommend.set_defaults(run=_recommend, measures=("nli", *LEXICAL))
     return top
 
 
@@ -245,9 +247,11 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
 
 
 def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
+    from softirr.audit import sample
     from softirr.lab.experiments import compare as comparing
-    from softirr.lab.experiments import recommend, sheet
     from softirr.lab.experiments.output import write, write_text
+    from softirr.lab.experiments.recommend import compare_with_judgements
+    from softirr.measures.calibration import read_pairs
     from softirr.tables.files import read
 
     measures = _measures(arguments)
@@ -258,31 +262,32 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
         predictions_as_raters=arguments.model_raters,
     )
     folder = Path(arguments.output) if arguments.output else None
-    if arguments.judged:
-        with _cache(arguments, measures) as cache:
-            verdict = recommend.judge(table, measures, sheet.read_sheet(Path(arguments.judged)), cache=cache)
-        print(f"{verdict.table.markdown()}\n{verdict.sentence}")
-        if folder is not None:
-            write([verdict.table], folder)
-        return 0
     with _cache(arguments, measures) as cache:
+        if arguments.judged:
+            verdict = compare_with_judgements(table, measures, read_pairs(arguments.judged), cache=cache)
+            print(f"{verdict.table.markdown()}\n{verdict.sentence}")
+            if folder is not None:
+                write([verdict.table], folder)
+            return 0
         comparison = comparing.compare(table, measures, cache=cache)
-    tables = [
-        comparing.agreement_table(comparison),
-        comparing.difference_table(comparison),
-        comparing.most_different(comparison),
-    ]
-    print("\n".join(shown.markdown() for shown in tables))
-    if folder is not None:
+        tables = [
+            comparing.agreement_table(comparison),
+            comparing.difference_table(comparison),
+            comparing.most_different(comparison),
+        ]
+        print("\n".join(shown.markdown() for shown in tables))
+        if folder is None:
+            print("With --output FOLDER a sheet of pairs to judge is written there.")
+            return 0
         write(tables, folder)
-        drawn = sheet.draw_sheet(comparison, judgements=arguments.judgements, seed=arguments.seed)
-        write_text(folder / "sheet.csv", sheet.sheet_csv(comparison, drawn))
-        print(
-            f"Fill the column judgement of {folder / 'sheet.csv'} with same or different, then run this command with --judged "
-            f"{folder / 'sheet.csv'}."
-        )
-    else:
-        print("With --output FOLDER a sheet of pairs to judge is written there.")
+        first = measures[0].measure
+        drawn = sample(table, first, judgements=arguments.judgements, seed=arguments.seed, cache=cache, progress=None)
+    sheet = folder / "sheet.csv"
+    write_text(sheet, drawn.to_csv())
+    print(
+        f"Fill the column judgement of {sheet} with same or different. Then run this command with --judged {sheet} to see which measure it supports, "
+        f"or softirr audit apply {shlex.quote(arguments.file)} {sheet} --measure {shlex.quote(first.name)} to correct the coefficients."
+    )
     return 0
 
 

@@ -6,6 +6,6 @@ Modules: ``generate`` makes populations of simulated raters from a terminology (
 gold codes, ``synthetic`` and ``real`` score them under measures (``scoring``) and keep what was scored (``store``); ``gold`` is the truth,
 ``estimators``, ``estimation`` and ``simulated_audit`` compare estimates of agreement, ``statistics`` tests them. ``analysis`` is what a run found,
 ``measure_tables`` and ``figures`` show it, ``output``, ``page`` and ``report`` write it. Where there are no gold codes, ``compare`` shows where
-measures differ, ``sheet`` draws text pairs to judge, and ``recommend`` says which measure the judgements support. ``results`` holds what we
+measures differ, and ``recommend`` says which measure judgements support. ``results`` holds what we
 measured.
 """

@@ -10,7 +10,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.lab.experiments.analysis import KAPPA, TITLES, Errors, Key, Results
 from softirr.lab.experiments.draw import Draw
-from softirr.lab.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Prevalences, Reference, by_own_curve
+from softirr.lab.experiments.estimators import ESTIMATORS, NEEDS_LABELS, Prevalences, Reference, by_own_calibration
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.output import Cell, Table
 from softirr.lab.experiments.pools import Pool
@@ -100,10 +100,10 @@ def own_labels(same: Pool, chance: Pool, draw: Draw, judgements: int) -> Prevale
     chosen = draw.sample(range(len(same.score)), min(judgements, len(same.score)))
     score, gold = same.score[chosen], same.gold[chosen]
     try:
-        curve = fit(score, gold).apply
+        calibration = fit(score, gold)
     except InputError:
         return ESTIMATORS[PLAIN](same, chance, _NO_LABELS)
-    return by_own_curve(curve, same, chance, source=min(max(float(gold.mean()), 0.01), 0.99))
+    return by_own_calibration(calibration, same, chance)
 
 
 def real_estimators_table(results: Results, reference: str | None) -> Table:

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softirr.lab.experiments.pools import Pool
+from softirr.measures.calibration import Calibration
 from softirr.tables.ratings import Floats
 
 _EDGE = 1e-6
@@ -119,15 +120,27 @@ def shifted_by(curve: Callable[[Floats], Floats], same: Pool, chance: Pool, *, s
     return Prevalences(*means)
 
 
-def by_own_curve(curve: Callable[[Floats], Floats], same: Pool, chance: Pool, *, source: float) -> Prevalences:
-    """Observed agreement by a curve learned on same-item pairs of this very project, drawn at random; expected by shifting it.
+def by_own_calibration(calibration: Calibration, same: Pool, chance: Pool) -> Prevalences:
+    """A calibration learned on same-item pairs of this very project, drawn at random; chance pairs have a prior of their own.
 
-    On the pool it was learned on the curve is right as it stands. Chance pairs have another prevalence, found from the curve's ``source``; where
-    the curve is too steep to find it, it is at most the plain mean.
+    This is what :func:`softirr.agreement` computes with a calibrated measure.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    same, chance : Pool
+
+    Returns
+    -------
+    Prevalences
     """
-    observed = same.mean(_keep_certain(same.score, curve(same.score)))
-    moved = shifted(_keep_certain(chance.score, curve(chance.score)), chance.edge_share, source=source)
-    return Prevalences(observed, min(chance.mean(moved), chance.mean()))
+    by_chance = calibration.at(calibration.prior_of(chance.score[chance.score < 1]))
+    return Prevalences(
+        *(
+            pool.mean(_keep_certain(pool.score, curve.apply(pool.score)))
+            for pool, curve in ((same, calibration), (chance, by_chance))
+        )
+    )
 
 
 def adjusted_counts(same: Pool, chance: Pool, reference: Reference) -> Prevalences:

@@ -1,32 +1,35 @@
-"""Recommendation of a measure from judgements, and the effect of these judgements on kappa."""
+"""Which measure a person's judgements support, and Cohen's kappa with each measure calibrated on them.
+
+The judgements are a sheet of the audit (:func:`softirr.audit.sample`), or any other judged pairs of texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from softirr.errors import InputError
 from softirr.lab.experiments.compare import text_pairs
-from softirr.lab.experiments.estimators import Reference, by_own_curve
-from softirr.lab.experiments.estimators import plain as plain_estimate
 from softirr.lab.experiments.output import Cell, Table
-from softirr.lab.experiments.scoring import Chance, SharedScorer, score_table
-from softirr.lab.experiments.sheet import PAIRS, Judged
 from softirr.lab.experiments.statistics import LEVEL, rank
 from softirr.lab.experiments.synthetic import NamedMeasure
 from softirr.measures import Measure
 from softirr.measures.cache import PairCache
-from softirr.measures.calibration import cross_validated, fit
+from softirr.measures.calibration import JudgedPairs, corrected, cross_validated, fit
 from softirr.measures.pairs import PairScorer
+from softirr.report.agreement import agreement
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
 
-FEWEST = PAIRS
+__all__ = ["Verdict", "area_under_curve", "compare_with_judgements", "why_not_calibrated"]
+
+FEWEST = 30
 FEWEST_EACH = 5
 LEAST_AUC = 0.7
-"""Conditions of kappa by calibrated P: judgements, judgements of either kind, and the measure's AUC."""
+"""Conditions of kappa with the calibrated measure: judgements, judgements of either kind, and the measure's AUC."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,45 +51,59 @@ class Verdict:
     sentence: str
 
 
-def judge(
+def compare_with_judgements(
     table: AnnotationTable,
     measures: Sequence[NamedMeasure],
-    judged: Judged,
+    judged: JudgedPairs,
     *,
-    permutations: int = 3,
     cache: PairCache | None = None,
 ) -> Verdict:
     """Compare measures with a person's judgements.
 
-    For each measure the weighted AUC, the Brier score of P as it is and calibrated on the other judgements (five folds), and Cohen's kappa
-    plain and by P calibrated on the judgements, where the conditions for that hold (see :func:`conditions`).
+    For each measure: the AUC, the Brier score of P as it is and calibrated on the other judgements (five folds), and Cohen's kappa with the
+    measure as it is and calibrated, as ``softirr score --calibration`` computes it. The calibration of kappa leaves out the sheet's pairs of
+    different items, because the rest of them has another share of equivalent pairs.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measures : sequence of NamedMeasure
+    judged : JudgedPairs
+        A filled sheet (:func:`softirr.measures.calibration.read_pairs`).
+    cache : PairCache, optional
+
+    Returns
+    -------
+    Verdict
 
     Raises
     ------
     InputError
         If there are too few judgements to calibrate P, or (nearly) all are alike.
     """
-    scores: dict[str, Floats] = {}
-    losses: dict[str, Floats] = {}
-    for named in measures:
-        p = _scores(named.measure, judged, cache)
-        scores[named.label] = p
-        better = cross_validated(p, judged.same)
-        losses[named.label] = judged.weight * (better - judged.same) ** 2 / judged.weight.mean()
+    if not judged.pairs:
+        raise InputError("The sheet holds no judgement.")
+    same = np.array(judged.judged, dtype=np.float64)
+    scores = {named.label: _scores(named.measure, judged, cache) for named in measures}
+    losses = {label: (cross_validated(p, same) - same) ** 2 for label, p in scores.items()}
     ranking = rank(losses)
     ties = ranking.ties()
+    of_item = _of_one_item(table, judged)
     rows = []
     for named in sorted(measures, key=lambda m: (float(losses[m.label].mean()), m.label)):
         p = scores[named.label]
-        found = calibrated_kappa(table, named.measure, judged, permutations=permutations, cache=cache)
+        area = area_under_curve(p, same)
+        refused = why_not_calibrated(table, judged, area)
+        if refused is None:
+            calibrated = corrected(named.measure, fit(p[of_item], same[of_item], measure=named.measure.name))
         rows.append(
             (
                 Cell(named.label, bold=named.label in ties),
-                Cell(auc(p, judged), digits=2),
-                Cell(float(judged.weight @ (p - judged.same) ** 2 / judged.weight.sum())),
+                Cell(area, digits=2),
+                Cell(float(np.mean((p - same) ** 2))),
                 Cell(float(losses[named.label].mean()), bold=named.label in ties),
-                Cell(found.plain),
-                Cell(found.refused if found.cohen_kappa is None else found.cohen_kappa),
+                Cell(_kappa(table, named.measure, cache)),
+                Cell(refused if refused is not None else _kappa(table, calibrated, cache)),
             )
         )
     others = sorted(ties - {ranking.best})
@@ -110,98 +127,67 @@ def judge(
     )
 
 
-def auc(score: Floats, judged: Judged) -> float | None:
-    """Weighted area under the ROC curve, ties counting half; None where all judgements are alike."""
-    positive, negative = judged.same > 0.5, judged.same < 0.5
-    if not positive.any() or not negative.any():
+def area_under_curve(p: Floats, same: Floats) -> float | None:
+    """Area under the ROC curve, ties counting half.
+
+    Parameters
+    ----------
+    p, same : shape (n,)
+        The measure's P, and the judgements: above one half for the same, below for different.
+
+    Returns
+    -------
+    float or None
+        None where all judgements are alike.
+    """
+    positive, negative = p[same > 0.5], p[same < 0.5]
+    if not len(positive) or not len(negative):
         return None
-    above = np.sign(score[positive][:, None] - score[negative][None, :]) / 2 + 0.5
-    weight = judged.weight[positive][:, None] * judged.weight[negative][None, :]
-    return float((above * weight).sum() / weight.sum())
+    return float(np.mean(np.sign(positive[:, None] - negative[None, :]) / 2 + 0.5))
 
 
-def conditions(table: AnnotationTable, judged: Judged, area: float | None) -> str | None:
+def why_not_calibrated(table: AnnotationTable, judged: JudgedPairs, area: float | None) -> str | None:
     """Why κ by calibrated P can't be trusted here, or None.
 
     Under these conditions it was closer to the truth than the plain κ for every kind of negatives in our experiments (see ``results``): answers
-    of one text, a sheet of these very answers, enough judgements of both kinds to calibrate P, and a measure that tells them apart.
+    of one text, a sheet of these very answers, enough judged pairs of one item of both kinds to calibrate P, and a measure that tells them apart.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    judged : JudgedPairs
+    area : float or None
+        The measure's area under the ROC curve.
+
+    Returns
+    -------
+    str or None
     """
-    same = int(judged.same.sum())
+    of_item = _of_one_item(table, judged)
+    used = int(of_item.sum())
+    same = int(np.sum(np.array(judged.judged)[of_item] > 0.5))
     if not table.is_single:
         return "needs answers of one text"
-    pairs, _ = text_pairs(table)
-    if not {frozenset(pair) for pair in judged.pairs} <= {frozenset(pair) for pair in pairs}:
+    if not {text for pair in judged.pairs for text in pair} <= set(table.texts):
         return "needs a sheet of these answers"
-    if len(judged.same) < FEWEST or min(same, len(judged.same) - same) < FEWEST_EACH:
-        return f"needs {FEWEST} judgements, {FEWEST_EACH} of each kind"
+    if used < FEWEST or min(same, used - same) < FEWEST_EACH:
+        return f"needs {FEWEST} judged pairs of one item, {FEWEST_EACH} of each kind"
     if area is None or area < LEAST_AUC:
         return f"needs an AUC of {LEAST_AUC}"
     return None
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Cohen's kappa, all rater pairs pooled, by P calibrated on a person's judgements.
-
-    Attributes
-    ----------
-    judgements : int
-    plain : float or None
-        By P as it is.
-    cohen_kappa : float or None
-        By calibrated P; None where the conditions do not hold.
-    refused : str or None
-        Which condition does not hold (see :func:`conditions`).
-    """
-
-    judgements: int
-    plain: float | None
-    cohen_kappa: float | None
-    refused: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"estimator": "calibrated", **asdict(self)}
+def _of_one_item(table: AnnotationTable, judged: JudgedPairs) -> NDArray[np.bool_]:
+    """Which judged pairs two raters gave to one item, shape (n,)."""
+    pairs = {frozenset(pair) for pair in text_pairs(table)[0]}
+    return np.array([frozenset(pair) in pairs for pair in judged.pairs], dtype=bool)
 
 
-def calibrated_kappa(
-    table: AnnotationTable,
-    measure: Measure,
-    judged: Judged,
-    *,
-    permutations: int = 3,
-    cache: PairCache | None = None,
-) -> Estimate:
-    """Kappa by P calibrated on judged pairs of different texts, drawn at random from the table's items.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    measure : Measure
-    judged : Judged
-        A filled sheet of this table (:func:`softirr.lab.experiments.sheet.read_sheet`).
-    permutations : int
-        D, for agreement by chance.
-    cache : PairCache, optional
-    """
-    p = _scores(measure, judged, cache)
-    reason = conditions(table, judged, auc(p, judged))
-    scored = score_table(
-        table,
-        None,
-        SharedScorer(measure, [table], cache=cache),
-        Chance("permutation", permutations),
-        key="recommend",
-    )
-    plain = plain_estimate(scored.same, scored.chance, Reference(p, judged.same)).kappa
-    if reason is not None:
-        return Estimate(len(p), plain, None, reason)
-    source = float(np.mean(judged.same))
-    found = by_own_curve(fit(p, judged.same).apply, scored.same, scored.chance, source=source)
-    return Estimate(len(p), plain, found.kappa, None)
+def _kappa(table: AnnotationTable, measure: Measure, cache: PairCache | None) -> float | None:
+    return agreement(table, measure, cache=cache, progress=None).coefficients["cohen_kappa"].value
 
 
-def _scores(measure: Measure, judged: Judged, cache: PairCache | None) -> Floats:
+def _scores(measure: Measure, judged: JudgedPairs, cache: PairCache | None) -> Floats:
     """The measure's P of the judged pairs."""
     texts = [text for pair in judged.pairs for text in pair]
     left = np.arange(0, len(texts), 2, dtype=np.int64)

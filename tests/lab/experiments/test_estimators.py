@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,12 +16,13 @@ from softirr.lab.experiments.estimators import (
     Prevalences,
     Reference,
     best_bin,
-    by_own_curve,
+    by_own_calibration,
     isotonic,
     shifted,
     shifted_by,
 )
 from softirr.lab.experiments.pools import Pool
+from softirr.measures.calibration import Calibration
 
 rng_of = np.random.default_rng
 
@@ -153,11 +156,13 @@ def test_a_curve_of_the_own_pairs_is_right_on_them_and_shifted_for_chance() -> N
     chance, wrong = _sample(20_000, 0.02, 13)
     odds = lambda p: p / (1 - p)  # noqa: E731
     at_own = lambda p: (odds(p) * 0.7 / 0.3) / (1 + odds(p) * 0.7 / 0.3)  # noqa: E731
-    found = by_own_curve(at_own, _pool(same), _pool(chance), source=0.7)
+    knots = np.linspace(0, 0.999, 1_000)
+    calibration = Calibration("isotonic", "", 60, tuple(knots), tuple(at_own(knots)), prior=0.7)
+    found = by_own_calibration(calibration, _pool(same), _pool(chance))
     assert found.observed == pytest.approx(gold.mean(), abs=0.01)
     assert found.expected == pytest.approx(wrong.mean(), abs=0.01)
     assert at_own(chance).mean() > 0.1, "as it stands the curve takes chance pairs for same-item pairs"
-    flat = by_own_curve(lambda p: np.full(len(p), 0.99), _pool(same), _pool(chance), source=0.5)
+    flat = by_own_calibration(replace(calibration, values=(0.99,) * len(knots), prior=0.5), _pool(same), _pool(chance))
     assert flat.expected == pytest.approx(chance.mean()), (
         "a curve that tells nothing apart can't raise agreement by chance"
     )
