@@ -63,6 +63,10 @@ def sorting_equivalence(
     cache : PairCache, optional
         Store of scored pairs.
 
+    Returns
+    -------
+    Equivalence
+
     Raises
     ------
     InputError

@@ -101,6 +101,11 @@ def exact(
         Which answers the pooled distribution π consists of, see :class:`Pooling`.
     block_size : int
         Rows and columns of S in memory at a time.
+
+    Returns
+    -------
+    Chance
+        Without sampling error.
     """
     pooling = Pooling.of(ratings, marginals)
     distinct, place = np.unique(ratings.answer[pooling.rows], return_inverse=True)
@@ -393,11 +398,20 @@ def permutation(
 
     Parameters
     ----------
-    ratings, equivalence, marginals
-        As for :func:`exact`.
+    ratings : Ratings
+        Needs at least one item with two answers.
+    equivalence : Equivalence
+        Scores the permuted pairs.
     permutations : int
         Number of permutations D.
+    marginals : {"answers", "gwet2014"}
+        As for :func:`exact`.
     seed : int
+
+    Returns
+    -------
+    Chance
+        With the standard errors of the permutation.
     """
     rng = np.random.default_rng(seed)
     comparisons = ratings.comparisons

@@ -17,7 +17,18 @@ GRID = 65_536
 
 
 def on_grid(equivalence: Any) -> Ints:
-    """Round equivalences to steps of 1/65,536, through float32 so that float32 and float64 scores give the same step."""
+    """Round equivalences to steps of 1/65,536, through float32 so that float32 and float64 scores give the same step.
+
+    Parameters
+    ----------
+    equivalence : array_like
+        Values in [0, 1], of any shape.
+
+    Returns
+    -------
+    array of int
+        From 0 to 65,536, of the same shape.
+    """
     return np.rint(np.asarray(equivalence, dtype=np.float32) * np.float32(GRID)).astype(np.int64)
 
 

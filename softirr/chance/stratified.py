@@ -63,6 +63,11 @@ def stratified(
         Most levels of the cheap equivalence; a few rater pairs have separate strata at each level, more share them.
     population : int
         Most pairs of answers in the strata; of more pairs a random sample is used and its error is added.
+
+    Returns
+    -------
+    Chance
+        With the standard errors of the sample and the number of pairs that were scored.
     """
     few = Pooling.of(ratings, marginals).rows
     distinct = len(np.unique(ratings.answer[few]))
@@ -76,7 +81,24 @@ def stratified(
 def sampled(
     pairs: PairPopulation, score: Score, scores: Floats, *, target_se: float, rng: np.random.Generator
 ) -> Chance:
-    """Expected agreement from a sample of a population in strata; parameters as for :func:`stratified`."""
+    """Expected agreement from a sample of a population in strata.
+
+    Parameters
+    ----------
+    pairs : PairPopulation
+        The pairs of answers and their strata.
+    score : callable
+        The expensive equivalence of answers k[i] and l[i].
+    scores : shape (P,)
+        Equivalence of each comparison of two answers to one item.
+    target_se : float
+        Standard error to reach.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Chance
+    """
     answer = pairs.ratings.answer
     sample = StratifiedSample(pairs, rng)
     totals = _totals(pairs)

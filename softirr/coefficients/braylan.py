@@ -82,7 +82,23 @@ class Braylan2022:
 
 
 def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, seed: int = 0) -> dict[str, Estimate]:
-    """Estimate sigma and KS as the authors' code does, without intervals."""
+    """Estimate sigma and KS as the authors' code does, without intervals.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    equivalence : Equivalence
+        Scores answers of different items.
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    seed : int
+        Seed of the sampled different-item pairs.
+
+    Returns
+    -------
+    dict of str to Estimate
+        ``sigma`` and ``ks``.
+    """
     reason: Any = missing(ratings)
     if reason is None and len(np.unique(ratings.item)) < 2:
         reason = Undefined.ONE_ITEM

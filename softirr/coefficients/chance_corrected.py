@@ -59,7 +59,18 @@ _CERTAIN = 1e-12
 
 
 def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
-    """Mean over items of the mean equivalence of their pairs."""
+    """Mean over items of the mean equivalence of their pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+
+    Returns
+    -------
+    Estimate
+    """
     if reason := missing(ratings):
         return undefined(reason)
     return _mean(item_means(ratings, scores), ratings.comparable_items)
@@ -356,7 +367,20 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def scott(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
-    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026); parameters as for :func:`fleiss`."""
+    """Soft Scott's pi: Fleiss' kappa of two raters (Wullschleger et al. 2026).
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+
+    Returns
+    -------
+    Estimate
+        Undefined with more than two raters.
+    """
     if reason := missing(ratings):
         return undefined(reason)
     if len(np.unique(ratings.rater)) > 2:
@@ -478,13 +502,38 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
 
 
 def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
-    """Mean equivalence of two raters' answers over the items both answered."""
+    """Mean equivalence of two raters' answers over the items both answered.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    pair : int
+        Row of ``ratings.comparisons.rater_pairs``.
+
+    Returns
+    -------
+    Estimate
+    """
     mine = ratings.comparisons.of_pair(pair)
     return _mean(scores[mine], ratings.comparisons.item[mine])
 
 
 def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
-    """Mean over a rater's items of the mean equivalence of the rater's answer with the others'."""
+    """Mean over a rater's items of the mean equivalence of the rater's answer with the others'.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    rater : int
+
+    Returns
+    -------
+    Estimate
+    """
     comparisons = ratings.comparisons
     mine = comparisons.of_rater(rater)
     if not len(mine):

@@ -164,7 +164,20 @@ def _share_beyond(steps: Ints, chance: ChanceDistribution, level: float) -> floa
 def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> Estimate:
     """One-sided two-sample Kolmogorov-Smirnov statistic: max over e of P(same >= e) - P(different >= e).
 
-    As in Braylan et al. (2022), but over all different-item pairs instead of a sample. Parameters as for :func:`sigma`.
+    As in Braylan et al. (2022), but over all different-item pairs instead of a sample.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : ChanceDistribution or None
+        Equivalences of different-item pairs; None where they were not computed.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1].
     """
     both = _distributions(ratings, scores, chance)
     if isinstance(both, Estimate):

@@ -69,12 +69,33 @@ class Estimate:
 
 
 def undefined(reason: str, expected: float | None = None) -> Estimate:
-    """An estimate without a value."""
+    """An estimate without a value.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is no value, as JSON and screens show it.
+    expected : float, optional
+        Expected agreement, where it is known nevertheless.
+
+    Returns
+    -------
+    Estimate
+    """
     return Estimate(None, np.zeros(0), str(reason), expected)
 
 
 def missing(ratings: Ratings) -> Undefined | None:
-    """Reason why no answers can be compared, or None."""
+    """Reason why no answers can be compared, or None.
+
+    Parameters
+    ----------
+    ratings : Ratings
+
+    Returns
+    -------
+    Undefined or None
+    """
     if len(np.unique(ratings.rater)) < 2:
         return Undefined.ONE_RATER
     return Undefined.NO_OVERLAP if not len(ratings.comparable_items) else None

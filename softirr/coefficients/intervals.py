@@ -54,10 +54,19 @@ class Coefficient:
 
 
 def standard_error(estimate: Estimate) -> float | None:
-    """Standard error over items, including the error of sampled chance agreement; None with fewer than two items.
+    """Standard error over items, including the error of sampled chance agreement.
 
     ``sqrt(Σ ψ² / (N (N - 1)) - noise / N + chance_error²)`` for influences ψ: the first-order jackknife (Efron and Stein 1981). Where
     chance is sampled, the ψ vary with the sample; ``noise`` subtracts that part.
+
+    Parameters
+    ----------
+    estimate : Estimate
+
+    Returns
+    -------
+    float or None
+        None with fewer than two items.
     """
     n = len(estimate.influence)
     if estimate.value is None or n < 2:
@@ -68,7 +77,22 @@ def standard_error(estimate: Estimate) -> float | None:
 
 
 def wald(value: float, error: float, *, df: float = np.inf, level: float = 0.95) -> tuple[float, float]:
-    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, truncated at 1."""
+    """Interval value ± quantile × error, with Student's t of ``df`` degrees of freedom, truncated at 1.
+
+    Parameters
+    ----------
+    value, error : float
+        The coefficient and its standard error.
+    df : float
+        Degrees of freedom; infinity is the normal distribution.
+    level : float
+        Share of intervals that hold the true value.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Lower and upper end.
+    """
     half = _quantile(df, level) * error
     return value - half, min(value + half, 1.0)
 
@@ -208,5 +232,14 @@ def _quantile(df: float, level: float) -> float:
 
 
 def no_interval(reason: Undefined | str) -> Coefficient:
-    """A coefficient without a value."""
+    """A coefficient without a value.
+
+    Parameters
+    ----------
+    reason : Undefined or str
+
+    Returns
+    -------
+    Coefficient
+    """
     return Coefficient(None, undefined=str(reason))

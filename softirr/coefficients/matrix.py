@@ -80,6 +80,11 @@ def matrix_agreement(
         Standard error of the expected agreement to reach with ``chance="stratified"``.
     seed : int
 
+    Returns
+    -------
+    MatrixAgreement
+        The coefficients with intervals, and the observed and expected agreement.
+
     Raises
     ------
     InputError

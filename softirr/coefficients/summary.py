@@ -61,6 +61,10 @@ def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: C
         None where no answers can be compared.
     pooled : Chance, optional
         Chance computed with other marginals, for Fleiss, Scott and Gwet.
+
+    Returns
+    -------
+    Summary
     """
     observed = co.observed_agreement(ratings, scores)
     if chance is None:

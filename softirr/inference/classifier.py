@@ -82,6 +82,15 @@ class Outputs:
 def pick_device(device: str) -> torch.device:
     """The torch device of a name.
 
+    Parameters
+    ----------
+    device : str
+        ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+
+    Returns
+    -------
+    torch.device
+
     Raises
     ------
     InputError
@@ -364,7 +373,16 @@ def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out."""
+    """Whether an error says that memory ran out.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 

@@ -51,6 +51,19 @@ class Engine(Protocol):
 def open_engine(folder: Path, options: ClassifierOptions, *, engine: str, workers: int | None) -> Engine:
     """Open the classifier in a folder on the named engine.
 
+    Parameters
+    ----------
+    folder : Path
+        The model.
+    options : ClassifierOptions
+    engine : {"local", "ray"}
+    workers : int or None
+        Most processes, one a GPU, or workers of the cluster; None is as many as there are.
+
+    Returns
+    -------
+    Engine
+
     Raises
     ------
     InputError

@@ -32,7 +32,18 @@ class Forward(Protocol):
 
 
 def to_device(array: np.ndarray, device: torch.device) -> Tensor:
-    """The array as a tensor on the device; to a GPU through pinned memory, without waiting for the copy."""
+    """The array as a tensor on the device; to a GPU through pinned memory, without waiting for the copy.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of any shape.
+    device : torch.device
+
+    Returns
+    -------
+    torch.Tensor
+    """
     tensor = torch.from_numpy(array)
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)

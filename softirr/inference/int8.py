@@ -17,7 +17,12 @@ _ZERO = 128
 
 
 def int8_is_fast() -> bool:
-    """Whether this processor and this PyTorch have 8-bit products; without them the same products are slower than float32."""
+    """Whether this processor and this PyTorch have 8-bit products; without them the same products are slower than float32.
+
+    Returns
+    -------
+    bool
+    """
     name = "_is_avx512_vnni_supported" if hasattr(torch.cpu, "_is_avx512_vnni_supported") else "_is_vnni_supported"
     supported: Callable[[], bool] = getattr(torch.cpu, name, lambda: False)
     return supported() and hasattr(torch.ops.onednn, "qlinear_pointwise")

@@ -43,6 +43,18 @@ ENCODER = Kind("AutoModel", (), "a text encoder")
 def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
     """The tokenizer and the model (for use, not for training) of a folder.
 
+    Parameters
+    ----------
+    folder : Path
+    kind : Kind
+        What the model has to be.
+    dtype : torch.dtype
+        Number format of the weights.
+
+    Returns
+    -------
+    tuple of (tokenizer, model)
+
     Raises
     ------
     InputError
@@ -81,7 +93,11 @@ def load(folder: Path, kind: Kind, dtype: Any) -> tuple[Any, Any]:
 
 
 def check_weights(folder: Path) -> None:
-    """Raise an InputError for pickled weights, which can run code when they are loaded.
+    """Refuse pickled weights, which can run code when they are loaded.
+
+    Parameters
+    ----------
+    folder : Path
 
     Raises
     ------

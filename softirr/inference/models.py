@@ -84,6 +84,17 @@ class FoundModel:
 def find_model(model: str, family: str) -> FoundModel:
     """Find a model by folder, short name or hub name; hub models are downloaded once, at their pinned revision.
 
+    Parameters
+    ----------
+    model : str
+        Folder, short name or hub name.
+    family : str
+        ``nli``, ``embedding`` or ``llm``: the short names to look among.
+
+    Returns
+    -------
+    FoundModel
+
     Raises
     ------
     InputError
@@ -138,6 +149,10 @@ def _download(hub: str, revision: str | None) -> Path:
 def bundled_model() -> FoundModel:
     """The entailment model that comes with softirr.
 
+    Returns
+    -------
+    FoundModel
+
     Raises
     ------
     InputError
@@ -162,6 +177,15 @@ def content_hash(folder: Path) -> str:
     """SHA-256 of everything that determines a model's scores: weights, configuration and tokenizer, by file name and content.
 
     Where a folder has both safetensors and pickled weights, only the former count, because only they are loaded.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts)
     names = [path.relative_to(folder).as_posix() for path in files]

@@ -27,6 +27,11 @@ Result = TypeVar("Result")
 def connect() -> Any:
     """Ray, connected to the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else to one started on this machine.
 
+    Returns
+    -------
+    module
+        ``ray``.
+
     Raises
     ------
     InputError

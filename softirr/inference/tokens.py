@@ -226,6 +226,13 @@ def longest_first(
     Parameters
     ----------
     left, right : shape (n,)
+        Tokens of both texts of each pair.
+    room : int
+        Most tokens of a pair.
+
+    Returns
+    -------
+    tuple of two arrays, shape (n,) each
     """
     short = np.minimum(left, right)
     kept_long = np.maximum(short, room - short)
@@ -246,7 +253,17 @@ def _find(sequence: list[int], part: list[int], start: int) -> int:
 
 
 def length_limit(tokenizer: Any, config: Any) -> int:
-    """Most tokens of one input: the tokenizer's limit and the model's number of positions, whichever is smaller."""
+    """Most tokens of one input: the tokenizer's limit and the model's number of positions, whichever is smaller.
+
+    Parameters
+    ----------
+    tokenizer : transformers.PreTrainedTokenizerBase
+    config : transformers.PretrainedConfig
+
+    Returns
+    -------
+    int
+    """
     limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
     positions = getattr(config, "max_position_embeddings", None)
     if positions and getattr(config, "position_biased_input", True):

@@ -81,6 +81,11 @@ def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
     weights : array_like, shape (m, n)
         A side may be empty (shape ``(0, n)``): two empty sets are equivalent (1), one empty set is equivalent to no other (0).
     method : {"optimal", "greedy"}
+
+    Returns
+    -------
+    float
+        In [0, 1].
     """
     check_method(method)
     w = _matrix(weights)
@@ -130,7 +135,17 @@ def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str
 
 
 def check_method(method: str) -> None:
-    """Raise an InputError for an unknown assignment method."""
+    """Refuse an unknown assignment method.
+
+    Parameters
+    ----------
+    method : str
+
+    Raises
+    ------
+    InputError
+        If it is neither ``optimal`` nor ``greedy``.
+    """
     if method not in METHODS:
         raise InputError(f"The assignment is one of {', '.join(METHODS)}, not {method!r}.")
 

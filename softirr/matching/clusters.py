@@ -17,7 +17,19 @@ Scores = Callable[[Sequence[tuple[str, str]]], ArrayLike] | ArrayLike
 
 
 def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int64]:
-    """For each text the only rater who wrote it, or a unique negative number where several did: equal numbers are never paired."""
+    """For each text the only rater who wrote it, or a unique negative number where several did: equal numbers are never paired.
+
+    Parameters
+    ----------
+    nodes : sequence of (int, int)
+        Rater and text of each text in each rater's set.
+    n_texts : int
+        Number of distinct texts T.
+
+    Returns
+    -------
+    shape (T,)
+    """
     own = -1 - np.arange(n_texts)
     seen: set[int] = set()
     for r, t in nodes:
@@ -27,7 +39,23 @@ def own_rater(nodes: Sequence[tuple[int, int]], n_texts: int) -> NDArray[np.int6
 
 
 def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, both: bool) -> NDArray[np.float64]:
-    """Matrix of the scores of all pairs of texts by different raters; ``both`` requests both directions."""
+    """Matrix of the scores of all pairs of texts by different raters.
+
+    Parameters
+    ----------
+    given : callable or array_like, shape (T, T)
+        The scores; a callable is asked for pairs of texts.
+    texts : sequence of str
+        The T distinct texts.
+    own : shape (T,)
+        As :func:`own_rater` gives it.
+    both : bool
+        Whether a callable is asked for both directions of a pair, or for one that serves both.
+
+    Returns
+    -------
+    shape (T, T)
+    """
     n = len(texts)
     if not callable(given):
         matrix = np.asarray(given, dtype=np.float64)
@@ -122,7 +150,21 @@ class SparseScores:
 
 
 def clusters_of_two(sets: Sequence[Sequence[int]], equal: NDArray[np.float64], method: str) -> list[list[int]]:
-    """Clusters between two raters; nodes are numbered rater by rater."""
+    """Clusters between two raters; nodes are numbered rater by rater.
+
+    Parameters
+    ----------
+    sets : sequence of two sequences of int
+        The texts of each rater, by number.
+    equal : shape (T, T)
+        P(a ≡ b).
+    method : {"optimal", "greedy"}
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each cluster: one, or one of each rater.
+    """
     first, second = sets
     if not first or not second:
         return []
@@ -141,6 +183,22 @@ def clusters_of_many(
 
     Three rounds: first, equivalent texts are joined; second, texts that are only more general or more specific; third, the remaining texts
     are paired by their equivalence, as the assignment of two raters does it, and are reported as unrelated.
+
+    Parameters
+    ----------
+    nodes : sequence of (int, int)
+        Rater and text of each of the n nodes.
+    equal : shape (T, T)
+        P(a ≡ b) of texts.
+    implied : shape (T, T) or None
+        P(row ⇒ column) of texts, where the measure has directions.
+    threshold, direction_threshold : float
+        Lowest scores at which a pair counts as equivalent, and a direction as entailed.
+
+    Returns
+    -------
+    list of list of int
+        The nodes of each cluster.
     """
     if not nodes:
         return []
@@ -210,6 +268,22 @@ def agglomerate(
     """Repeatedly merge the two clusters with the highest positive mean gain that have no rater in common.
 
     ``linkage="all"``: a merge must gain on each of its pairs.
+
+    Parameters
+    ----------
+    label : shape (n,)
+        Cluster of each node.
+    rater : shape (n,)
+        Rater of each node.
+    gain : shape (n, n)
+        What a cluster gains by each pair of its nodes.
+    linkage : {"sum", "all"}
+        ``all``: a merge must gain on each of its pairs.
+
+    Returns
+    -------
+    shape (n,)
+        The new clusters.
     """
     names, group = np.unique(label, return_inverse=True)
     every = linkage == "all"
@@ -249,7 +323,22 @@ def agglomerate(
 
 
 def improve(label: NDArray[np.int64], rater: NDArray[np.int64], gain: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Reassign each rater's nodes, one rater at a time, to the best clusters of the other raters, until the total gain stops growing."""
+    """Reassign each rater's nodes, one rater at a time, to the best clusters of the other raters, until the total gain stops growing.
+
+    Parameters
+    ----------
+    label : shape (n,)
+        Cluster of each node.
+    rater : shape (n,)
+        Rater of each node.
+    gain : shape (n, n)
+        What a cluster gains by each pair of its nodes.
+
+    Returns
+    -------
+    shape (n,)
+        The new clusters.
+    """
     n = len(label)
     label = label.copy()
     each = np.arange(n)

@@ -96,7 +96,16 @@ class Consensus:
 
 
 def distinct_texts(answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Distinct texts of an item in order of first appearance: the order that matrices given to `consensus` are in."""
+    """Distinct texts of an item in order of first appearance: the order that matrices given to `consensus` are in.
+
+    Parameters
+    ----------
+    answers : mapping of rater to texts
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(dict.fromkeys(text for texts in answers.values() for text in texts))
 
 
@@ -119,6 +128,11 @@ def relation(
         specific one.
     threshold, direction_threshold : float
         Lowest scores at which a pair counts as equivalent, and a direction as entailed.
+
+    Returns
+    -------
+    str
+        Relation of the first text to the second.
     """
     if equivalence >= threshold:
         return EQUIVALENT
@@ -154,6 +168,10 @@ def consensus(
         See `relation`.
     method : {"optimal", "greedy"}
         Assignment between two raters; use the coefficient's method to get the matches that it counted.
+
+    Returns
+    -------
+    Consensus
     """
     check_method(method)
     texts = distinct_texts(answers)
@@ -215,11 +233,30 @@ def disagreement(
     lexical_threshold: float = 0.7,
     relatedness_threshold: float = 0.5,
 ) -> Kind | None:
-    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis"; None for equivalent ones.
+    """Kind of disagreement between two texts, in the terms of Wullschleger et al. 2026, section "Error Analysis".
 
     *generalisation*: one text is more general (needs both directions). *lexical*: different in meaning, similar in spelling (normalized Indel
     similarity, case folded). *equality*: similar concepts that are not the same; needs ``relatedness``, such as an embedding's similarity;
     without it an equivalence of at least half the threshold counts as similar. All others are *unrelated*.
+
+    Parameters
+    ----------
+    first, second : str
+    equivalence : float
+        P(first ≡ second).
+    forward, backward : float, optional
+        P(first ⇒ second) and P(second ⇒ first).
+    relatedness : float, optional
+        Similarity of the concepts, such as an embedding's.
+    threshold, direction_threshold : float
+        See :func:`relation`.
+    lexical_threshold, relatedness_threshold : float
+        Lowest similarity of spelling, and of concepts, that counts as similar.
+
+    Returns
+    -------
+    str or None
+        None for equivalent texts.
     """
     kind = relation(equivalence, forward, backward, threshold=threshold, direction_threshold=direction_threshold)
     if kind == EQUIVALENT:
@@ -253,6 +290,11 @@ def disagreements(
     relatedness : array_like, shape (n,), optional
     **options
         Thresholds of `disagreement`.
+
+    Returns
+    -------
+    dict of str to int
+        By kind.
     """
     counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
     p = np.asarray(equivalence, dtype=np.float64)

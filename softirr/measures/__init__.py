@@ -70,12 +70,27 @@ _FAMILIES: dict[str, _Family] = {
 
 
 def measure_names() -> tuple[str, ...]:
-    """The names that :func:`measure` knows, without models."""
+    """The names that :func:`measure` knows, without models.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(_FAMILIES)
 
 
 def takes_model(name: str) -> bool:
-    """Whether a measure uses a model, and so takes options such as device, precision and engine."""
+    """Whether a measure uses a model, and so takes options such as device, precision and engine.
+
+    Parameters
+    ----------
+    name : str
+        A measure's name, with or without a model.
+
+    Returns
+    -------
+    bool
+    """
     family = _FAMILIES.get(name.partition(":")[0])
     return family is not None and family.takes_model
 
@@ -91,6 +106,10 @@ def measure(name: str, **options: Any) -> Measure:
         (language models only) the URL of an OpenAI-compatible server.
     options
         Keyword options of the family, such as ``device="cuda"``; see the family's module.
+
+    Returns
+    -------
+    Measure
 
     Raises
     ------

@@ -35,6 +35,11 @@ def cache_and_progress(
     progress : callable, "auto" or None
         "auto" is a bar on standard error where that is a terminal, and silence elsewhere.
 
+    Yields
+    ------
+    tuple of (PairCache or None, callable or None)
+        The cache, and what is called with (pairs done, pairs in all).
+
     Raises
     ------
     InputError

@@ -190,6 +190,16 @@ def refuse_unknown(
 ) -> None:
     """Check the options of a measure against the keyword parameters of the class made with them.
 
+    Parameters
+    ----------
+    name : str
+        The measure's name, for the message.
+    options : mapping of str to object
+    kind : callable
+        The class that is made with the options.
+    also : collection of str
+        Options that are known besides.
+
     Raises
     ------
     InputError

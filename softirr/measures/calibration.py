@@ -84,6 +84,14 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     A judgement is ``same``, ``different`` (``first is more general`` and ``second is more general`` are too), or a number from 0 to 1; where
     it is empty or ``can't tell`` the row is skipped and counted.
 
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+
+    Returns
+    -------
+    JudgedPairs
+
     Raises
     ------
     InputError

@@ -174,6 +174,10 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
     ----------
     path : path
 
+    Returns
+    -------
+    Calibration
+
     Raises
     ------
     InputError
@@ -210,6 +214,10 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
         ``auto``: isotonic from ``ISOTONIC_FROM`` pairs on, else Platt.
     measure : str
         The measure's name, kept with the calibration.
+
+    Returns
+    -------
+    Calibration
 
     Raises
     ------
@@ -283,7 +291,26 @@ def _platt(x: Floats, y: Floats, measure: str) -> Calibration:
 def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", seed: int = 0) -> Floats:
     """Calibrated P of each pair by a calibration fitted without it, in five stratified folds.
 
-    Parameters as for :func:`fit`. Where the rest of a fold has too few pairs of one judgement, its pairs use the calibration of all pairs.
+    Where the rest of a fold has too few pairs of one judgement, its pairs use the calibration of all pairs.
+
+    Parameters
+    ----------
+    p : array_like, shape (n,)
+        The measure's equivalence of each pair.
+    judged : array_like, shape (n,)
+        1 for same, 0 for different, or in between where judges differ.
+    method : {"auto", "isotonic", "platt"}
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    shape (n,)
+
+    Raises
+    ------
+    InputError
+        As for :func:`fit`.
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
     whole = fit(x, y, method=method)
@@ -328,7 +355,18 @@ def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[R
     Parameters
     ----------
     p, judged : array_like, shape (n,)
+        The measure's equivalence of each pair, and the judgements from 0 to 1.
     bins : int
+
+    Returns
+    -------
+    tuple of ReliabilityBin
+        From the lowest P to the highest.
+
+    Raises
+    ------
+    InputError
+        If there is no bin.
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
     if bins < 1:
@@ -350,7 +388,25 @@ def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[R
 
 
 def expected_calibration_error(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> float:
-    """ECE: mean over pairs of |mean P - share judged the same| of their bin (Guo et al. 2017, Eq. 3)."""
+    """ECE: mean over pairs of |mean P - share judged the same| of their bin (Guo et al. 2017, Eq. 3).
+
+    Parameters
+    ----------
+    p, judged : array_like, shape (n,)
+        The measure's equivalence of each pair, and the judgements from 0 to 1.
+    bins : int
+        Number of bins of equal width.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs.
+    """
     curve = reliability(p, judged, bins=bins)
     total = sum(one.n for one in curve)
     if not total:

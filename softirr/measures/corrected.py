@@ -233,6 +233,10 @@ def corrected(
     decided : mapping, optional
         Whether two texts mean the same, by the sorted pair of normalised texts.
 
+    Returns
+    -------
+    CorrectedMeasure
+
     Raises
     ------
     InputError

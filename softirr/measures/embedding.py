@@ -24,7 +24,20 @@ _PRODUCTS = 65_536
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
-    """The embedding measure of a model: a folder, a hub name or a short name; options as in :class:`Embedding`.
+    """Make the embedding measure of a model.
+
+    Parameters
+    ----------
+    name : str
+        ``embedding``.
+    model : str
+        Folder, hub name or short name.
+    **options
+        Those of :class:`Embedding`.
+
+    Returns
+    -------
+    Measure
 
     Raises
     ------

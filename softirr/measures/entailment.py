@@ -24,7 +24,7 @@ _LABELS = "?labels="
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
-    """The entailment measure of a model.
+    """Make the entailment measure of a model.
 
     Parameters
     ----------
@@ -35,6 +35,10 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     options
         ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``:
         see :class:`Entailment`.
+
+    Returns
+    -------
+    Measure
 
     Raises
     ------

@@ -68,6 +68,10 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     options
         Those of :class:`softirr.inference.causal.CausalModel` or, behind a URL, of :class:`softirr.measures.server.ServerModel`.
 
+    Returns
+    -------
+    Measure
+
     Raises
     ------
     InputError
@@ -189,6 +193,14 @@ class Judge:
 
 def read_probability(answer: str) -> float:
     """The probability that an answer states, nan where it states none between 0 and 1.
+
+    Parameters
+    ----------
+    answer : str
+
+    Returns
+    -------
+    float
 
     Examples
     --------

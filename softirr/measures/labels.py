@@ -116,6 +116,16 @@ class LabelOrder:
 def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
     """The order that a caller states, such as ``"c,n,e"`` or ``["contradiction", "neutral", "entailment"]``.
 
+    Parameters
+    ----------
+    text : str or sequence of str
+    n_labels : int
+        Number of the model's outputs.
+
+    Returns
+    -------
+    LabelOrder
+
     Raises
     ------
     InputError
@@ -136,7 +146,16 @@ def given_order(text: str | Sequence[str], n_labels: int) -> LabelOrder:
 
 
 def letter_of(name: str) -> str:
-    """e, n, c or o for a label's name; ? where the name has no known meaning."""
+    """e, n, c or o for a label's name; ? where the name has no known meaning.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+    """
     plain = re.sub(r"[\W_]+", " ", name.casefold()).strip()
     if re.match(r"(not|non|no|un) ?entail", plain):
         return "o"
@@ -165,6 +184,10 @@ def resolve(
         Logits of directed pairs, shape (n, n_labels).
     where
         Name of the model in messages.
+
+    Returns
+    -------
+    LabelOrder
 
     Raises
     ------

@@ -36,7 +36,7 @@ _CELLS_AT_ONCE = 4_000_000_000
 
 
 def make(name: str, model: str | None = None, **options: Any) -> Measure:
-    """The lexical measure of a name.
+    """Make the lexical measure of a name.
 
     Parameters
     ----------
@@ -44,6 +44,10 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
         One of ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``.
     options
         ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for Jaccard and MASI.
+
+    Returns
+    -------
+    Measure
     """
     kind: Any = {"exact": Exact, "jaccard": TokenOverlap, "masi": TokenOverlap}.get(name, EditDistance)
     try:
@@ -189,6 +193,16 @@ def tokens(text: str, *, casefold: bool = True) -> frozenset[str]:
 
     White space and punctuation separate words. A text that is all punctuation is the set of its white-space parts, so that ``?`` and ``!``
     differ and only the empty text has no words. In scripts without spaces each run of letters is one word.
+
+    Parameters
+    ----------
+    text : str
+        Normalized.
+    casefold : bool
+
+    Returns
+    -------
+    frozenset of str
     """
     return _tokens(text, casefold, _Separators())
 

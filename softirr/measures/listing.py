@@ -36,7 +36,12 @@ SPEEDS = {
 
 
 def catalogue() -> list[CatalogueEntry]:
-    """Every measure by name, those with models once for each known model; imports neither torch nor transformers."""
+    """Every measure by name, those with models once for each known model; imports neither torch nor transformers.
+
+    Returns
+    -------
+    list of CatalogueEntry
+    """
     entries = [
         CatalogueEntry(
             name=name,

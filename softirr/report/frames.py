@@ -20,6 +20,10 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     report : mapping
     kind : {"coefficients", "items", "raters", "pairs"}
 
+    Returns
+    -------
+    pandas.DataFrame
+
     Raises
     ------
     InputError

@@ -37,7 +37,17 @@ _TENTATIVE, _RELIABLE = 0.667, 0.8
 
 
 def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
-    """(name, coefficient) that stands for a report: the first of `HEADLINE` that is defined.
+    """The coefficient that stands for a report: the first of `HEADLINE` that is defined.
+
+    Parameters
+    ----------
+    report : mapping or None
+        What ``to_dict()`` of a report gives.
+
+    Returns
+    -------
+    tuple of (str, dict) or None
+        Name and JSON object of the coefficient; None where none is defined.
 
     Examples
     --------
@@ -54,6 +64,17 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
     """How a coefficient stands to the target of its project, in one sentence.
+
+    Parameters
+    ----------
+    value : float
+    ci95 : sequence of two floats, or None
+        The interval of the value.
+    target : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -72,6 +93,14 @@ def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
 
 def references(value: float) -> str:
     """What the literature calls such a value; a reference, not a verdict.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -99,16 +128,24 @@ def headline_sentences(
 
     Parameters
     ----------
+    name : str
+        Name of the coefficient, as in the JSON.
     coefficient : mapping
         With ``value`` and ``ci95``.
-    without : sequence
+    without : sequence of mapping
         The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
+    audited : bool
+        Whether the value is corrected by judgements.
     plain : float, optional
         The value that the measure alone gives, where the coefficient is audited.
     target : float, optional
         What the project wants to reach.
     name_of : callable
-        What people call a rater.
+        Gives the name by which people know a rater.
+
+    Returns
+    -------
+    list of str
     """
     value, interval = coefficient["value"], coefficient.get("ci95")
     said = f"{NAMES[name]} {value:z.2f}"
@@ -126,6 +163,19 @@ def headline_sentences(
 
 
 def who_pulls_down(without: Sequence[Mapping[str, Any]], value: float) -> Mapping[str, Any] | None:
-    """The rater without whom the headline would rise most, if by `LEAST_GAIN` or more."""
+    """The rater without whom the headline would rise most, if by `LEAST_GAIN` or more.
+
+    Parameters
+    ----------
+    without : sequence of mapping
+        The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
+    value : float
+        The value with all raters.
+
+    Returns
+    -------
+    mapping or None
+        One of `without`.
+    """
     best = max(without, key=lambda one: one["value"], default=None)
     return best if best is not None and best["value"] - value >= LEAST_GAIN else None

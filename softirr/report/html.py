@@ -19,6 +19,10 @@ def report_html(report: Mapping[str, Any]) -> str:
     report : mapping
         What ``AgreementReport.to_dict()`` gives.
 
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> from softirr.report.html import table_html
@@ -34,7 +38,17 @@ def report_html(report: Mapping[str, Any]) -> str:
 
 
 def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table; its cells are escaped."""
+    """An HTML table; its cells are escaped.
+
+    Parameters
+    ----------
+    head : iterable of str
+    rows : iterable of iterable of str
+
+    Returns
+    -------
+    str
+    """
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

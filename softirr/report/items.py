@@ -44,6 +44,10 @@ def item_agreements(
         Expected agreement of Fleiss, for the kappa of each item.
     beyond : shape (P,), optional
         :func:`softirr.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
+
+    Returns
+    -------
+    tuple of ItemAgreement
     """
     comparisons = ratings.comparisons
     rows = _bounds(ratings.item, len(table.items))

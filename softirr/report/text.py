@@ -36,13 +36,30 @@ def report_lines(report: Mapping[str, Any], *, source: str | None = None) -> Ite
         What ``AgreementReport.to_dict()`` gives.
     source : str, optional
         Name of the input, for the heading.
+
+    Yields
+    ------
+    str
     """
     for block in report_blocks(report, source=source):
         yield from (block,) if isinstance(block, str) else _table(*block)
 
 
 def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> Iterable[Block]:
-    """The readable form of a report as lines and tables; parameters as for :func:`report_lines`."""
+    """The readable form of a report as lines and tables.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``AgreementReport.to_dict()`` gives.
+    source : str, optional
+        Name of the input, for the heading.
+
+    Yields
+    ------
+    str or tuple of (head, rows)
+        A line, or a table.
+    """
     start = "" if source is None else f"{printable(source)}: "
     policy = Policy.from_dict(report["provenance"].get("policy") or {})
     yield (
@@ -73,7 +90,17 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
 
 
 def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
-    """Lines of the readable form of ``softirr measures``."""
+    """Lines of the readable form of ``softirr measures``.
+
+    Parameters
+    ----------
+    entries : sequence of CatalogueEntry
+        What :func:`softirr.measures.listing.catalogue` gives.
+
+    Yields
+    ------
+    str
+    """
     yield from _table(
         ("measure", "speed", "runs on", "size", "labels", "what it is"),
         [
@@ -94,12 +121,32 @@ def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:
 
 
 def printable(text: str) -> str:
-    """`text` without control sequences: names come from files, and a terminal obeys what it is shown."""
+    """`text` without control sequences: names come from files, and a terminal obeys what it is shown.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
     return text if text.isprintable() else normalise(text)
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """A plain table: a heading, then one line a row, columns padded to their widest cell."""
+    """A plain table: a heading, then one line a row, columns padded to their widest cell.
+
+    Parameters
+    ----------
+    head : sequence of str
+    rows : sequence of sequence of str
+        Cells as they are shown.
+
+    Yields
+    ------
+    str
+    """
     return _table(head, rows)
 
 
