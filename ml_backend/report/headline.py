@@ -78,9 +78,9 @@ def _said_of_the_run(project: Row) -> list[str]:
 
 
 def sentence(
-    name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str = "more tasks"
+    name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str | None = None
 ) -> str:
-    """The meaning of the headline as sentences; `more` says what would narrow a wide interval."""
+    """The meaning of the headline as sentences; `more` says what would narrow a wide interval: by default, whatever widens it most."""
     value, interval = coefficient["value"], coefficient.get("ci95")
     raters = summary["n_raters"]
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
@@ -88,6 +88,7 @@ def sentence(
         return f"Two answers to the same task are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
     beyond = "beyond chance" if value > 0 else "no more than chance would have it"
     certain = ""
+    items = coefficient.get("ci95_items")
     if interval:
         certain = f" (95% confidence: {interval[0]:.2f} to {interval[1]:.2f})"
     text = f"Annotators agree {beyond}: {NAMES[name]} is {value:.2f}{certain}, {basis}."
@@ -95,6 +96,15 @@ def sentence(
     expected = summary["expected_agreement"].get(EXPECTED.get(name, ""))
     if observed is not None and expected is not None:
         text += f" Answers to the same task are equivalent at {observed:.2f} on average, where chance alone would give {expected:.2f}."
+    if interval and items:
+        text += (
+            f" Nobody has audited this value, so the interval includes the errors of the measure, as they were on benchmark data. "
+            f"If the measure made no errors, it would be {items[0]:.2f} to {items[1]:.2f}."
+        )
+    if more is None:
+        more = "more tasks"
+        if items and interval and items[1] - items[0] < (interval[1] - interval[0]) / 2:
+            more = "an audit"
     if interval and interval[1] - interval[0] > 0.3:
         text += f" The interval is wide: {more} would make this more certain."
     return text

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ml_backend.settings import Settings, effective
-from softirr.report.headline import headline, headline_sentences, references, standing, who_pulls_down
+from softirr.report.headline import (
+    headline,
+    headline_sentences,
+    references,
+    shown_interval,
+    standing,
+    who_pulls_down,
+)
 
 __all__ = ["field_headline", "headline_lines", "target_of"]
 
@@ -31,7 +38,7 @@ def field_headline(
     Returns
     -------
     dict
-        ``name`` (of the coefficient), ``value``, ``ci95``, ``audited``, ``plain`` (by the measure alone), ``target``, ``standing``,
+        ``name`` (of the coefficient), ``value``, ``ci95`` (with the measure's error where it is not audited), ``ci95_items`` (without it), ``audited``, ``plain`` (by the measure alone), ``target``, ``standing``,
         ``references``, ``without`` ({"rater", "name", "value"} of who pulls it down most, or None) and ``sentences``.
     """
     summary = ((project["summary"] or {}).get("controls") or {}).get(control)
@@ -54,11 +61,12 @@ def field_headline(
     return {
         "name": name,
         "value": chosen["value"],
-        "ci95": chosen.get("ci95"),
+        "ci95": shown_interval(chosen),
+        "ci95_items": None if audited or not chosen.get("ci95_unaudited") else chosen["ci95"],
         "audited": audited,
         "plain": {"value": plain["value"], "ci95": plain.get("ci95")} if audited else None,
         "target": target,
-        "standing": None if target is None else standing(chosen["value"], chosen.get("ci95"), target),
+        "standing": None if target is None else standing(chosen["value"], shown_interval(chosen), target),
         "references": references(chosen["value"]) if name != "observed_agreement" else None,
         "without": None if pull is None else {**pull, "name": called(pull["rater"])},
         "sentences": headline_sentences(

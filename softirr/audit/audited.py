@@ -157,7 +157,10 @@ class AuditReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of docs/reference/json.md, with ``audit``."""
-        return {**self.report.to_dict(), "audit": self.audit.to_dict()}
+        told = self.report.to_dict()
+        for name, coefficient in told["coefficients"].items():
+            coefficient["audited"] = self.report.coefficients[name].value is not None
+        return {**told, "audit": self.audit.to_dict()}
 
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
         """A pandas data frame of the audited coefficients, or of the measure's items, raters or pairs: see :meth:`AgreementReport.to_frame`."""
@@ -444,7 +447,8 @@ def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: in
         judged.judges,
         judged.agreement,
     )
-    return AuditReport(replace(plain, coefficients=coefficients, expected_agreement=expected), summary)
+    audited_report = replace(plain, coefficients=coefficients, expected_agreement=expected, unaudited={})
+    return AuditReport(audited_report, summary)
 
 
 def _needed(audited: Audited, units: int) -> dict[str, int | None]:

@@ -42,6 +42,7 @@ from softirr.report.objects import (
     RaterPairAgreement,
 )
 from softirr.report.options import AgreementOptions
+from softirr.report.unaudited import unaudited_intervals
 from softirr.tables.ratings import Floats, Marginals, Ratings
 from softirr.tables.table import AnnotationTable
 
@@ -240,11 +241,13 @@ def _agreement(
     ratings, scores, known, summary = found.ratings, found.scores, found.chance, found.summary
     with_interval, options = found.with_interval, found.options
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
+    coefficients = {name: with_interval(estimate) for name, estimate in summary.coefficients.items()}
+    provenance = replace(made.provenance(), policy=_policy(table, made).to_dict())
     return AgreementReport(
         measure=made.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
-        coefficients={name: with_interval(estimate) for name, estimate in summary.coefficients.items()},
+        coefficients=coefficients,
         expected_agreement=_expected(summary, known),
         raters=_raters(table, ratings, summary, with_interval),
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
@@ -259,7 +262,7 @@ def _agreement(
             most_pairs=MOST_PAIRS_OF_ITEM,
         ),
         excluded=table.excluded,
-        provenance=replace(made.provenance(), policy=_policy(table, made).to_dict()),
+        provenance=provenance,
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
         options=_told(options, known)
@@ -268,6 +271,7 @@ def _agreement(
         seed=options.seed,
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
+        unaudited=unaudited_intervals(coefficients, table, ratings, known, provenance),
     )
 
 

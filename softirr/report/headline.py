@@ -16,6 +16,7 @@ __all__ = [
     "headline",
     "headline_sentences",
     "references",
+    "shown_interval",
     "standing",
     "who_pulls_down",
 ]
@@ -60,6 +61,17 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
         if found and found.get("value") is not None:
             return name, found
     return None
+
+
+def shown_interval(coefficient: Mapping[str, Any]) -> Sequence[float] | None:
+    """The interval that is shown first: with the measure's error where the coefficient is not audited.
+
+    Examples
+    --------
+    >>> shown_interval({"value": 0.5, "ci95": [0.4, 0.6], "ci95_unaudited": [0.2, 0.8]})
+    [0.2, 0.8]
+    """
+    return coefficient.get("ci95_unaudited") or coefficient.get("ci95")
 
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
@@ -131,7 +143,7 @@ def headline_sentences(
     name : str
         Name of the coefficient, as in the JSON.
     coefficient : mapping
-        With ``value`` and ``ci95``.
+        With ``value`` and ``ci95``, and ``ci95_unaudited`` where it is not audited.
     without : sequence of mapping
         The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
     audited : bool
@@ -147,11 +159,15 @@ def headline_sentences(
     -------
     list of str
     """
-    value, interval = coefficient["value"], coefficient.get("ci95")
+    value, items = coefficient["value"], coefficient.get("ci95")
+    interval = shown_interval(coefficient)
     said = f"{NAMES[name]} {value:z.2f}"
     if interval:
         said += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
-    sentences = [f"{said}, {'audited' if audited else 'not audited'}."]
+    said += f", {'audited' if audited else 'not audited'}"
+    if items and interval != items:
+        said += f" ({items[0]:z.2f} to {items[1]:z.2f} if the measure made no errors)"
+    sentences = [f"{said}."]
     if target is not None:
         sentences.append(standing(value, interval, target))
     if pull := who_pulls_down(without, value if plain is None else plain):

@@ -12,6 +12,7 @@ from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.html import report_html
 from softirr.report.text import report_lines
+from softirr.report.unaudited import record_of
 from softirr.tables.table import Excluded
 
 
@@ -237,6 +238,8 @@ class AgreementReport:
         Hash of the file that was read, or of the answers.
     alpha_without : tuple of (str, float)
         Raters without whom Krippendorff's alpha is defined, with its value then, the highest first.
+    unaudited : dict of str to (float, float)
+        95% intervals that include the measure's error as well as the sampling of the items, by coefficient; empty in an audited report.
     """
 
     measure: str
@@ -255,6 +258,7 @@ class AgreementReport:
     seed: int = 0
     input_sha256: str | None = None
     alpha_without: tuple[tuple[str, float], ...] = ()
+    unaudited: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
@@ -304,7 +308,10 @@ class AgreementReport:
             "n_items": self.n_items,
             "n_raters": self.n_raters,
             "headline": self._headline(),
-            "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
+            "coefficients": {
+                name: value.to_dict() | {"ci95_unaudited": _listed(self.unaudited.get(name)), "audited": False}
+                for name, value in self.coefficients.items()
+            },
             "expected_agreement": self.expected_agreement.to_dict(),
             "raters": [rater.to_dict() for rater in self.raters],
             "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
@@ -314,6 +321,7 @@ class AgreementReport:
             "provenance": {
                 "softirr": version(),
                 **asdict(self.provenance),
+                "known_error": record_of(self.provenance),
                 "options": dict(self.options),
                 "seed": self.seed,
                 "input_sha256": self.input_sha256,

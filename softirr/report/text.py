@@ -163,17 +163,20 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    both = any(coefficient.get("ci95_unaudited") for coefficient in coefficients.values())
     for key, coefficient in coefficients.items():
         name = COEFFICIENT_NAMES.get(key, key)
         if coefficient["value"] is None:
-            rows.append((name, "undefined", coefficient["undefined"] or ""))
+            rows.append((name, "undefined", coefficient["undefined"] or "", *([""] if both else [])))
         else:
-            interval = coefficient["ci95"]
-            rows.append(
-                (name, _number(coefficient["value"]), f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else "")
-            )
-    return ("coefficient", "value", "95% interval"), rows
+            intervals = (coefficient.get("ci95_unaudited"), coefficient["ci95"]) if both else (coefficient["ci95"],)
+            rows.append((name, _number(coefficient["value"]), *map(_interval, intervals)))
+    return ("coefficient", "value", *(("95% interval", "of the items alone") if both else ("95% interval",))), rows
+
+
+def _interval(found: Sequence[float] | None) -> str:
+    return f"{found[0]:.3f} to {found[1]:.3f}" if found else ""
 
 
 def _chance(expected: Mapping[str, Any]) -> str:

@@ -52,7 +52,9 @@ class TestScore:
         assert report["schema_version"] == 1
         assert (report["measure"], report["n_items"], report["n_raters"]) == ("indel", 4, 2)
         for name in COEFFICIENTS:
-            assert set(report["coefficients"][name]) == {"value", "standard_error", "ci95", "undefined"}
+            assert set(report["coefficients"][name]) == {
+                *("value", "standard_error", "ci95", "undefined", "ci95_unaudited", "audited")
+            }
         assert {"cohen", "fleiss", "krippendorff", "method", "standard_error", "pairs_scored"} <= set(
             report["expected_agreement"]
         )

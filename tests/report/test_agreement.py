@@ -75,7 +75,7 @@ class TestContract:
         assert report["schema_version"] == 1
         assert set(report["coefficients"]) == COEFFICIENTS
         for coefficient in report["coefficients"].values():
-            assert set(coefficient) == {"value", "standard_error", "ci95", "undefined"}
+            assert set(coefficient) == {"value", "standard_error", "ci95", "undefined", "ci95_unaudited", "audited"}
         assert set(report["expected_agreement"]) == {
             "cohen",
             "fleiss",
