@@ -229,6 +229,10 @@ def sample(
     cache, progress
         As for :func:`softirr.agreement`.
 
+    Returns
+    -------
+    AuditSheet
+
     Raises
     ------
     InputError
@@ -279,6 +283,10 @@ def apply(
         Sheets drawn with the same seed: extended ones, or those of several judges. The mean counts where several judges judged a pair.
     assignment, cache, progress
         As for :func:`sample`.
+
+    Returns
+    -------
+    AuditReport
 
     Raises
     ------
@@ -374,7 +382,18 @@ def _judged(sheets: Sequence[Judgements], units: Mapping[str, tuple[AuditUnit, t
 
 
 def judges_agreement(said: Mapping[str, Mapping[str, bool]]) -> dict[str, Any] | None:
-    """Agreement of the judges on pairs of texts that two or more judged, from each judge's judgement by pair; None without such pairs."""
+    """Agreement of the judges on pairs of texts that two or more judged.
+
+    Parameters
+    ----------
+    said : mapping of str to mapping of str to bool
+        By pair of texts and judge: whether the pair means the same.
+
+    Returns
+    -------
+    dict or None
+        ``pairs``, ``observed_agreement`` and ``krippendorff_alpha``; None where no pair has two judges.
+    """
     names = sorted({judge for judges in said.values() for judge in judges})
     shared = [judges for judges in said.values() if len(judges) > 1]
     if len(names) < 2 or not shared:

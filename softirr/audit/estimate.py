@@ -234,6 +234,10 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
         The judged pairs are among the first ``n_draws`` of ``design.draws()``; the others of these are treated as missing at random.
     chance : Chance
         Agreement by chance under the measure; each answer's chance agreement is needed for the sampling of items.
+
+    Returns
+    -------
+    Audited
     """
     members: tuple[list[int], list[int]] = ([], [])
     values: tuple[list[float], list[float]] = ([], [])

@@ -131,12 +131,37 @@ def _in_order(table: AnnotationTable) -> AnnotationTable:
 
 
 def digest(*parts: str) -> str:
-    """Hash of texts, 32 hexadecimal digits."""
+    """Hash of texts.
+
+    Parameters
+    ----------
+    *parts : str
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
     return hashlib.blake2b("\x1e".join(parts).encode("utf-8"), digest_size=16).hexdigest()
 
 
 def seed_of(ids: Mapping[str, str]) -> int:
-    """Seed in the ids of a sheet; all ids must have the same seed."""
+    """Seed in the ids of a sheet; all ids must have the same seed.
+
+    Parameters
+    ----------
+    ids : mapping of str to str
+        Where each id stands, for the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If an id is not one of an audit's sheet, or the ids have different seeds.
+    """
     seeds: dict[int, str] = {}
     for id, place in ids.items():
         parts = id.rsplit("-", 2)

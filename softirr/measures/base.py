@@ -152,21 +152,50 @@ class RewritingMeasure(AdjustedMeasure, Protocol):
 
 
 def layers_of(measure: Measure) -> Iterator[AdjustedMeasure]:
-    """The measures around a raw one, from the outside in; none where `measure` is raw."""
+    """The measures around a raw one, from the outside in; none where `measure` is raw.
+
+    Parameters
+    ----------
+    measure : Measure
+
+    Yields
+    ------
+    AdjustedMeasure
+    """
     while isinstance(measure, AdjustedMeasure):
         yield measure
         measure = measure.raw
 
 
 def raw_of(measure: Measure) -> Measure:
-    """The measure inside all layers."""
+    """The measure inside all layers.
+
+    Parameters
+    ----------
+    measure : Measure
+
+    Returns
+    -------
+    Measure
+    """
     for layer in layers_of(measure):
         measure = layer.raw
     return measure
 
 
 def rewritten(layers: Iterable[Measure], text: str) -> str:
-    """A text as the raw measure below `layers` sees it."""
+    """A text as the raw measure below `layers` sees it.
+
+    Parameters
+    ----------
+    layers : iterable of Measure
+        From the outside in, as :func:`layers_of` gives them.
+    text : str
+
+    Returns
+    -------
+    str
+    """
     for layer in layers:
         if isinstance(layer, RewritingMeasure):
             text = layer.rewrite(text)

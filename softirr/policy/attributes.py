@@ -77,6 +77,14 @@ class Attributes:
 def kinds_of(names: Collection[str]) -> frozenset[str]:
     """Check names of kinds of attributes.
 
+    Parameters
+    ----------
+    names : collection of str
+
+    Returns
+    -------
+    frozenset of str
+
     Raises
     ------
     InputError
@@ -118,6 +126,10 @@ def without(text: str, kinds: Collection[str]) -> str:
     text : str
     kinds : collection of str
         Of :data:`KINDS`.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

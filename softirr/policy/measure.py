@@ -222,7 +222,16 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
 
 
 def policy_of(measure: Measure) -> Policy:
-    """The policy that a measure is under; :data:`softirr.policy.rules.AS_WRITTEN` where it is under none."""
+    """The policy that a measure is under; :data:`softirr.policy.rules.AS_WRITTEN` where it is under none.
+
+    Parameters
+    ----------
+    measure : Measure
+
+    Returns
+    -------
+    Policy
+    """
     for layer in layers_of(measure):
         if isinstance(layer, PolicyMeasure):
             return layer.policy

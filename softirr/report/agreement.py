@@ -212,6 +212,10 @@ def scored(
         As for :func:`softirr.agreement`.
     cache, progress
         Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+
+    Returns
+    -------
+    Scored
     """
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=options.assignment)

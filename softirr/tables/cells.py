@@ -14,6 +14,15 @@ _PROTECTED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 def plain_cell(value: Any) -> Any:
     """A cell that no spreadsheet runs: a text that it would take for a formula gets an apostrophe in front; None is empty.
 
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+        A changed text, or the value itself.
+
     Examples
     --------
     >>> plain_cell("=1+1"), plain_cell("-x"), plain_cell("fever"), plain_cell(-1.5)
@@ -26,6 +35,14 @@ def plain_cell(value: Any) -> Any:
 
 def cell_text(cell: str) -> str:
     """The text that :func:`plain_cell` wrote.
+
+    Parameters
+    ----------
+    cell : str
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -28,12 +28,25 @@ class RepeatedKey(ValueError):
 
 
 def decoder() -> json.JSONDecoder:
-    """A JSON decoder that refuses an object with the same key twice (:class:`RepeatedKey`)."""
+    """A JSON decoder that refuses an object with the same key twice (:class:`RepeatedKey`).
+
+    Returns
+    -------
+    json.JSONDecoder
+    """
     return json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these pairs, for ``object_pairs_hook`` of the json module.
+
+    Parameters
+    ----------
+    pairs : list of (str, object)
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
@@ -74,9 +87,15 @@ def check_annotations(task: Mapping[str, Any]) -> None:
 def check_predictions(task: Mapping[str, Any]) -> None:
     """Refuse a task whose predictions can't be read, where they count as raters.
 
+    Parameters
+    ----------
+    task : mapping
+        A task of an export.
+
     Raises
     ------
     Damage
+        Says what is wrong with the predictions.
     """
     predictions = task.get("predictions")
     if not isinstance(predictions, list):

@@ -70,6 +70,14 @@ class ItemFields:
 def field_text(value: Any) -> str:
     """A field's value as text; what is no text, number, truth value or date is empty.
 
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> field_text(" Basel "), field_text(2021.0), field_text(True), field_text(["a"]), field_text(float("nan"))
@@ -96,6 +104,17 @@ def _is_number(value: Any) -> bool:
 
 def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Fields of a Label Studio task: of its data, else of the task itself, or :data:`ANNOTATED_AT`.
+
+    Parameters
+    ----------
+    task : mapping
+        A task of an export.
+    names : sequence of str
+
+    Returns
+    -------
+    dict of str to object
+        By name; None where the task has no such field.
 
     Examples
     --------

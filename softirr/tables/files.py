@@ -132,7 +132,18 @@ _Rows = tuple[list[Answer], list[str], list[Excluded]]
 def contents(
     source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
 ) -> tuple[str, str]:
-    """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
+    """Name of a source for messages, and its whole text.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+    refuse : callable
+        Called with the name and the beginning of the text; may raise before the rest is read.
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
     return _contents(source, refuse)[:2]
 
 
@@ -366,7 +377,12 @@ def _columns(header: str, delimiter: str) -> dict[str, int]:
 
 @contextlib.contextmanager
 def long_fields() -> Iterator[None]:
-    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
+    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes.
+
+    Yields
+    ------
+    None
+    """
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

@@ -18,7 +18,16 @@ __all__ = ["frame_table", "is_frame", "is_missing", "texts_of_cell"]
 
 
 def is_frame(source: Any) -> bool:
-    """Whether this is a data frame."""
+    """Whether this is a data frame.
+
+    Parameters
+    ----------
+    source : object
+
+    Returns
+    -------
+    bool
+    """
     return hasattr(source, "columns") and hasattr(source, "__getitem__")
 
 
@@ -32,7 +41,18 @@ def frame_table(
     casefold: bool,
     fields: Sequence[str] = (),
 ) -> AnnotationTable:
-    """The table of a data frame; parameters as for :func:`softirr.read`.
+    """The table of a data frame.
+
+    Parameters
+    ----------
+    frame : data frame
+        Of pandas, polars or another library with the same columns.
+    item, rater, text, raters, casefold, fields
+        As for :func:`softirr.read`.
+
+    Returns
+    -------
+    AnnotationTable
 
     Raises
     ------
@@ -113,7 +133,16 @@ def _wide_cell(value: Any, place: str) -> tuple[str, ...] | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds no value: None, NaN, NaT or pandas.NA."""
+    """Whether a cell holds no value: None, NaN, NaT or pandas.NA.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
     if value is None:
         return True
     if isinstance(value, Iterable):  # a text, or several
@@ -126,6 +155,16 @@ def is_missing(value: Any) -> bool:
 
 def texts_of_cell(value: Any, place: str) -> tuple[str, ...] | None:
     """The texts of a cell: a text, or a list, tuple, set or array of texts; None where it is missing.
+
+    Parameters
+    ----------
+    value : object
+    place : str
+        Where the cell stands, for the message.
+
+    Returns
+    -------
+    tuple of str, or None
 
     Raises
     ------

@@ -42,6 +42,10 @@ def label_studio_answers(
         ``from_name`` of the TextArea; None takes every TextArea.
     predictions_as_raters : bool
         Count each model version's newest prediction as the answer of a rater ``model:VERSION``.
+
+    Returns
+    -------
+    tuple of (list of Answer, list of Excluded)
     """
     item = _task_id(task)
     answers: dict[str, tuple[tuple[str, str, int], Answer]] = {}
@@ -76,7 +80,16 @@ def label_studio_answers(
 
 
 def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """``from_name`` of every TextArea that has a result in the tasks' annotations, in order of appearance."""
+    """``from_name`` of every TextArea that has a result in the tasks' annotations, in order of appearance.
+
+    Parameters
+    ----------
+    tasks : iterable of mapping
+
+    Returns
+    -------
+    tuple of str
+    """
     names: dict[str, None] = {}
     for task in tasks:
         for annotation in _mappings(task.get("annotations")):
@@ -165,6 +178,10 @@ def export_table(
         Of the file.
     fields : sequence of str
         As for :func:`softirr.read`.
+
+    Returns
+    -------
+    AnnotationTable
 
     Raises
     ------

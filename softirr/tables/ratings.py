@@ -14,7 +14,19 @@ Floats = NDArray[np.float64]
 
 
 def sums(codes: Ints, values: Floats, size: int) -> Floats:
-    """Sum of the values of each code, shape (size,)."""
+    """Sum of the values of each code, shape (size,).
+
+    Parameters
+    ----------
+    codes : shape (n,)
+        From 0 to ``size - 1``.
+    values : shape (n,)
+    size : int
+
+    Returns
+    -------
+    shape (size,)
+    """
     return np.bincount(codes, weights=values, minlength=size).astype(np.float64, copy=False)
 
 

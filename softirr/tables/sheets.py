@@ -55,7 +55,16 @@ class Judgements:
 
 
 def said(cell: str) -> str | None:
-    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else."""
+    """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else.
+
+    Parameters
+    ----------
+    cell : str
+
+    Returns
+    -------
+    str or None
+    """
     mark = " ".join(cell.casefold().split())
     if mark in _CANT_TELL:
         return CANT_TELL
@@ -123,6 +132,10 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
     judge : str, optional
         Who judged; the file's name by default.
 
+    Returns
+    -------
+    Judgements
+
     Raises
     ------
     InputError
@@ -152,6 +165,16 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
 
 def checked(judgement: str, place: str) -> str:
     """The judgement as :func:`said` has it.
+
+    Parameters
+    ----------
+    judgement : str
+    place : str
+        Where it stands, for the message.
+
+    Returns
+    -------
+    str
 
     Raises
     ------

@@ -155,6 +155,14 @@ class Builder:
 def named_paths(source: str) -> tuple[str, Path, Path | None]:
     """The parts of ``[NAME=]PATH[,SECOND]``: the name, empty where there is none, and the paths.
 
+    Parameters
+    ----------
+    source : str
+
+    Returns
+    -------
+    tuple of (str, Path, Path or None)
+
     Raises
     ------
     InputError
@@ -176,6 +184,14 @@ def named_paths(source: str) -> tuple[str, Path, Path | None]:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
 
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    binary file
+
     Raises
     ------
     InputError
@@ -195,7 +211,21 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines of a UTF-8 text file with their numbers, from 1, without line ends."""
+    """Lines of a UTF-8 text file with their numbers, from 1, without line ends.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    tuple of (int, str)
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
     number = 0
     with opened(path) as file:
         for raw in file:

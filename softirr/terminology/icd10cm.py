@@ -16,7 +16,18 @@ ROOT = "ICD10CM.tabular"
 
 
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from a tabular list."""
+    """Fill the builder from a tabular list.
+
+    Parameters
+    ----------
+    path : Path
+    builder : Builder
+
+    Raises
+    ------
+    InputError
+        If the file is damaged; the message names the line.
+    """
     for chapter in elements(path, "chapter", ROOT):
         name = text(chapter, "name")
         if not name:

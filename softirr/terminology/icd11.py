@@ -21,7 +21,21 @@ _DASHES = re.compile(r"^((?:-\s?)*)(.*)$")
 
 
 def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
-    """Fill the builder from a simple tabulation and its synonyms."""
+    """Fill the builder from a simple tabulation and its synonyms.
+
+    Parameters
+    ----------
+    path : Path
+        The tabulation.
+    builder : Builder
+    synonyms : Path, optional
+        JSON of codes and their synonyms, or of entities.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged; the message names the line or the entry.
+    """
     aliases: dict[str, str] = {}
     open_parents: list[tuple[int, str]] = []
     for line, row in _rows(path):

@@ -38,6 +38,10 @@ def load(
     name : str, optional
         Name of the terminology; by default NAME, else the file's or folder's name.
 
+    Returns
+    -------
+    Terminology
+
     Raises
     ------
     InputError

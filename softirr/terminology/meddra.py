@@ -12,7 +12,18 @@ _CURRENCY = 9  # column of llt.asc that says whether a term is current
 
 
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from a folder with ``llt.asc``, ``pt.asc`` and the files of the levels above."""
+    """Fill the builder from a folder with ``llt.asc``, ``pt.asc`` and the files of the levels above.
+
+    Parameters
+    ----------
+    path : Path
+    builder : Builder
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
     for level in ("soc", "hlgt", "hlt", "pt"):
         file = find(path, level)
         if file is None:
@@ -36,7 +47,17 @@ def read(path: Path, builder: Builder) -> None:
 
 
 def find(folder: Path, stem: str) -> Path | None:
-    """``STEM.asc`` in the folder, in any case."""
+    """``STEM.asc`` in the folder, in any case.
+
+    Parameters
+    ----------
+    folder : Path
+    stem : str
+
+    Returns
+    -------
+    Path or None
+    """
     if not folder.is_dir():
         return None
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)

@@ -16,7 +16,18 @@ ROOT = "DescriptorRecordSet"
 
 
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from a MeSH descriptor file."""
+    """Fill the builder from a MeSH descriptor file.
+
+    Parameters
+    ----------
+    path : Path
+    builder : Builder
+
+    Raises
+    ------
+    InputError
+        If the file is damaged; the message names the line.
+    """
     owner: dict[str, str] = {}
     for record in elements(path, "DescriptorRecord", ROOT):
         id, name = text(record, "DescriptorUI"), text(record, "DescriptorName/String")

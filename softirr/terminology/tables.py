@@ -21,6 +21,10 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, d
     columns : sequence of str
         Required columns.
 
+    Yields
+    ------
+    tuple of (int, dict)
+
     Raises
     ------
     InputError
@@ -62,7 +66,21 @@ def _unquoted(cell: str) -> str:
 
 
 def read_text(path: Path) -> str:
-    """The whole of a UTF-8 text file, gzipped or not."""
+    """The whole of a UTF-8 text file, gzipped or not.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If the file can't be read or is not UTF-8 text.
+    """
     with opened(path) as file:
         data = file.read()
     try:

@@ -10,13 +10,34 @@ from softirr.terminology.tables import read_table
 
 
 def find(folder: Path, stem: str) -> Path | None:
-    """``STEM.tsv`` or ``STEM.csv`` in the folder, or either with ``.gz``."""
+    """``STEM.tsv`` or ``STEM.csv`` in the folder, or either with ``.gz``.
+
+    Parameters
+    ----------
+    folder : Path
+    stem : str
+
+    Returns
+    -------
+    Path or None
+    """
     names = (f"{stem}{suffix}" for suffix in (".tsv", ".tsv.gz", ".csv", ".csv.gz"))
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from the folder ``path``."""
+    """Fill the builder from the folder ``path``.
+
+    Parameters
+    ----------
+    path : Path
+    builder : Builder
+
+    Raises
+    ------
+    InputError
+        If a table is missing or damaged, or a scope is unknown.
+    """
     concepts = find(path, "concepts")
     if concepts is None:
         raise InputError(f"{path} has no concepts.tsv.")

@@ -14,6 +14,20 @@ def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
     """Each ``tag`` element of a file whose outermost element is ``root``; an element is emptied when the next one is requested.
 
     Memory use does not grow with the size of the file.
+
+    Parameters
+    ----------
+    path : Path
+    tag, root : str
+
+    Yields
+    ------
+    lxml.etree.Element
+
+    Raises
+    ------
+    InputError
+        If the outermost element is another one, or the file is not well-formed.
     """
     from lxml import etree
 
@@ -36,7 +50,21 @@ def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
 
 
 def outermost(path: Path) -> str:
-    """Name of the outermost element."""
+    """Name of the outermost element.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If the file is not well-formed.
+    """
     from lxml import etree
 
     with opened(path) as file:
@@ -50,6 +78,16 @@ def outermost(path: Path) -> str:
 
 
 def text(element: Any, path: str) -> str:
-    """Text of the first element under ``path``, or nothing."""
+    """Text of the first element under ``path``, or nothing.
+
+    Parameters
+    ----------
+    element : lxml.etree.Element
+    path : str
+
+    Returns
+    -------
+    str
+    """
     found = element.find(path)
     return "" if found is None else "".join(found.itertext()).strip()
