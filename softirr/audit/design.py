@@ -17,6 +17,8 @@ import numpy as np
 
 from softirr.tables.ratings import Floats, Ints, Ratings, sums
 
+__all__ = ["Design", "Frame", "TextPairs"]
+
 LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
 """Limits of the share of judgements for different-item pairs, which grows with the variance of agreement by chance."""
 _CHANCE = 0.2

@@ -23,6 +23,8 @@ from softirr.coefficients.estimate import Estimate, Undefined
 from softirr.coefficients.intervals import Coefficient, standard_error
 from softirr.tables.ratings import Floats, Ints, sums
 
+__all__ = ["AUDITED", "Audited", "estimate"]
+
 _UNSEEN = 1 / 3
 """Least number of disagreements with the measure assumed in the variance, for judged pairs that never disagree with it."""
 _POOLED = 1.0

@@ -19,6 +19,8 @@ from softirr.provenance import Progress
 from softirr.tables.ratings import Ints, Ratings
 from softirr.tables.table import AnnotationTable, Answer
 
+__all__ = ["AuditUnit", "Frames", "digest", "seed_of"]
+
 _POOL = 20_000
 """Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
 _TEXT_PAIRS = 400_000

@@ -19,6 +19,8 @@ from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 
+__all__ = ["LEXICAL", "MeanEquivalence", "sorting_equivalence"]
+
 LEXICAL = "indel+jaccard"
 """Letters and words together correlate better with meaning than either alone, so fewer pairs have to be scored."""
 

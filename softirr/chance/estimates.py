@@ -16,6 +16,8 @@ from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
 from softirr.chance.without import LeftOut
 from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
 
+__all__ = ["Equivalence", "MatrixEquivalence", "Scored", "exact", "permutation"]
+
 BLOCK = 2_048
 """Rows and columns of one block of the exact pass: 32 MB as float64."""
 DOUBLE = 1_000

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from softirr.chance.estimates import Equivalence
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
+__all__ = ["OWN_STRATA", "POPULATION", "PairPopulation"]
+
 POPULATION = 2_500_000
 """Most pairs of answers in the population; of more pairs a random sample of a million is used, with an error below 0.0005."""
 _SAMPLED = 1_000_000

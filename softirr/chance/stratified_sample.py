@@ -7,6 +7,8 @@ import numpy as np
 from softirr.chance.strata import PairPopulation
 from softirr.tables.ratings import Floats, Ints, sums
 
+__all__ = ["StratifiedSample"]
+
 _UNSEEN = 2
 """Fully equivalent pairs that the overall variance adds to those drawn: without them a sample with few equivalent pairs stops too early."""
 

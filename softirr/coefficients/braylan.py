@@ -17,6 +17,8 @@ from softirr.coefficients.estimate import Estimate, Undefined, missing, undefine
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats, Ints, Ratings
 
+__all__ = ["COMPAT", "Braylan2022", "estimates"]
+
 COMPAT = "braylan2022"
 
 

@@ -11,6 +11,8 @@ from softirr.chance.expected import GRID, ChanceDistribution, on_grid
 from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Pooling, Ratings, sums
 
+__all__ = ["beyond_chance", "ks", "sigma"]
+
 
 def _distributions(
     ratings: Ratings, scores: Floats, chance: ChanceDistribution | None

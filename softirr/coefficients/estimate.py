@@ -10,6 +10,8 @@ import numpy as np
 
 from softirr.tables.ratings import Floats, Ints, Ratings
 
+__all__ = ["Estimate", "Replicate", "Undefined", "missing", "undefined"]
+
 
 class Undefined(StrEnum):
     """Why a coefficient or an interval has no value."""

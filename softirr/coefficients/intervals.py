@@ -13,6 +13,8 @@ import numpy as np
 from softirr.coefficients.estimate import Estimate, Undefined
 from softirr.tables.ratings import Floats
 
+__all__ = ["FEW_ITEMS", "Coefficient", "analytic", "bootstrap", "no_interval", "standard_error", "wald"]
+
 FEW_ITEMS = 30
 """With fewer items a report warns that its intervals are approximate."""
 REPLICATES = 2_000

@@ -10,6 +10,8 @@ from softirr.coefficients.distributions import beyond_chance, ks, sigma
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.tables.ratings import Floats, Ratings
 
+__all__ = ["COEFFICIENTS", "MOST_RATER_PAIRS", "Summary", "summarise"]
+
 Trio = tuple[Estimate, Estimate, Estimate]
 
 COEFFICIENTS = (

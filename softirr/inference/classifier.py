@@ -21,6 +21,8 @@ from softirr.inference.loading import CLASSIFIER, load
 from softirr.inference.tokens import Packed, PairTokens, TokenTable, length_limit
 from softirr.provenance import Progress
 
+__all__ = ["ClassifierOptions", "Outputs", "PairClassifier", "out_of_memory", "pick_device"]
+
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}

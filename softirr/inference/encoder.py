@@ -22,6 +22,8 @@ from softirr.inference.classifier import out_of_memory, pick_device
 from softirr.inference.loading import ENCODER, load
 from softirr.inference.tokens import length_limit
 
+__all__ = ["TextEncoder"]
+
 _BUDGET = {"cpu": 4096, "cuda": 65_536}
 _LEGACY = {
     "pooling_mode_cls_token": "cls",

@@ -19,6 +19,8 @@ from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
 from softirr.provenance import Progress
 
+__all__ = ["About", "Engine", "ProcessEngine", "ShardedEngine", "Share", "Worker", "open_engine"]
+
 _SHARE = 16_384
 """Directed pairs of one task (an even number): enough to sort by length, few enough to spread evenly."""
 

@@ -16,6 +16,8 @@ from torch.nn import functional as F
 
 from softirr.inference.tokens import Packed
 
+__all__ = ["Bfloat16Linear", "Forward", "Linear", "PackedBert", "PaddedForward", "to_device"]
+
 _SAFE = 60.0
 """Largest absolute score: exp(60) times a thousand tokens, and exp(-60), are well within float32."""
 

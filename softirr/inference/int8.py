@@ -11,6 +11,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+__all__ = ["Int8Linear", "int8_is_fast"]
+
 _LEVELS = 127
 _ZERO = 128
 """Zero point of activations, stored as 1 to 255 because oneDNN's fast kernels take unsigned numbers."""

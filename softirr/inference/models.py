@@ -10,6 +10,8 @@ from pathlib import Path
 
 from softirr.errors import InputError
 
+__all__ = ["KNOWN_MODELS", "FoundModel", "KnownModel", "bundled_model", "content_hash", "find_model"]
+
 
 @dataclass(frozen=True)
 class KnownModel:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from softirr.text import normalise
 
+__all__ = ["PairPlan"]
+
 
 @dataclass(frozen=True, eq=False)
 class PairPlan:

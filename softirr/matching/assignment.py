@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from softirr.measures.pairs import PairScorer
     from softirr.tables.table import AnnotationTable
 
+__all__ = ["METHODS", "AnswerScorer", "batched_set_equivalence", "check_method", "greedy", "optimal", "set_equivalence"]
+
 Method = Literal["optimal", "greedy"]
 METHODS: tuple[str, ...] = ("optimal", "greedy")
 

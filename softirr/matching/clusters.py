@@ -10,6 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from softirr.errors import InputError
 from softirr.matching.assignment import greedy, optimal
 
+__all__ = [
+    "Scores",
+    "SparseScores",
+    "agglomerate",
+    "clusters_of_many",
+    "clusters_of_two",
+    "improve",
+    "matrix_of",
+    "own_rater",
+]
+
 _ASKED_AT_ONCE = 1 << 18
 
 # Scores of pairs of texts: a function like Measure.score, or a matrix over distinct_texts(answers).

@@ -18,6 +18,21 @@ from numpy.typing import ArrayLike, NDArray
 from softirr.matching.assignment import check_method
 from softirr.matching.clusters import Scores, SparseScores, clusters_of_many, clusters_of_two, matrix_of, own_rater
 
+__all__ = [
+    "EQUIVALENT",
+    "KINDS",
+    "MANY",
+    "THRESHOLD",
+    "UNRELATED",
+    "Consensus",
+    "Match",
+    "consensus",
+    "disagreement",
+    "disagreements",
+    "distinct_texts",
+    "relation",
+]
+
 Relation = Literal["equivalent", "first is more general", "second is more general", "unrelated"]
 EQUIVALENT: Relation = "equivalent"
 FIRST_MORE_GENERAL: Relation = "first is more general"

@@ -18,6 +18,26 @@ from numpy.typing import NDArray
 from softirr.errors import InputError
 from softirr.provenance import Progress, Provenance
 
+__all__ = [
+    "CHUNK",
+    "AdjustedMeasure",
+    "BlockMeasure",
+    "CatalogueEntry",
+    "CheckedMeasure",
+    "DirectionalMeasure",
+    "IndexedMeasure",
+    "Measure",
+    "Pairs",
+    "RewritingMeasure",
+    "StreamingMeasure",
+    "TextIndex",
+    "layers_of",
+    "mutual",
+    "raw_of",
+    "refuse_unknown",
+    "rewritten",
+]
+
 Pairs = Sequence[tuple[str, str]]
 CHUNK = 32_768
 """Pairs that are requested at once, unless a measure has its own ``chunk``; an interrupted run can lose as many."""

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
+__all__ = ["MemoryCache", "PairCache", "PostgresCache", "SQLiteCache", "Store", "open_cache", "text_hash"]
+
 HASH_BYTES = 16
 _LOG = logging.getLogger("softirr")
 _AT_ONCE = 10_000

@@ -20,6 +20,21 @@ from numpy.typing import ArrayLike, NDArray
 from softirr.errors import InputError
 from softirr.tables.files import contents
 
+__all__ = [
+    "BINS",
+    "ISOTONIC_FROM",
+    "LEAST",
+    "METHODS",
+    "Calibration",
+    "Method",
+    "ReliabilityBin",
+    "cross_validated",
+    "expected_calibration_error",
+    "fit",
+    "load_calibration",
+    "reliability",
+]
+
 Floats = NDArray[np.float64]
 Method = Literal["auto", "isotonic", "platt"]
 METHODS: tuple[str, ...] = ("auto", "isotonic", "platt")

@@ -19,6 +19,8 @@ from softirr.inference.plan import PairPlan
 from softirr.measures.base import Measure, Pairs, TextIndex, refuse_unknown
 from softirr.provenance import Provenance
 
+__all__ = ["Embedding", "make"]
+
 _PRODUCTS = 65_536
 """Pairs whose vectors are multiplied at a time."""
 

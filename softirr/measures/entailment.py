@@ -20,6 +20,8 @@ from softirr.measures.base import CHUNK, Measure, Pairs, mutual, refuse_unknown
 from softirr.measures.labels import LabelOrder, given_order, resolve
 from softirr.provenance import Progress, Provenance
 
+__all__ = ["Entailment", "make"]
+
 _LABELS = "?labels="
 
 

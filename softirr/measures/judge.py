@@ -23,6 +23,8 @@ from softirr.inference.plan import PairPlan
 from softirr.measures.base import Measure, Pairs, mutual, refuse_unknown
 from softirr.provenance import Progress, Provenance
 
+__all__ = ["LOGPROB", "VERBALISED", "Judge", "LanguageModel", "make", "read_probability"]
+
 TASK = (
     "Two annotators described the same thing in free text. Decide whether the premise entails the hypothesis: if the premise is true, "
     "must the hypothesis be true as well? Different words for the same thing entail each other; the more specific entails the more general."

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 
+__all__ = ["OPPOSITE", "PINNED", "SAME", "UNRELATED", "LabelOrder", "given_order", "letter_of", "resolve"]
+
 _LETTERS = {
     "e": "entailment",
     "n": "neutral",

@@ -22,6 +22,8 @@ from softirr.measures.base import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
 from softirr.text import normalise
 
+__all__ = ["EditDistance", "Exact", "TokenOverlap", "make", "tokens"]
+
 _SCORERS: dict[str, Any] = {
     "levenshtein": Levenshtein.normalized_similarity,  # 1 - Lev / max(|a|, |b|)
     "indel": Indel.normalized_similarity,  # 1 - Indel / (|a| + |b|)

@@ -11,6 +11,8 @@ from softirr.inference.models import KNOWN_MODELS, KnownModel, bundled_model
 from softirr.measures.base import CatalogueEntry
 from softirr.measures.labels import letter_of
 
+__all__ = ["SPEEDS", "catalogue"]
+
 _LEXICAL = {
     "exact": "the same text",
     "jaccard": "shared words, intersection over union",

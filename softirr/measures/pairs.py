@@ -27,6 +27,8 @@ from softirr.measures.cache import PairCache, text_hash
 from softirr.provenance import Progress
 from softirr.text import normalise
 
+__all__ = ["PairScorer"]
+
 
 class PairScorer:
     """Scores pairs of texts by index, through a cache; symmetric, and 1 for texts that are the same after normalising.

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from softirr.errors import InputError, SoftirrError
 from softirr.provenance import Provenance
 
+__all__ = ["ServerModel"]
+
 _TOP = 20
 """Number of most likely tokens requested, the maximum of OpenAI's interface."""
 _LONGEST_ANSWER = 48

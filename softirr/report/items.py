@@ -13,6 +13,8 @@ from softirr.report.objects import ItemAgreement
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 from softirr.tables.table import AnnotationTable
 
+__all__ = ["item_agreements"]
+
 _AT_ONCE = 1 << 20
 _CERTAIN = 1e-12
 

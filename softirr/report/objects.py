@@ -15,6 +15,8 @@ from softirr.report.text import report_lines
 from softirr.report.unaudited import record_of
 from softirr.tables.table import Excluded
 
+__all__ = ["AgreementReport", "Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
+
 
 @dataclass(frozen=True)
 class RaterPairAgreement:

@@ -9,6 +9,8 @@ from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
 from softirr.text import normalise
 
+__all__ = ["catalogue_lines", "printable", "report_blocks", "report_lines", "table_lines"]
+
 COEFFICIENT_NAMES = {
     "observed_agreement": "Observed agreement",
     "cohen_kappa": "Cohen's kappa",

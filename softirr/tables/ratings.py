@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,8 @@ from softirr.errors import InputError
 from softirr.tables.cells import cell_text
 from softirr.tables.files import contents, long_fields
 
+__all__ = ["CANT_TELL", "DIFFERENT", "HEADER", "SAME", "VALUES", "Judgements", "checked", "read_sheet", "rows", "said"]
+
 SAME = "same"
 DIFFERENT = "different"
 FIRST_MORE_GENERAL = "first is more general"

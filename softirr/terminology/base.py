@@ -14,6 +14,8 @@ from typing import BinaryIO
 from softirr.errors import InputError
 from softirr.text import normalise
 
+__all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened"]
+
 SAME_MEANING = frozenset({"EXACT", "ENTRY", "INCLUSION"})
 """Scopes of synonyms that count as names of the concept, unless told otherwise. Inclusion terms (ICD) and entry terms (MeSH) count in
 measuring, although some are narrower than the concept."""

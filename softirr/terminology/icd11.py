@@ -17,6 +17,8 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.terminology.base import Builder, lines, opened
 
+__all__ = ["read"]
+
 _DASHES = re.compile(r"^((?:-\s?)*)(.*)$")
 
 

@@ -9,6 +9,8 @@ from softirr.errors import InputError
 from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
 from softirr.terminology.base import SAME_MEANING, Builder, Terminology, named_paths
 
+__all__ = ["FORMATS", "load"]
+
 _READERS: dict[str, Callable[..., None]] = {
     "tsv": tsv.read,
     "obo": obo.read,

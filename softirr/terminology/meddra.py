@@ -8,6 +8,8 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.terminology.base import Builder, lines
 
+__all__ = ["find", "read"]
+
 _CURRENCY = 9  # column of llt.asc that says whether a term is current
 
 

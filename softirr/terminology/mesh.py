@@ -12,6 +12,8 @@ from softirr.errors import InputError
 from softirr.terminology.base import Builder
 from softirr.terminology.xml import elements, text
 
+__all__ = ["ROOT", "read"]
+
 ROOT = "DescriptorRecordSet"
 
 

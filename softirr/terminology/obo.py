@@ -12,6 +12,8 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.terminology.base import Builder, lines
 
+__all__ = ["read"]
+
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _TAG = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(.*)$")
 _SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(EXACT|BROAD|NARROW|RELATED)?')

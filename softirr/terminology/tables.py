@@ -10,6 +10,8 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.terminology.base import opened
 
+__all__ = ["read_table", "read_text"]
+
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with a header, each with its line number.

@@ -8,6 +8,8 @@ from softirr.errors import InputError
 from softirr.terminology.base import SCOPES, Builder
 from softirr.terminology.tables import read_table
 
+__all__ = ["find", "read"]
+
 
 def find(folder: Path, stem: str) -> Path | None:
     """``STEM.tsv`` or ``STEM.csv`` in the folder, or either with ``.gz``.

@@ -9,6 +9,8 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.terminology.base import opened
 
+__all__ = ["elements", "outermost", "text"]
+
 
 def elements(path: Path, tag: str, root: str) -> Iterator[Any]:
     """Each ``tag`` element of a file whose outermost element is ``root``; an element is emptied when the next one is requested.
