@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from softirr.measures.calibration import CalibrationReport, calibrate
     from softirr.measures.calibration_curves import Calibration, load_calibration
     from softirr.measures.corrected import corrected
+    from softirr.planning.compare import compare, compare_groups, compare_raters, compare_time
+    from softirr.planning.comparison import Comparison
     from softirr.policy.attributes import attributes
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
@@ -45,6 +47,7 @@ __all__ = [
     "Calibration",
     "CalibrationReport",
     "Coefficient",
+    "Comparison",
     "Excluded",
     "InputError",
     "MatrixAgreement",
@@ -56,6 +59,10 @@ __all__ = [
     "audit",
     "calibrate",
     "cohen_kappa",
+    "compare",
+    "compare_groups",
+    "compare_raters",
+    "compare_time",
     "corrected",
     "find_policy",
     "item_agreement",
@@ -74,6 +81,7 @@ _HOME = {
     "Calibration": "measures.calibration_curves",
     "CalibrationReport": "measures.calibration",
     "Coefficient": "coefficients.intervals",
+    "Comparison": "planning.comparison",
     "Excluded": "tables.table",
     "InputError": "errors",
     "MatrixAgreement": "coefficients.matrix",
@@ -83,6 +91,10 @@ _HOME = {
     "attributes": "policy.attributes",
     "calibrate": "measures.calibration",
     "cohen_kappa": "report.two_lists",
+    "compare": "planning.compare",
+    "compare_groups": "planning.compare",
+    "compare_raters": "planning.compare",
+    "compare_time": "planning.compare",
     "corrected": "measures.corrected",
     "find_policy": "policy.rules",
     "item_agreement": "report.agreement",

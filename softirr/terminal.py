@@ -207,6 +207,11 @@ def add_input_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
     )
+    add_reading_options(command)
+
+
+def add_reading_options(command: argparse.ArgumentParser) -> None:
+    """How a file of answers is read."""
     command.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
     command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
     command.add_argument(

@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 
 SOFTIRR = (
-    *("cli", "lab", "audit", "report", "coefficients", "chance", "matching", "policy", "measures", "inference"),
+    *(
+        "cli",
+        "lab",
+        "planning",
+        "audit",
+        "report",
+        "coefficients",
+        "chance",
+        "matching",
+        "policy",
+        "measures",
+        "inference",
+    ),
     *("terminology", "tables", "terminal", "provenance", "text", "errors"),
 )
 """From the top layer down; the public API, ``softirr`` itself, stands above all but the command line and the lab."""

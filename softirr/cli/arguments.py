@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.errors import InputError
@@ -138,21 +138,43 @@ def add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def read_table(arguments: argparse.Namespace) -> Any:
-    """Read the file of a command: answers of two raters at least."""
+def read_table(
+    arguments: argparse.Namespace,
+    path: str | None = None,
+    *,
+    control: str | None = None,
+    fields: Sequence[str] = (),
+    models: bool = False,
+) -> Any:
+    """Read the file of a command: answers of two raters at least.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    path : str, optional
+        Another file than ``arguments.file``.
+    control : str, optional
+        Another TextArea than ``arguments.control``.
+    fields : sequence of str
+        Fields of the items to read.
+    models : bool
+        Count predictions as raters, also without ``--model-raters``.
+    """
     from softirr.tables.files import read
 
+    name = arguments.file if path is None else path
     table = read(
-        arguments.file,
-        control=arguments.control,
+        name,
+        control=control or arguments.control,
         casefold=arguments.casefold,
-        predictions_as_raters=arguments.model_raters,
+        predictions_as_raters=arguments.model_raters or models,
+        fields=fields,
     )
     if not table.raters:
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
-        raise InputError(f"{arguments.file} has no answers to compare{f' (left out: {why})' if why else ''}.")
+        raise InputError(f"{name} has no answers to compare{f' (left out: {why})' if why else ''}.")
     if len(table.raters) < 2:
-        raise InputError(f"{arguments.file} has answers of one rater only: agreement needs two.")
+        raise InputError(f"{name} has answers of one rater only: agreement needs two.")
     policy = chosen_policy(arguments)
     if policy.split == "none":
         return table

@@ -1,0 +1,178 @@
+"""``softirr compare``: two coefficients and their difference."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from softirr.cli.arguments import (
+    add_calibration,
+    add_chance,
+    add_json,
+    add_measure,
+    add_policy,
+    add_seed,
+    made_measure,
+    read_table,
+    scoring,
+)
+from softirr.errors import InputError
+from softirr.terminal import add_reading_options, not_negative, print_json
+
+__all__ = ["add_command"]
+
+_COEFFICIENTS = (
+    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa"),
+    *("krippendorff_alpha", "gwet_ac2", "sigma", "ks"),
+)
+
+
+def add_command(commands: Any) -> None:
+    """Add ``compare`` to the commands."""
+    compare = commands.add_parser(
+        "compare", help="compare files, groups of items, teams, raters or models, or over time"
+    )
+    compare.add_argument(
+        "files", nargs="+", metavar="FILE", help="two files or more; or one, with one of the options below"
+    )
+    what = compare.add_mutually_exclusive_group()
+    what.add_argument("--by", metavar="FIELD", help="groups of items by a field, such as their site")
+    what.add_argument(
+        "--over", metavar="FIELD", help="over time: a field with dates or numbers (annotated_at in an export)"
+    )
+    what.add_argument("--controls", nargs="+", metavar="NAME", help="TextAreas of one export")
+    what.add_argument("--teams", nargs="+", metavar="RATERS", help="teams of raters, each as NAME,NAME")
+    what.add_argument(
+        "--models",
+        nargs="*",
+        metavar="RATER",
+        help="each model with the people: the raters named here, else the predictions of an export",
+    )
+    compare.add_argument("--rater", metavar="NAME", help="a rater with the others; with --over, the rater's drift")
+    compare.add_argument(
+        "--margin", type=not_negative, metavar="X", help="how far below the others is within their range (0.05)"
+    )
+    same = compare.add_mutually_exclusive_group()
+    same.add_argument("--paired", action="store_true", help="only the items that all have in common")
+    same.add_argument("--independent", action="store_true", help="items of the same id are different items")
+    compare.add_argument("--coefficient", choices=_COEFFICIENTS, help="what is compared (the headline)")
+    compare.add_argument(
+        "--adjust", choices=("holm", "none"), default="holm", help="p values of several differences (holm)"
+    )
+    compare.add_argument("--sheets-a", nargs="+", metavar="SHEET", help="judged audit sheets of the first file")
+    compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
+    add_reading_options(compare)
+    add_measure(compare)
+    add_policy(compare)
+    add_calibration(compare, "what softirr calibrate learned")
+    add_chance(compare)
+    add_seed(compare)
+    compare.add_argument("--plot", metavar="FILE", help="write a forest plot: .svg or .html")
+    add_json(compare)
+    compare.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from softirr.report.options import AgreementOptions
+
+    _check(arguments)
+    options = AgreementOptions(
+        chance=arguments.chance,
+        permutations=arguments.permutations,
+        target_se=arguments.target_error,
+        seed=arguments.seed,
+        interval=arguments.interval,
+        assignment=arguments.assignment,
+    )
+    measure = made_measure(arguments)
+    with scoring(arguments) as kept:
+        found = _found(arguments, measure, options, kept)
+    if arguments.plot:
+        _plot(found, arguments.plot)
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        for line in found.lines():
+            print(line)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    within = [
+        n for n in ("by", "over", "controls", "teams", "models", "rater") if getattr(arguments, n) not in (None, False)
+    ]
+    if within and len(arguments.files) > 1:
+        raise InputError(f"--{within[0]} compares within one file, but there are {len(arguments.files)}.")
+    if not within and len(arguments.files) == 1:
+        raise InputError(
+            "One file is compared by --by, --over, --controls, --teams, --models or --rater; or name two files."
+        )
+    if arguments.rater and within != ["rater"] and within != ["over", "rater"]:
+        raise InputError(f"--rater goes with --over only, not with --{within[0]}.")
+    if arguments.margin is not None and arguments.models is None and within != ["rater"]:
+        raise InputError("--margin goes with --models or --rater.")
+    if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
+        raise InputError("--sheets-a and --sheets-b go with two files.")
+
+
+def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict[str, Any]) -> Any:
+    from softirr.planning import compare as planning
+
+    adjust = arguments.adjust == "holm"
+    wanted = {"coefficient": arguments.coefficient, "adjust": adjust, **kept}
+    if arguments.over:
+        del wanted["adjust"]
+        table = read_table(arguments, arguments.files[0], fields=[arguments.over])
+        return planning.compare_time(table, arguments.over, measure, options, rater=arguments.rater, **wanted)
+    if arguments.by:
+        return planning.compare_groups(
+            read_table(arguments, arguments.files[0], fields=[arguments.by]), arguments.by, measure, options, **wanted
+        )
+    if arguments.models is not None or arguments.rater:
+        table = read_table(arguments, arguments.files[0], models=arguments.models == [])
+        chosen = [arguments.rater] if arguments.rater else arguments.models or None
+        margin = planning.MARGIN if arguments.margin is None else arguments.margin
+        wanted["coefficient"] = arguments.coefficient or "cohen_kappa"
+        return planning.compare_raters(table, chosen, measure, options, margin=margin, **wanted)
+    tables = _tables(arguments)
+    items = "same" if arguments.paired else "other" if arguments.independent else "auto"
+    sheets = dict(zip(tables, (arguments.sheets_a or (), arguments.sheets_b or ()), strict=False))
+    return planning.compare(tables, measure, options, items=items, sheets=sheets, **wanted)
+
+
+def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What is compared, by label."""
+    from softirr.planning.compare import label_of
+
+    if arguments.controls:
+        return {name: read_table(arguments, arguments.files[0], control=name) for name in arguments.controls}
+    if arguments.teams:
+        table = read_table(arguments, arguments.files[0])
+        teams = {team: [name.strip() for name in team.split(",") if name.strip()] for team in arguments.teams}
+        for names in teams.values():
+            for name in names:
+                if name not in table.raters:
+                    raise InputError(f"No rater is named {name!r}; there are {', '.join(table.raters[:20])}.")
+        return {team: table.part(raters=names) for team, names in teams.items()}
+    found: dict[str, Any] = {}
+    for path in arguments.files:
+        found[label_of(path, tuple(found))] = read_table(arguments, path)
+    return found
+
+
+def _plot(found: Any, path: str) -> None:
+    from html import escape
+
+    svg = found.to_svg()
+    if path.lower().endswith((".html", ".htm")):
+        text = "\n".join(found.lines())
+        page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Comparison</title>{svg}<pre>{escape(text)}</pre></html>\n'
+    elif path.lower().endswith(".svg"):
+        page = svg + "\n"
+    else:
+        raise InputError(f"A plot is written as .svg or .html, not as {path}.")
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from None

@@ -1,0 +1,116 @@
+"""``softirr bench planning``: coverage of the interval of a difference, and planned widths against those that simulated projects get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softirr.coefficients.intervals import analytic
+from softirr.coefficients.matrix import matrix_agreement
+from softirr.planning.difference import Sample, difference
+from softirr.tables.ratings import Ints
+from softirr.terminal import Parser, guarded, positive
+
+__all__ = ["SimulatedDifference", "main", "simulated_difference"]
+
+_SHARES = (0.4, 0.3, 0.2, 0.1)
+_LARGE = 100_000
+
+
+@dataclass(frozen=True)
+class SimulatedDifference:
+    """Intervals of the difference of two kappas over simulated projects.
+
+    Attributes
+    ----------
+    truth : float
+        Of a project of 100,000 items.
+    coverage : float
+        Share of the intervals that hold it.
+    width : float
+        Their mean width.
+    runs : int
+        Projects in which both kappas are defined.
+    """
+
+    truth: float
+    coverage: float
+    width: float
+    runs: int
+
+
+def simulated_difference(
+    accuracy: tuple[float, float],
+    *,
+    n_items: int,
+    paired: bool,
+    runs: int,
+    seed: int = 0,
+    coefficient: str = "cohen_kappa",
+) -> SimulatedDifference:
+    """Simulate two pairs of raters, of different accuracy, on the same items or on others.
+
+    Parameters
+    ----------
+    accuracy : (float, float)
+        Of the first and of the second pair.
+    n_items : int
+    paired : bool
+    runs : int
+    seed : int
+    coefficient : str
+    """
+    rng = np.random.default_rng(seed)
+    big = answers(rng, _LARGE, (accuracy[0],) * 2 + (accuracy[1],) * 2)
+    values = [matrix_agreement(part).summary.coefficients[coefficient].value for part in (big[:, :2], big[:, 2:])]
+    truth = float(values[1] or 0.0) - float(values[0] or 0.0)
+    held, widths = 0, []
+    for _ in range(runs):
+        both = answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
+        other = both if paired else answers(rng, n_items, (accuracy[0],) * 2 + (accuracy[1],) * 2)
+        found = difference(
+            _sample(both[:, :2], coefficient), _sample(other[:, 2:], coefficient), independent=not paired
+        )
+        if found.ci95 is not None:
+            held += found.ci95[0] <= truth <= found.ci95[1]
+            widths.append(found.ci95[1] - found.ci95[0])
+    return SimulatedDifference(truth, held / len(widths), float(np.mean(widths)), len(widths))
+
+
+def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -> Ints:
+    """Answers of raters with these accuracies to items of different difficulty, shape (n_items, raters)."""
+    truth = rng.choice(len(_SHARES), n_items, p=_SHARES)
+    error = rng.beta(2, 2, n_items)[:, None] * 2 * (1 - np.array(accuracy))
+    wrong = rng.random((n_items, len(accuracy))) < error
+    return np.where(wrong, rng.choice(len(_SHARES), (n_items, len(accuracy)), p=_SHARES), truth[:, None])
+
+
+def _sample(matrix: Ints, coefficient: str) -> Sample:
+    estimate = matrix_agreement(matrix).summary.coefficients[coefficient]
+    items = () if estimate.items is None else tuple(map(str, estimate.items.tolist()))
+    return Sample(analytic(estimate), estimate, items)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the tables."""
+    parser = Parser(prog="softirr bench planning", description=__doc__)
+    parser.add_argument("--runs", type=positive, default=400, metavar="N", help="simulated projects of each line (400)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the simulation (0)")
+    return guarded(lambda: _main(parser.parse_args(argv)))
+
+
+def _main(arguments: object) -> int:
+    runs, seed = (int(getattr(arguments, name)) for name in ("runs", "seed"))
+    print("| accuracy | items | same items | difference | coverage | width |\n|---|---|---|---|---|---|")
+    for accuracy in ((0.8, 0.7), (0.97, 0.9), (0.7, 0.7)):
+        for n_items in (15, 30, 100):
+            for paired in (True, False):
+                found = simulated_difference(accuracy, n_items=n_items, paired=paired, runs=runs, seed=seed)
+                print(
+                    f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | {found.truth:+.3f} "
+                    f"| {found.coverage:.1%} | {found.width:.2f} |",
+                    flush=True,
+                )
+    return 0

@@ -1,0 +1,221 @@
+"""The difference of two coefficients: its interval, its test, and tests of several at once.
+
+The interval is made of the intervals of both coefficients and their correlation (method of variance estimates recovery, MOVER), so it inherits what these
+are good at: skewness, few disagreements, audits. The correlation comes from the influences of the items that both coefficients rest on; it is 0 where they
+share none.
+
+References
+----------
+Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a general approach.
+Vanbelle, S. and Albert, A. (2008). A bootstrap method for comparing correlated kappa coefficients.
+Gwet, K. L. (2016). Testing the difference of correlated agreement coefficients for statistical significance.
+Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+Fleiss, J. L. (1981). Statistical methods for rates and proportions, chapter 13 (homogeneity of kappas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.intervals import Coefficient
+from softirr.tables.ratings import Floats
+
+__all__ = ["Sample", "covariance", "difference", "equality", "holm", "p_value", "trend"]
+
+
+_CERTAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A coefficient, and the items that it rests on.
+
+    Attributes
+    ----------
+    coefficient : Coefficient
+        With its interval.
+    estimate : Estimate
+        With the influence of each item.
+    items : tuple of str
+        Ids of the items of the influences.
+    """
+
+    coefficient: Coefficient
+    estimate: Estimate
+    items: tuple[str, ...]
+
+
+def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
+    """Covariance of two coefficients: from the items that both rest on."""
+    if independent or not a.items or not b.items:
+        return 0.0
+    place = {item: n for n, item in enumerate(a.items)}
+    pairs = [(place[item], n) for n, item in enumerate(b.items) if item in place]
+    if len(pairs) < 2:
+        return 0.0
+    left, right = np.array(pairs).T
+    first, second = (s.estimate.influence - s.estimate.influence.mean() for s in (a, b))
+    n = len(pairs)
+    return float(np.sum(first[left] * second[right]) / (len(a.items) * len(b.items)) * n / (n - 1))
+
+
+def difference(a: Sample, b: Sample, *, independent: bool = False) -> Coefficient:
+    """Coefficient b minus coefficient a, with its 95% interval.
+
+    Parameters
+    ----------
+    a, b : Sample
+    independent : bool
+        Items of the same id are different items.
+
+    Returns
+    -------
+    Coefficient
+        Undefined where one of the two is.
+
+    Examples
+    --------
+    >>> from softirr.coefficients.estimate import undefined
+    >>> nothing = Sample(Coefficient(None, undefined="only one rater"), undefined("only one rater"), ())
+    >>> difference(nothing, nothing).undefined
+    'only one rater'
+    """
+    one, two = a.coefficient, b.coefficient
+    if one.value is None or two.value is None:
+        return Coefficient(None, undefined=one.undefined if one.value is None else two.undefined)
+    value = two.value - one.value
+    if one.standard_error is None or two.standard_error is None or one.ci95 is None or two.ci95 is None:
+        return Coefficient(value)
+    errors = one.standard_error * two.standard_error
+    together = covariance(a, b, independent=independent)
+    r = float(np.clip(together / errors, -1, 1)) if errors > 0 else 0.0
+    error = float(np.sqrt(max(one.standard_error**2 + two.standard_error**2 - 2 * r * errors, 0.0)))
+    if error == 0 and value == 0 and r > 0:
+        return Coefficient(0.0, 0.0, (0.0, 0.0))  # the same answers
+    down = _reach(two.value - two.ci95[0], one.ci95[1] - one.value, r)
+    up = _reach(two.ci95[1] - two.value, one.value - one.ci95[0], r)
+    return Coefficient(value, error, (value - down, value + up))
+
+
+def _reach(one: float, other: float, r: float) -> float:
+    """How far the interval of a difference extends to one side."""
+    return float(np.sqrt(max(one**2 + other**2 - 2 * r * one * other, 0.0)))
+
+
+def p_value(found: Coefficient, n: int) -> float | None:
+    """Two-sided p of no difference, below 0.05 exactly where the 95% interval leaves 0 out.
+
+    Parameters
+    ----------
+    found : Coefficient
+        The difference.
+    n : int
+        Items of the smaller of the two samples; the test has n - 1 degrees of freedom.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    if found.value is None or found.ci95 is None or n < 2:
+        return None
+    if found.value == 0:
+        return 1.0
+    reach = found.value - found.ci95[0] if found.value > 0 else found.ci95[1] - found.value
+    if reach <= 0:
+        return 0.0
+    return float(2 * stdtr(n - 1, -abs(found.value) / reach * float(stdtrit(n - 1, 0.975))))
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """P values adjusted for their number (Holm 1979); None stays None and does not count.
+
+    Examples
+    --------
+    >>> holm([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    known = sorted((value, place) for place, value in enumerate(p) if value is not None)
+    adjusted: list[float | None] = [None] * len(p)
+    highest = 0.0
+    for rank, (value, place) in enumerate(known):
+        highest = max(highest, min((len(known) - rank) * value, 1.0))
+        adjusted[place] = highest
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Equality:
+    """A test that several coefficients are the same.
+
+    Attributes
+    ----------
+    statistic : float
+        Wald's chi-square, or Hotelling's T².
+    df : int
+        One less than the number of coefficients.
+    p : float
+    """
+
+    statistic: float
+    df: int
+    p: float
+
+
+def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equality | None:
+    """Test that three or more coefficients are the same.
+
+    With other items Fleiss's (1981) chi-square; with the same items Hotelling's T² (Vanbelle and Albert 2008). None where a standard error is 0.
+    """
+    from scipy.stats import chi2, f
+
+    used = [s for s in samples if s.coefficient.value is not None and s.coefficient.standard_error]
+    k = len(used)
+    if k < 3 or k < len([s for s in samples if s.coefficient.value is not None]):
+        return None
+    matrix = np.diag([float(s.coefficient.standard_error or 0.0) ** 2 for s in used])
+    for i in range(k):
+        for j in range(i):
+            matrix[i, j] = matrix[j, i] = covariance(used[i], used[j], independent=independent)
+    values = np.array([float(s.coefficient.value or 0.0) for s in used])
+    contrast = np.eye(k)[1:] - np.eye(k)[0]
+    apart, spread = contrast @ values, contrast @ matrix @ contrast.T
+    if np.linalg.eigvalsh(spread)[0] <= _CERTAIN * np.trace(matrix):  # copies of one another
+        return None
+    statistic = float(apart @ np.linalg.solve(spread, apart))
+    n = min(len(s.items) for s in used)
+    if not independent and all(set(s.items) == set(used[0].items) for s in used) and n > k:
+        return Equality(statistic, k - 1, float(f.sf(statistic * (n - k + 1) / ((n - 1) * (k - 1)), k - 1, n - k + 1)))
+    return Equality(statistic, k - 1, float(chi2.sf(statistic, k - 1)))
+
+
+def trend(values: Floats, at: Floats) -> tuple[Coefficient, float | None]:
+    """Change of a mean from the first to the last item, and its p.
+
+    Parameters
+    ----------
+    values : shape (N,)
+        A value of each item: the coefficient plus the item's influence (pseudo-values; Andersen and Perme 2010).
+    at : shape (N,)
+        Where each item stands, from 0 to 1.
+
+    Returns
+    -------
+    (Coefficient, float or None)
+        Slope of the regression line with a standard error that holds for unequal variances (HC3; MacKinnon and White 1985).
+    """
+    from scipy.special import stdtr, stdtrit
+
+    n = len(values)
+    x = at - at.mean()
+    spread = float(x @ x)
+    if n < 4 or spread <= 0:
+        return Coefficient(None, undefined="fewer than four items, or all at the same time"), None
+    slope = float(x @ values) / spread
+    left = values - values.mean() - slope * x
+    leverage = 1 / n + x**2 / spread
+    error = float(np.sqrt(np.sum((x * left / (1 - leverage)) ** 2))) / spread
+    reach = float(stdtrit(n - 2, 0.975)) * error
+    p = None if error == 0 else float(2 * stdtr(n - 2, -abs(slope) / error))
+    return Coefficient(slope, error, (slope - reach, slope + reach)), p

@@ -1,0 +1,223 @@
+"""Comparing files, groups, teams, raters, models, and over time: from the command line and from Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.coefficients.intervals import Coefficient
+from softirr.planning.comparison import Difference, verdict
+
+WORDS = ("fever", "cough", "rash", "nausea", "headache")
+
+
+def _rows(n: int, accuracy: dict[str, float], seed: int = 0, start: int = 0) -> list[tuple[str, str, str]]:
+    """Raters who name one of five findings, right as often as this says."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(start, start + n):
+        truth = rng.integers(len(WORDS))
+        for rater, share in accuracy.items():
+            answer = truth if rng.random() < share else rng.integers(len(WORDS))
+            rows.append((str(item), rater, WORDS[answer]))
+    return rows
+
+
+def _table(
+    rows: list[tuple[str, str, str]], fields: dict[str, dict[str, str]] | None = None
+) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers((softirr.Answer(*row) for row in rows), fields=fields)
+
+
+def _csv(path: Path, rows: list[tuple[str, str, str]], **fields: object) -> str:
+    head = ",".join(["item", "rater", "text", *fields])
+    lines = [",".join([*row, *(str(of(row)) for of in fields.values())]) for row in rows]  # type: ignore[operator]
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return str(path)
+
+
+GOOD, BAD = {"ann": 0.95, "bob": 0.95}, {"ann": 0.5, "bob": 0.5}
+
+
+class TestFiles:
+    def test_other_items_are_compared_as_independent(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a, b = _csv(tmp_path / "v1.csv", _rows(60, BAD)), _csv(tmp_path / "v2.csv", _rows(60, GOOD, 1, 500))
+        assert main(["compare", a, b, "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["paired"] is False
+        assert found["difference"]["value"] == pytest.approx(found["b"]["value"] - found["a"]["value"])
+        assert found["difference"]["ci95"][0] > 0 and found["differences"][0]["p"] < 0.001
+
+    def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
+        found = softirr.compare([_table(_rows(9, GOOD)), _table(_rows(9, BAD))], "exact").to_dict()
+        page = (root / "docs/reference/json.md").read_text().split("## A comparison")[1]
+        keys = {*found, *found["groups"][0], *found["differences"][0]} - {"schema_version", *found["difference"]}
+        assert [key for key in keys if f"`{key}`" not in page] == []
+
+    def test_the_policy_is_said(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a, b = _csv(tmp_path / "a.csv", _rows(9, GOOD)), _csv(tmp_path / "b.csv", _rows(9, BAD))
+        assert main(["compare", a, b, "--measure", "exact", "--ignore", "side"]) == 0
+        assert "What counts as the same: " in capsys.readouterr().out
+
+    def test_the_same_items_are_paired_and_narrower(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = _rows(60, {"ann": 0.9, "bob": 0.5})
+        a = _csv(tmp_path / "v1.csv", rows)
+        b = _csv(tmp_path / "v2.csv", [(i, r, "pain" if int(i) < 5 else t) for i, r, t in rows])
+        widths = []
+        for option in ([], ["--independent"]):
+            assert main(["compare", a, b, "--measure", "exact", "--json", *option]) == 0
+            found = json.loads(capsys.readouterr().out)
+            widths.append(np.diff(found["difference"]["ci95"])[0])
+        assert widths[0] < widths[1] / 2
+
+    def test_text_says_what_follows(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a, b = _csv(tmp_path / "v1.csv", _rows(20, BAD)), _csv(tmp_path / "v2.csv", _rows(20, BAD, 7))
+        assert main(["compare", a, b, "--measure", "exact", "--paired"]) == 0
+        said = capsys.readouterr().out
+        assert "not audited" in said and "on 20 shared items. The items do not show a difference." in said
+        assert "Fewer than 30 items in v1.csv, v2.csv: the intervals are approximate." in said
+
+    def test_three_files_have_three_adjusted_differences(self) -> None:
+        tables = {name: _table(_rows(40, BAD, n, 100 * n)) for n, name in enumerate("xyz")}
+        found = softirr.compare(tables, "exact")
+        assert found.adjusted == "holm" and found.equality is not None
+        assert [(one.a, one.b) for one in found.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
+        assert all((one.p_adjusted or 0) >= (one.p or 0) for one in found.differences)
+
+    def test_what_does_not_fit_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        a = _csv(tmp_path / "a.csv", _rows(4, GOOD))
+        b = _csv(tmp_path / "b.csv", _rows(4, GOOD, 0, 50))
+        for words, why in (
+            ([a], "One file is compared by"),
+            ([a, b, "--by", "site"], "--by compares within one file"),
+            ([a, b, "--paired"], "0 items in common"),
+            ([a, "--by", "site"], "no field 'site'"),
+            ([a, "--rater", "cid"], "No rater is named 'cid'"),
+            ([a, "--over", "item", "--margin", "0.1"], "--margin goes with"),
+            ([a, b, "--plot", str(tmp_path / "x.gif")], "written as .svg or .html"),
+        ):
+            assert main(["compare", *words, "--measure", "exact"]) == 2
+            assert why in capsys.readouterr().err
+
+    def test_an_audited_file_is_said_to_be_audited(self) -> None:
+        a, b = _table(_rows(40, BAD)), _table(_rows(40, BAD, 3, 100))
+        sheet = softirr.audit.sample(a, "indel", judgements=60).to_csv().splitlines()
+        import io
+
+        from softirr.tables.sheets import read_sheet
+
+        judged = read_sheet(io.StringIO("\n".join([sheet[0], *(f"{line}different" for line in sheet[1:])])))
+        found = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})
+        assert [group.audited for group in found.groups] == [True, False]
+        assert any("Some coefficients are audited" in warning for warning in found.warnings)
+
+
+class TestGroups:
+    def test_a_field_with_a_forest_plot(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = _rows(60, BAD) + _rows(60, GOOD, 1, 60)
+        path = _csv(tmp_path / "a.csv", rows, site=lambda row: "Basel" if int(row[0]) < 60 else "<Bern>")
+        plot = tmp_path / "forest.svg"
+        assert main(["compare", path, "--by", "site", "--measure", "exact", "--plot", str(plot)]) == 0
+        said = capsys.readouterr().out
+        assert "Krippendorff's alpha by site" in said and "Basel minus <Bern>" in said and "●" in said
+        drawn = ElementTree.fromstring(plot.read_text())
+        assert "<Bern>" in "".join(drawn.itertext())
+
+    def test_teams_of_raters_share_items(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = _csv(tmp_path / "a.csv", _rows(80, {"ann": 0.9, "bob": 0.9, "cid": 0.5, "dee": 0.5}))
+        assert main(["compare", path, "--teams", "cid,dee", "ann,bob", "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["paired"] is True and found["difference"]["ci95"][0] > 0
+
+    def test_too_many_values_are_refused(self) -> None:
+        rows = _rows(30, GOOD)
+        table = _table(rows, {item: {"number": item} for item, _, _ in rows})
+        with pytest.raises(softirr.InputError, match="has 30 values"):
+            softirr.compare_groups(table, "number", "exact")
+
+
+PEOPLE = {"ann": 0.8, "bob": 0.8, "cid": 0.8}
+
+
+class TestRatersAndModels:
+    def test_a_model_like_people_a_bad_one_and_one_of_few_items(self) -> None:
+        table = _table(_rows(800, {**PEOPLE, "model:good": 0.85, "model:bad": 0.3}))
+        found = softirr.compare_raters(table, measure="exact")
+        verdicts = {one.b: one.verdict for one in found.differences}
+        assert str(verdicts["model:good"]).startswith("within the range of the others")
+        assert verdicts["model:bad"] == "below the others"
+        assert {group.label for group in found.others} == set(PEOPLE)
+        few = softirr.compare_raters(_table(_rows(30, {**PEOPLE, "model:good": 0.8})), measure="exact")
+        assert str(few.differences[0].verdict).startswith("can't tell yet: about ")
+
+    def test_it_is_the_mean_over_pairs_on_the_same_items(self) -> None:
+        rows = [row for row in _rows(50, {**PEOPLE, "model:x": 0.7}) if not (row[1] == "model:x" and int(row[0]) >= 40)]
+        found = softirr.compare_raters(_table(rows), measure="exact")
+        kept = [row for row in rows if int(row[0]) < 40]
+        report = softirr.agreement(_table(kept), "exact")
+        pairs = {pair.raters: pair.cohen_kappa.value for pair in report.rater_pairs}
+        people = np.mean([v for k, v in pairs.items() if "model:x" not in k])
+        model = np.mean([v for k, v in pairs.items() if "model:x" in k])
+        assert [group.coefficient.value for group in found.groups] == pytest.approx([people, model])
+        assert found.differences[0].n_shared == 40
+
+    def test_predictions_of_an_export(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = _rows(40, {**PEOPLE, "m1": 0.8})
+        tasks: dict[str, dict[str, object]] = {}
+        for item, rater, text in rows:
+            task = tasks.setdefault(item, {"id": int(item), "data": {}, "annotations": [], "predictions": []})
+            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
+            one = {"id": len(str(task)), "result": result}
+            if rater == "m1":
+                task["predictions"].append({**one, "model_version": "m1"})  # type: ignore[attr-defined]
+            else:
+                task["annotations"].append({**one, "completed_by": rater})  # type: ignore[attr-defined]
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps(list(tasks.values())))
+        assert main(["compare", str(path), "--models", "--measure", "exact"]) == 0
+        said = capsys.readouterr().out
+        assert "model:m1 minus others" in said and "not audited" in said and "Each of the others" in said
+
+    def test_models_of_a_csv_file_are_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = _csv(tmp_path / "a.csv", _rows(60, {**PEOPLE, "gpt": 0.8, "small": 0.2}))
+        assert main(["compare", path, "--models", "gpt", "small", "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [one["b"] for one in found["differences"]] == ["gpt", "small"] and found["adjusted"] == "holm"
+
+    @pytest.mark.parametrize(
+        ("value", "low", "high", "said"),
+        [
+            (0.0, -0.05, 0.05, "within"),
+            (-0.04, -0.2, 0.12, "can't tell yet: about 1,500 more items"),
+            (0.0, -10.0, 10.0, "would hardly help"),
+            (-0.2, -0.41, 0.01, "can't tell yet: about 11 more items"),
+        ],
+    )
+    def test_verdicts_follow_from_the_interval(self, value: float, low: float, high: float, said: str) -> None:
+        one = Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100)
+        assert said in str(verdict(one, 0.05))
+
+
+class TestTime:
+    def test_agreement_that_rises(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = _rows(60, BAD) + _rows(60, GOOD, 1, 60)
+        path = _csv(
+            tmp_path / "a.csv", rows, day=lambda row: f"2026-{1 + int(row[0]) // 28:02}-{1 + int(row[0]) % 28:02}"
+        )
+        assert main(["compare", path, "--over", "day", "--measure", "exact"]) == 0
+        said = capsys.readouterr().out
+        assert "2026-01-01 to 2026-02-02" in said and "Agreement changes over time." in said
+        assert main(["compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["rater"] == "ann" and found["trend"]["ci95"][0] > 0 and len(found["groups"]) == 4
+
+    def test_what_is_no_date_is_refused(self) -> None:
+        rows = _rows(6, GOOD)
+        with pytest.raises(softirr.InputError, match="'May', which is neither a number nor a date"):
+            softirr.compare_time(_table(rows, {item: {"when": "May"} for item, _, _ in rows}), "when", "exact")

@@ -1,0 +1,131 @@
+"""The difference of two coefficients against published values, a bootstrap and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softirr.coefficients import chance_corrected as co
+from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.intervals import Coefficient, analytic, standard_error
+from softirr.coefficients.matrix import matrix_agreement
+from softirr.planning.difference import Sample, covariance, difference, equality, holm, p_value, trend
+
+# Gwet (2016), table of two rounds of the same 15 subjects by four raters.
+ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
+ROUND_2 = "1111 3332 3333 1121 1111 1111 2222 2211 3333 1113 2222 3333 3333 1211 3333"
+
+
+def _matrix(rows: str) -> np.ndarray:
+    return np.array([[int(mark) - 1 for mark in row] for row in rows.split()])
+
+
+def _sample(matrix: np.ndarray, name: str = "fleiss_kappa", start: int = 0) -> Sample:
+    found = matrix_agreement(matrix)
+    estimate = found.summary.coefficients[name]
+    assert estimate.items is not None
+    return Sample(analytic(estimate), estimate, tuple(str(start + i) for i in estimate.items.tolist()))
+
+
+class TestPublished:
+    @pytest.mark.parametrize(
+        ("name", "first", "second", "error"),
+        [
+            ("fleiss_kappa", 0.3856655, 0.7248495, 0.1574322),
+            ("krippendorff_alpha", 0.3959044, 0.7294354, 0.1548083),
+            ("gwet_ac2", 0.4069193, 0.737382, 0.1452689),
+            ("observed_agreement", 0.6, 0.8222222, 0.09848947),
+        ],
+    )
+    def test_gwet_2016(self, name: str, first: float, second: float, error: float) -> None:
+        a, b = _sample(_matrix(ROUND_1), name), _sample(_matrix(ROUND_2), name)
+        found = difference(a, b)
+        assert a.coefficient.value == pytest.approx(first, abs=1e-6)
+        assert b.coefficient.value == pytest.approx(second, abs=1e-6)
+        assert found.standard_error == pytest.approx(error, abs=2e-3)
+        assert found.ci95 is not None and found.ci95[0] == pytest.approx(0, abs=0.06)  # his p is 0.04 to 0.05
+
+    def test_other_items_are_independent(self) -> None:
+        a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2), start=100)
+        apart, same = difference(a, b), difference(a, _sample(_matrix(ROUND_2)), independent=True)
+        assert covariance(a, b) == 0 and apart == same
+        assert apart.standard_error == pytest.approx(
+            np.hypot(a.coefficient.standard_error, b.coefficient.standard_error)
+        )
+
+
+def test_a_bootstrap_of_the_items_says_the_same() -> None:
+    rng = np.random.default_rng(3)
+    a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))
+    assert a.estimate.replicate is not None and b.estimate.replicate is not None
+    weights = rng.multinomial(15, np.full(15, 1 / 15), 4000).astype(float)
+    values = b.estimate.replicate(weights) - a.estimate.replicate(weights)
+    assert difference(a, b).standard_error == pytest.approx(np.nanstd(values), rel=0.15)
+
+
+def test_the_same_answers_do_not_differ() -> None:
+    one = _sample(_matrix(ROUND_1))
+    found = difference(one, one)
+    assert (found.value, found.ci95, p_value(found, 15)) == (0, (0, 0), 1)
+
+
+def test_what_is_undefined_stays_so() -> None:
+    nothing = Sample(Coefficient(None, undefined="only one rater"), Estimate(None, np.zeros(0)), ())
+    assert difference(_sample(_matrix(ROUND_1)), nothing).undefined == "only one rater"
+    assert p_value(Coefficient(0.2), 10) is None
+
+
+@pytest.mark.parametrize("value", [0.3, -0.3])
+def test_p_and_interval_say_the_same(value: float) -> None:
+    touching = Coefficient(value, 0.1, (0.0, 0.8) if value > 0 else (-0.8, 0.0))
+    assert p_value(touching, 20) == pytest.approx(0.05)
+
+
+def test_holm_is_monotone_and_leaves_one_alone() -> None:
+    assert holm([0.02]) == [0.02]
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+class TestEquality:
+    def test_fleiss_chi_square_of_independent_kappas(self) -> None:
+        samples = [_sample(_matrix(ROUND_1), start=n * 100) for n in range(2)] + [_sample(_matrix(ROUND_2), start=900)]
+        found = equality(samples)
+        weight = np.array([1 / (s.coefficient.standard_error or 1) ** 2 for s in samples])
+        value = np.array([s.coefficient.value for s in samples])
+        mean = weight @ value / weight.sum()
+        assert found is not None and found.df == 2
+        assert found.statistic == pytest.approx(float(weight @ (value - mean) ** 2))
+
+    def test_two_are_a_difference(self) -> None:
+        assert equality([_sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2))]) is None
+
+    def test_copies_have_no_test(self) -> None:
+        assert equality([_sample(_matrix(ROUND_1))] * 3) is None
+
+
+class TestTrend:
+    def test_a_line_is_found(self) -> None:
+        at = np.linspace(0, 1, 50)
+        noise = np.random.default_rng(1).normal(0, 0.1, 50)
+        found, p = trend(0.5 + 0.3 * at + noise, at)
+        assert found.ci95 is not None and found.ci95[0] < 0.3 < found.ci95[1] and p is not None and p < 0.01
+
+    def test_one_moment_has_none(self) -> None:
+        assert trend(np.ones(10), np.zeros(10))[0].value is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("accuracy", [(0.8, 0.7), (0.97, 0.9)])
+def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> None:
+    from softirr.lab.bench.planning import simulated_difference
+
+    found = simulated_difference(accuracy, n_items=30, paired=paired, runs=120, seed=5)
+    assert found.coverage >= 0.9  # 0.95 is meant: 120 runs leave 0.02 of standard error
+
+
+def test_standard_error_of_an_estimate_is_that_of_its_influence() -> None:
+    found = matrix_agreement(_matrix(ROUND_1))
+    estimate = co.fleiss(found.ratings, found.scores, found.chance)
+    assert standard_error(estimate) == analytic(estimate).standard_error
