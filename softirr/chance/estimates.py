@@ -99,7 +99,7 @@ def exact(
         Scores every pair of distinct answers.
     scores : shape (P,)
         Equivalence of each of ``ratings.comparisons``.
-    marginals
+    marginals : {"answers", "gwet2014"}
         Which answers the pooled distribution π consists of, see :class:`Pooling`.
     block_size : int
         Rows and columns of S in memory at a time.

@@ -56,7 +56,7 @@ def stratified(
         scored. None is simple random sampling.
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
-    marginals
+    marginals : {"answers", "gwet2014"}
         Which answers π consists of, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     seed : int
     strata : int

@@ -53,7 +53,17 @@ class Informed:
 
 
 def grid(coefficient: str) -> Floats:
-    """The possible values of a coefficient in steps of 0.001: observed agreement is a share, and no coefficient is below -1."""
+    """The possible values of a coefficient in steps of 0.001: observed agreement is a share, and no coefficient is below -1.
+
+    Parameters
+    ----------
+    coefficient : str
+        Its name, as in the JSON.
+
+    Returns
+    -------
+    shape (n,)
+    """
     least = 0.0 if coefficient == "observed_agreement" else -1.0
     return np.asarray(np.linspace(least, 1.0, round((1 - least) / _STEP) + 1), dtype=np.float64)
 
@@ -72,6 +82,10 @@ def informed(
     error, freedom : float
         Standard error over items, and its degrees of freedom.
     level : float
+
+    Returns
+    -------
+    Informed
 
     Examples
     --------
@@ -112,6 +126,19 @@ def unaudited(
     """The 95% interval of a coefficient that nobody has audited: the items' sampling error and the measure's error.
 
     None where the coefficient has no value or standard error, or nothing is known about the measure's error.
+
+    Parameters
+    ----------
+    name : str
+        The coefficient's name, as in the JSON.
+    coefficient : Coefficient
+    known : KnownError or None
+        What is known about the measure's error.
+    n_items : int
+
+    Returns
+    -------
+    tuple of (float, float) or None
 
     Examples
     --------

@@ -70,7 +70,7 @@ def matrix_agreement(
         Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default) gives the classical
         coefficients.
     chance : {"exact", "permutation", "stratified"}
-    marginals
+    marginals : {"answers", "gwet2014"}
         Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     permutations : int
         Number of permutations for ``chance="permutation"``.

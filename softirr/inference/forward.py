@@ -38,8 +38,7 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
 
     Parameters
     ----------
-    array : ndarray
-        Of any shape.
+    array : ndarray, any shape
     device : torch.device
 
     Returns

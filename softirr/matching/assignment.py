@@ -115,6 +115,11 @@ def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str
     Returns
     -------
     ndarray of float64, shape (k,)
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer weights than the sizes say.
     """
     check_method(method)
     flat = np.asarray(weights).ravel()

@@ -66,6 +66,11 @@ def matrix_of(given: Scores, texts: Sequence[str], own: NDArray[np.int64], *, bo
     Returns
     -------
     shape (T, T)
+
+    Raises
+    ------
+    InputError
+        If a matrix does not have the shape (T, T).
     """
     n = len(texts)
     if not callable(given):

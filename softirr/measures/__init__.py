@@ -100,11 +100,11 @@ def measure(name: str, **options: Any) -> Measure:
 
     Parameters
     ----------
-    name
+    name : str
         ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon: ``embedding:MODEL``,
         ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
         (language models only) the URL of an OpenAI-compatible server.
-    options
+    **options
         Keyword options of the family, such as ``device="cuda"``; see the family's module.
 
     Returns

@@ -30,11 +30,11 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
     Parameters
     ----------
-    name
+    name : str
         ``nli``.
-    model
+    model : str, optional
         Folder, hub name or short name, optionally followed by the order of its outputs: ``FOLDER?labels=c,n,e``; None is the bundled model.
-    options
+    **options
         ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``:
         see :class:`Entailment`.
 

@@ -63,11 +63,11 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
     Parameters
     ----------
-    name
+    name : str
         ``llm-logprob`` or ``llm-verbalised``.
-    model
+    model : str
         Folder, hub name, short name (``medgemma-4b``, ``qwen3.5-9b``) or server URL.
-    options
+    **options
         Those of :class:`softirr.inference.causal.CausalModel` or, behind a URL, of :class:`softirr.measures.server.ServerModel`.
 
     Returns

@@ -178,13 +178,14 @@ def resolve(
 
     Parameters
     ----------
-    n_labels, id2label
+    n_labels : int
+    id2label : mapping of int to str
         From the model's configuration.
-    hub
+    hub : str or None
         The model's hub name if it came from the hub, else None.
-    logits
-        Logits of directed pairs, shape (n, n_labels).
-    where
+    logits : callable
+        Gives the logits of directed pairs, shape (n, n_labels).
+    where : str
         Name of the model in messages.
 
     Returns

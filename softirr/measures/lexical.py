@@ -42,14 +42,21 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
 
     Parameters
     ----------
-    name
+    name : str
         One of ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``.
-    options
+    model : str, optional
+        None: these measures have no model.
+    **options
         ``workers`` (threads; all processors by default) for the edit distances; ``casefold`` (True by default) for Jaccard and MASI.
 
     Returns
     -------
     Measure
+
+    Raises
+    ------
+    InputError
+        If an option is not known.
     """
     kind: Any = {"exact": Exact, "jaccard": TokenOverlap, "masi": TokenOverlap}.get(name, EditDistance)
     try:

@@ -66,6 +66,15 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
 def shown_interval(coefficient: Mapping[str, Any]) -> Sequence[float] | None:
     """The interval that is shown first: with the measure's error where the coefficient is not audited.
 
+    Parameters
+    ----------
+    coefficient : mapping
+        With ``ci95`` and, where it is not audited, ``ci95_unaudited``.
+
+    Returns
+    -------
+    sequence of two floats, or None
+
     Examples
     --------
     >>> shown_interval({"value": 0.5, "ci95": [0.4, 0.6], "ci95_unaudited": [0.2, 0.8]})

@@ -46,6 +46,8 @@ def item_agreements(
         Expected agreement of Fleiss, for the kappa of each item.
     beyond : shape (P,), optional
         :func:`softirr.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
+    most_pairs : int, optional
+        Items with more pairs of raters list none of them.
 
     Returns
     -------

@@ -34,7 +34,7 @@ def cohen_kappa(
         Equivalence of two texts.
     casefold : bool
         Texts that differ only in case are one text.
-    options
+    **options
         Further keyword arguments of :func:`softirr.agreement`, such as ``chance``, ``interval``, ``seed``, ``cache`` and ``progress``.
 
     Returns

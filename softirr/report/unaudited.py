@@ -42,6 +42,10 @@ def unaudited_intervals(
         By the measure.
     provenance : Provenance
         Of the measure.
+
+    Returns
+    -------
+    dict of str to (float, float)
     """
     comparisons = ratings.comparisons
     identical = AnswerScorer(table, PairScorer(measure("exact"), table.texts)).score(
@@ -62,7 +66,17 @@ def unaudited_intervals(
 
 
 def record_of(provenance: Provenance) -> str | None:
-    """The name of the record that the intervals rest on."""
+    """The name of the record that the intervals rest on.
+
+    Parameters
+    ----------
+    provenance : Provenance
+        Of the measure.
+
+    Returns
+    -------
+    str or None
+    """
     known = known_error("krippendorff_alpha", provenance)
     return None if known is None else known.measure
 
