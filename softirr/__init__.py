@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from softirr.coefficients.intervals import Coefficient
     from softirr.coefficients.matrix import MatrixAgreement, matrix_agreement
     from softirr.errors import InputError, SoftirrError
-    from softirr.measures import measure
     from softirr.measures.calibration import CalibrationReport, calibrate
     from softirr.measures.calibration_curves import Calibration, load_calibration
     from softirr.measures.corrected import corrected
     from softirr.planning.compare import compare, compare_groups, compare_raters, compare_time
     from softirr.planning.comparison import Comparison
     from softirr.policy.attributes import attributes
+    from softirr.policy.made import measure
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
@@ -100,7 +100,7 @@ _HOME = {
     "item_agreement": "report.agreement",
     "load_calibration": "measures.calibration_curves",
     "matrix_agreement": "coefficients.matrix",
-    "measure": "measures",
+    "measure": "policy.made",
     "read": "tables.files",
     "under_policy": "policy.measure",
 }

@@ -5,10 +5,20 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
-__all__ = ["Progress", "Provenance", "version"]
+__all__ = ["Progress", "Provenance", "TerminologyUsed", "version"]
 
 Progress = Callable[[int, int], None]
 """Called with (pairs done, pairs in all); both count unordered pairs."""
+
+
+@dataclass(frozen=True)
+class TerminologyUsed:
+    """A terminology that scores depend on: its name, the hash of its files, and how many concepts and names it has."""
+
+    name: str
+    sha256: str
+    concepts: int
+    names: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,8 @@ class Provenance:
         Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are none.
     policy
         What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None where no policy was chosen.
+    terminologies
+        Terminologies that texts were looked up in.
     """
 
     measure: str
@@ -45,6 +57,7 @@ class Provenance:
     clipped: int | None = None
     failed_answers: int | None = None
     policy: dict[str, Any] | None = None
+    terminologies: tuple[TerminologyUsed, ...] = ()
 
 
 def version() -> str:

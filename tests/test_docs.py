@@ -50,6 +50,18 @@ NOT_RUN = {
 }
 """What a shown command begins with, and why it is not run here. All of softirr and softirr-ls are parsed."""
 
+OBO = """format-version: 1.2
+
+[Term]
+id: HP:0001945
+name: Fever
+synonym: "Fevers" EXACT []
+
+[Term]
+id: HP:0012735
+name: Cough
+"""
+
 MODEL_IS_SLOW = ["--measure", "indel"]
 """For commands that name no measure, but in the README: what they show does not depend on the model."""
 
@@ -225,6 +237,7 @@ def test_every_command_runs(
         days = [int(row.split(",")[0].strip("N")) for row in part]
         told = [f"{row},{'Basel' if day % 2 else 'Bern'},{day}" for row, day in zip(part, days, strict=True)]
         (tmp_path / name).write_text("\n".join([f"{head},site,day", *told]) + "\n", encoding="utf-8")
+    (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for line in commands:
         command, _, target = line.partition(" > ")
@@ -331,6 +344,14 @@ COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
 OF_THE_TABLE = {"ci95_unaudited", "audited"}
 """Further keys of the coefficients of the whole table."""
 OPEN = {"coefficients": "NAME", "texts": "RATER", "unmatched": "RATER", "plain": "NAME", "off": "NAME"}
+OPEN = {
+    "coefficients": "NAME",
+    "by_closeness": "NAME",
+    "texts": "RATER",
+    "unmatched": "RATER",
+    "plain": "NAME",
+    "off": "NAME",
+}
 OPEN["written"] = "RATER"
 OPEN["needed_for_width"] = "WIDTH"
 """Objects with keys that depend on the data, and what the documentation calls these."""
@@ -363,11 +384,12 @@ def test_every_key_of_the_json_report_is_documented(
     ]
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(tasks))
-    assert softirr.cli.main.main(["audit", "sample", "export.json", "--measure", "indel", "--split", "commas"]) == 0
+    Path("terms.obo").write_text(OBO)
+    options = ["--measure", "indel", "--split", "commas", "--terminology", "terms.obo"]
+    assert softirr.cli.main.main(["audit", "sample", "export.json", *options]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     Path("sheet.csv").write_text("\n".join([head, *(f"{row}different" for row in rows)]))
-    options = ["--measure", "indel", "--split", "commas", "--json"]
-    assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", *options]) == 0
+    assert softirr.cli.main.main(["audit", "apply", "export.json", "sheet.csv", *options, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     page = PAGES[f"{REFERENCE}json.md"]
     written = set(re.findall(r"^\| `([^`]+)`", page, flags=re.MULTILINE))

@@ -19,6 +19,7 @@ __all__ = [
     "add_model",
     "add_policy",
     "add_seed",
+    "add_terminology",
     "chosen_policy",
     "made_measure",
     "print_report",
@@ -48,7 +49,20 @@ def add_model(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
     )
+    add_terminology(command)
     add_model_options(command)
+
+
+def add_terminology(command: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Add ``--terminology``."""
+    command.add_argument(
+        "--terminology",
+        action="append",
+        default=[],
+        required=required,
+        metavar="PATH",
+        help="look texts up in this terminology first; may be repeated",
+    )
 
 
 def add_chance(command: argparse.ArgumentParser) -> None:
@@ -145,8 +159,9 @@ def read_table(
     control: str | None = None,
     fields: Sequence[str] = (),
     models: bool = False,
+    least_raters: int = 2,
 ) -> Any:
-    """Read the file of a command: answers of two raters at least.
+    """Read the file of a command: answers of two raters at least, unless one is enough.
 
     Parameters
     ----------
@@ -159,6 +174,8 @@ def read_table(
         Fields of the items to read.
     models : bool
         Count predictions as raters, also without ``--model-raters``.
+    least_raters : int
+        Raters that the command needs.
     """
     from softirr.tables.files import read
 
@@ -172,8 +189,9 @@ def read_table(
     )
     if not table.raters:
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
-        raise InputError(f"{name} has no answers to compare{f' (left out: {why})' if why else ''}.")
-    if len(table.raters) < 2:
+        wanted = "compare" if least_raters > 1 else "read"
+        raise InputError(f"{name} has no answers to {wanted}{f' (left out: {why})' if why else ''}.")
+    if len(table.raters) < least_raters:
         raise InputError(f"{name} has answers of one rater only: agreement needs two.")
     policy = chosen_policy(arguments)
     if policy.split == "none":
@@ -185,7 +203,8 @@ def read_table(
 
 def made_measure(arguments: argparse.Namespace) -> Any:
     """Make the measure of a command, calibrated where it says so."""
-    from softirr.measures import measure, takes_model
+    from softirr.measures import takes_model
+    from softirr.policy.made import measure
 
     named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
     options = {name: value for name, value in named.items() if value is not None}
@@ -193,11 +212,8 @@ def made_measure(arguments: argparse.Namespace) -> Any:
         raise InputError(
             f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
         )
-    made = measure(arguments.measure, **options)
-    if hasattr(arguments, "policy"):
-        from softirr.policy.measure import under_policy
-
-        made = under_policy(made, chosen_policy(arguments))
+    policy = chosen_policy(arguments) if hasattr(arguments, "policy") else None
+    made = measure(arguments.measure, terminology=arguments.terminology, policy=policy, **options)
     if getattr(arguments, "calibration", None) is None:
         return made
     from softirr.measures.calibration import corrected, load_calibration

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softirr.matching.assignment import check_method
 from softirr.matching.clusters import Scores, SparseScores, clusters_of_many, clusters_of_two, matrix_of, own_rater
+from softirr.terminology.coder import Code
 
 __all__ = [
     "EQUIVALENT",
@@ -69,6 +70,10 @@ class Match:
         The medoid: the text with the highest summed equivalence to the others.
     pairs : tuple of (str, str, float)
         Two raters and the equivalence of their texts, for each pair; `equivalence` is their mean.
+    codes : tuple of Code
+        Concepts of the match by terminologies, where there are any, the highest score first.
+    sources : tuple of str
+        With terminologies: where the scores of its pairs come from, sorted.
     """
 
     texts: dict[str, str]
@@ -77,6 +82,8 @@ class Match:
     support: int
     wording: str
     pairs: tuple[tuple[str, str, float], ...] = ()
+    codes: tuple[Code, ...] = ()
+    sources: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The match as in the JSON report (docs/reference/json.md); with more than two texts it has the value of each pair."""
@@ -88,6 +95,8 @@ class Match:
         }
         if len(self.texts) > 2:
             found["pairs"] = [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs]
+        if self.sources:
+            found |= {"codes": [code.to_dict() for code in self.codes], "sources": list(self.sources)}
         return found
 
 

@@ -51,6 +51,7 @@ class _Family:
 
     factory: str
     takes_model: bool
+    takes_path: bool = False
 
 
 _LEXICAL = _Family("softirr.measures.lexical:make", takes_model=False)
@@ -64,6 +65,7 @@ _FAMILIES: dict[str, _Family] = {
     "lcs": _LEXICAL,
     "embedding": _Family("softirr.measures.embedding:make", takes_model=True),
     "nli": _Family("softirr.measures.entailment:make", takes_model=True),
+    "terminology": _Family("softirr.measures.terminology:make", takes_model=False, takes_path=True),
     "llm-logprob": _Family("softirr.measures.judge:make", takes_model=True),
     "llm-verbalised": _Family("softirr.measures.judge:make", takes_model=True),
 }
@@ -103,7 +105,7 @@ def measure(name: str, **options: Any) -> Measure:
     name : str
         ``exact``, ``jaccard``, ``masi``, ``levenshtein``, ``indel``, ``lcs``, or a name with a model after a colon: ``embedding:MODEL``,
         ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
-        (language models only) the URL of an OpenAI-compatible server.
+        (language models only) the URL of an OpenAI-compatible server; ``terminology:PATH``.
     **options
         Keyword options of the family, such as ``device="cuda"``; see the family's module.
 
@@ -125,10 +127,11 @@ def measure(name: str, **options: Any) -> Measure:
     family = _FAMILIES.get(family_name)
     if family is None:
         raise InputError(f"There is no measure {name!r}; the measures are {', '.join(_FAMILIES)}.")
-    if colon and not family.takes_model:
+    if colon and not (family.takes_model or family.takes_path):
         raise InputError(f"The measure {family_name} takes no model, but {name!r} names one.")
     if colon and not model:
         raise InputError(f"The measure {name!r} names no model behind the colon.")
     module_name, _, function = family.factory.partition(":")
     make = getattr(importlib.import_module(module_name), function)
-    return make(family_name, model or None, **options)
+    made: Measure = make(family_name, model or None, **options)
+    return made

@@ -222,6 +222,33 @@ def rewritten(layers: Iterable[Measure], text: str) -> str:
     return text
 
 
+class ExpandedPairs(Protocol):
+    """Pairs of which some are told without a measure, and the pairs that the raw measure has to score for the others."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs for the raw measure."""
+        ...
+
+    def combine(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Both directions of each original pair, shape (n, 2), from those of `pairs`, shape (m, 2)."""
+        ...
+
+
+@runtime_checkable
+class ExpandedMeasure(Measure, Protocol):
+    """A measure that asks another one about other texts than its own, such as all names of a concept."""
+
+    @property
+    def raw(self) -> Measure:
+        """The measure that is asked; its scores are cached."""
+        ...
+
+    def expand(self, pairs: Pairs) -> ExpandedPairs:
+        """What is told of the pairs, and what the raw measure has to score."""
+        ...
+
+
 class TextIndex(Protocol):
     """Preprocessed texts, whose scores are requested by index."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, RewritingMeasure
+from softirr.measures.base import Measure, RewritingMeasure, raw_of
 from softirr.measures.calibration_curves import Calibration
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints
@@ -83,7 +83,7 @@ class CorrectedMeasure:
         """Calibrate raw P(a ⇒ b) and P(b ⇒ a) of different texts, shape (n, 2); both columns are equal without directions."""
         if self.calibration is None:
             return directions
-        if not hasattr(self.raw, "entail_both"):
+        if not hasattr(self.raw, "entail_both") or getattr(raw_of(self.raw), "symmetric", False):
             return self.calibration.apply(directions)
         return calibrate_directions(directions, self.calibration)
 

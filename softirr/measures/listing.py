@@ -56,6 +56,17 @@ def catalogue() -> list[CatalogueEntry]:
         )
         for name, summary in _LEXICAL.items()
     ]
+    entries.append(
+        CatalogueEntry(
+            name="terminology:PATH",
+            summary="what a terminology tells: same concept, more general, different",
+            needs_model=False,
+            directional=True,
+            cheap=True,
+            speed="instant",
+            device="cpu",
+        )
+    )
     entries.append(_bundled())
     for name, family in (("nli", "nli"), ("embedding", "embedding"), ("llm-logprob", "llm"), ("llm-verbalised", "llm")):
         entries.extend(_entry(name, known) for known in KNOWN_MODELS if known.family == family)

@@ -14,6 +14,7 @@ from softirr.measures.base import (
     BlockMeasure,
     CheckedMeasure,
     DirectionalMeasure,
+    ExpandedMeasure,
     IndexedMeasure,
     Measure,
     RewritingMeasure,
@@ -70,7 +71,8 @@ class PairScorer:
         self._ids = np.array([numbers[text] for text in normalised], dtype=np.int64)
         self._progress = progress
         self._cache = cache
-        self._cache_key: str | None = getattr(self._source, "cache_key", None)
+        expanded = isinstance(self._source, ExpandedMeasure)  # its raw measure's scores are cached, not its own
+        self._cache_key: str | None = None if expanded else getattr(self._source, "cache_key", None)
         self._index: TextIndex | None = None
         self._hashes: list[bytes] | None = None
         self._memo = _Memo()
@@ -259,7 +261,9 @@ class PairScorer:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
         source, every = self._source, np.arange(len(pairs))
         inner = None if self._progress is None else _Shifted(self._progress, done, total)
-        if isinstance(source, StreamingMeasure):
+        if isinstance(source, ExpandedMeasure):
+            yield every, self._expanded(source, pairs), np.ones(len(pairs), dtype=bool)
+        elif isinstance(source, StreamingMeasure):
             yield from source.entail_parts(pairs, progress=inner)
         elif isinstance(source, CheckedMeasure):
             yield every, *source.entail_checked(pairs, progress=inner)
@@ -267,6 +271,16 @@ class PairScorer:
             yield every, source.entail_both(pairs), np.ones(len(pairs), dtype=bool)
         else:
             yield every, np.repeat(source.score(pairs)[:, None], 2, axis=1), np.ones(len(pairs), dtype=bool)
+
+    def _expanded(self, source: ExpandedMeasure, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        """Scores of a measure that is made of another one's scores, which are cached by themselves."""
+        expansion = source.expand(pairs)
+        texts = list(dict.fromkeys(text for pair in expansion.pairs for text in pair))
+        number = {text: place for place, text in enumerate(texts)}
+        flat = np.fromiter((number[text] for pair in expansion.pairs for text in pair), dtype=np.int64)
+        scorer = PairScorer(source.raw, texts, cache=self._cache, progress=self._progress)
+        left, right = flat[::2], flat[1::2]
+        return np.asarray(expansion.combine(scorer._directions(scorer._ids[left], scorer._ids[right])))
 
     def _hash_pairs(
         self, low: NDArray[np.int64], high: NDArray[np.int64]

@@ -208,6 +208,8 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
         raise InputError(f"The measure {measure.name} is under another policy already.")
     if isinstance(measure, CorrectedMeasure):
         return corrected(under_policy(measure.raw, policy), measure.calibration, measure.decided)
+    if policy.more_general == "lenient" and hasattr(measure, "lenient"):
+        measure = measure.lenient()
     kinds: list[type] = []
     if hasattr(measure, "entail_checked"):
         kinds.append(_Checked)

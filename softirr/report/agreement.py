@@ -28,10 +28,13 @@ from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_pr
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.pairs import PairScorer
+from softirr.measures.terminology import terminology_measure_of
 from softirr.policy.measure import policy_of, under_policy
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
 from softirr.provenance import Progress
+from softirr.report.code_agreement import code_agreement
+from softirr.report.codes import items_with_codes
 from softirr.report.items import item_agreements
 from softirr.report.objects import (
     AgreementReport,
@@ -244,9 +247,19 @@ def _agreement(
     found = scored(table, made, options, cache=cache, progress=progress)
     ratings, scores, known, summary = found.ratings, found.scores, found.chance, found.summary
     with_interval, options = found.with_interval, found.options
-    fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     coefficients = {name: with_interval(estimate) for name, estimate in summary.coefficients.items()}
     provenance = replace(made.provenance(), policy=_policy(table, made).to_dict())
+    items = item_agreements(
+        table,
+        found.scorer,
+        ratings,
+        scores,
+        options.assignment,
+        expected=summary.coefficients["fleiss_kappa"].expected,
+        beyond=summary.beyond_chance,
+        most_pairs=MOST_PAIRS_OF_ITEM,
+    )
+    terms = terminology_measure_of(made)
     return AgreementReport(
         measure=made.name,
         n_items=len(table.items),
@@ -255,16 +268,7 @@ def _agreement(
         expected_agreement=_expected(summary, known),
         raters=_raters(table, ratings, summary, with_interval),
         rater_pairs=_rater_pairs(table, ratings, known, summary, with_interval),
-        items=item_agreements(
-            table,
-            found.scorer,
-            ratings,
-            scores,
-            options.assignment,
-            expected=fleiss_expected,
-            beyond=summary.beyond_chance,
-            most_pairs=MOST_PAIRS_OF_ITEM,
-        ),
+        items=items_with_codes(items, made),
         excluded=table.excluded,
         provenance=provenance,
         warnings=_warnings(table, ratings, summary),
@@ -276,6 +280,7 @@ def _agreement(
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
         unaudited=unaudited_intervals(coefficients, table, ratings, known, provenance),
+        codes=None if terms is None else code_agreement(table, terms.coder),
     )
 
 
@@ -316,7 +321,7 @@ def item_agreement(
         scores = AnswerScorer(table, scorer, method=assignment).score(
             ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         )
-        return item_agreements(table, scorer, ratings, scores, assignment)
+        return items_with_codes(item_agreements(table, scorer, ratings, scores, assignment), made)
 
 
 def _check_table(table: object) -> None:

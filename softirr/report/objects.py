@@ -8,12 +8,14 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.matching.consensus import Match
 from softirr.provenance import Provenance, version
+from softirr.report.code_agreement import CodeAgreement
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.html import report_html
 from softirr.report.text import report_lines
 from softirr.report.unaudited import record_of
 from softirr.tables.table import Excluded
+from softirr.terminology.coder import Code
 
 __all__ = ["AgreementReport", "Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
 
@@ -114,6 +116,8 @@ class ItemAgreement:
         as far apart as if they were to different items.
     written : dict of str to tuple of str
         Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
+    suggestion_codes : tuple of tuple of Code, optional
+        With terminologies: the concepts of each text of the suggestion.
     """
 
     id: str
@@ -126,9 +130,12 @@ class ItemAgreement:
     kappa: float | None = None
     sigma: float | None = None
     written: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    suggestion_codes: tuple[tuple[Code, ...], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
+        coded = zip(self.suggestion, self.suggestion_codes or (), strict=False)
+        codes = [{"text": text, "codes": [code.to_dict() for code in own]} for text, own in coded]
         return {
             "id": self.id,
             "agreement": self.agreement,
@@ -140,6 +147,7 @@ class ItemAgreement:
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
             "suggestion": list(self.suggestion),
             "written": {rater: list(texts) for rater, texts in self.written.items()},
+            **({} if self.suggestion_codes is None else {"suggestion_codes": codes}),
         }
 
 
@@ -242,6 +250,8 @@ class AgreementReport:
         Raters without whom Krippendorff's alpha is defined, with its value then, the highest first.
     unaudited : dict of str to (float, float)
         95% intervals that include the measure's error as well as the sampling of the items, by coefficient; empty in an audited report.
+    codes : CodeAgreement or None
+        With terminologies: how many texts they know, and agreement on the concepts.
     """
 
     measure: str
@@ -261,6 +271,7 @@ class AgreementReport:
     input_sha256: str | None = None
     alpha_without: tuple[tuple[str, float], ...] = ()
     unaudited: dict[str, tuple[float, float]] = field(default_factory=dict)
+    codes: CodeAgreement | None = None
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
@@ -320,10 +331,12 @@ class AgreementReport:
             "items": [item.to_dict() for item in self.items],
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": list(self.warnings),
+            **({} if self.codes is None else {"codes": self.codes.to_dict()}),
             "provenance": {
                 "softirr": version(),
                 **asdict(self.provenance),
                 "known_error": record_of(self.provenance),
+                "terminologies": [asdict(one) for one in self.provenance.terminologies],
                 "options": dict(self.options),
                 "seed": self.seed,
                 "input_sha256": self.input_sha256,

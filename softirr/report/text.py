@@ -82,6 +82,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
         ("rater", "items", "agreement with the others"),
         [(printable(rater["id"]), str(rater["n_items"]), _number(rater["agreement"])) for rater in report["raters"]],
     )
+    yield from _codes(report)
     yield from _lowest(report["items"])
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
@@ -89,6 +90,26 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
         yield f"{_count(truncated, 'text')} too long for the measure, cut at the end."
     for warning in report.get("warnings", ()):
         yield f"Note: {warning}"
+
+
+def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
+    """What the terminologies know, and agreement on the concepts."""
+    codes = report.get("codes")
+    if codes is None:
+        return
+    names = ", ".join(printable(one["name"]) for one in report["provenance"]["terminologies"])
+    yield ""
+    yield f"Known to {names}: {codes['known_texts']:,} of {_count(codes['texts'], 'text')}."
+    rows = [
+        (
+            COEFFICIENT_NAMES[name],
+            *(_number(codes[part][name]["value"]) for part in ("coefficients", "by_closeness") if codes[part]),
+        )
+        for name in codes["coefficients"]
+    ]
+    if rows:
+        yield f"Agreement on the concepts of {_count(codes['answers'], 'answer')} whose texts are all known:"
+        yield ("coefficient", "same concept", *(["by closeness"] if codes["by_closeness"] else [])), rows
 
 
 def catalogue_lines(entries: Sequence[CatalogueEntry]) -> Iterable[str]:

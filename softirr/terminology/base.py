@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from softirr.errors import InputError
 from softirr.text import normalise
@@ -117,8 +118,8 @@ class Builder:
     def __contains__(self, id: str) -> bool:
         return id in self._preferred
 
-    def build(self, scopes: frozenset[str] = SAME_MEANING) -> Terminology:
-        """The terminology, with synonyms of these scopes as names."""
+    def build(self, scopes: frozenset[str] = SAME_MEANING, *, break_cycles: bool = False) -> Terminology:
+        """The terminology, with synonyms of these scopes as names; on request without the links to parents that close a cycle."""
         if not self._preferred:
             raise InputError(f"{self.place} holds no concepts.")
         numbers = {id: number for number, id in enumerate(self._preferred)}
@@ -142,6 +143,8 @@ class Builder:
             for count, what in ((lost_synonyms, "synonyms"), (lost_parents, "links to parents"))
             if count
         ]
+        if break_cycles and (closing := _closing(parents)):
+            notes.append(f"{closing} links to parents left out: they close a cycle in {self.place}.")
         if self._replaced:
             notes.append(f"{self._replaced} concepts stand twice in {self.place}: the later name counts.")
         return Terminology(
@@ -152,6 +155,27 @@ class Builder:
             synonyms=tuple(synonyms),
             notes=tuple(notes),
         )
+
+
+def _closing(parents: list[dict[int, None]]) -> int:
+    """Remove the links that close a cycle, in depth-first order, and count them."""
+    done, open_path, removed = set[int](), set[int](), 0
+    for start in range(len(parents)):
+        stack = [(start, list(parents[start]))] if start not in done else []
+        open_path.update(one for one, _ in stack)
+        while stack:
+            child, waiting = stack[-1]
+            if not waiting:
+                open_path.discard(child)
+                done.add(child)
+                stack.pop()
+            elif (parent := waiting.pop()) in open_path:
+                del parents[child][parent]
+                removed += 1
+            elif parent not in done:
+                open_path.add(parent)
+                stack.append((parent, list(parents[parent])))
+    return removed
 
 
 def named_paths(source: str) -> tuple[str, Path, Path | None]:
@@ -182,6 +206,28 @@ def named_paths(source: str) -> tuple[str, Path, Path | None]:
     return name, path, second
 
 
+LARGEST = 1 << 31
+"""Bytes, unpacked, of the largest file that is read."""
+
+
+class _Limited(io.RawIOBase):
+    """A binary file that ends in an error beyond ``LARGEST`` bytes."""
+
+    def __init__(self, file: Any, path: Path) -> None:
+        self._file, self._path, self._left = file, path, LARGEST
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise InputError(f"{self._path} is larger than {LARGEST >> 30} GB, which no terminology should be.")
+        buffer[: len(data)] = data
+        return len(data)
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it ends in ``.gz``; a damaged archive or an unreadable file is an InputError.
@@ -203,9 +249,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         with open(path, "rb") as raw:
             if path.suffix == ".gz":
                 with gzip.GzipFile(fileobj=raw) as packed:
-                    yield packed  # type: ignore[misc]
+                    yield io.BufferedReader(_Limited(packed, path), 1 << 20)
             else:
-                yield raw
+                yield io.BufferedReader(_Limited(raw, path), 1 << 20)
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise InputError(f"{path} is a damaged gzip file.") from None
     except OSError as error:

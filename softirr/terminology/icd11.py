@@ -57,12 +57,15 @@ def read(path: Path, builder: Builder, synonyms: Path | None = None) -> None:
         for alias in (row["code"], row["uri"], row["release"], row["block"]):
             if alias:
                 aliases.setdefault(_tail(alias), id)
-    place = synonyms or next(
-        (p for p in (path.with_suffix(".json"), path.parent / "synonyms.json") if p.is_file()), None
-    )
+    place = synonyms or next((p for p in synonym_files(path) if p.is_file()), None)
     if place is not None:
         for key, text in _synonyms(place):
             builder.synonym(aliases.get(_tail(key), key), text)
+
+
+def synonym_files(path: Path) -> tuple[Path, Path]:
+    """Where the synonyms of a tabulation are looked for."""
+    return path.with_suffix(".json"), path.parent / "synonyms.json"
 
 
 def _never(path: Path, line: int) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, tsv, xml
+from softirr.terminology import icd10cm, icd11, meddra, mesh, obo, obographs, skos, snomed, tsv, xml
 from softirr.terminology.base import SAME_MEANING, Builder, Terminology, named_paths
 
 __all__ = ["FORMATS", "load"]
@@ -18,6 +18,9 @@ _READERS: dict[str, Callable[..., None]] = {
     "icd10cm": icd10cm.read,
     "icd11": icd11.read,
     "meddra": meddra.read,
+    "obographs": obographs.read,
+    "snomed": snomed.read,
+    "skos": skos.read,
 }
 FORMATS = tuple(_READERS)
 """Names of the formats."""
@@ -32,7 +35,7 @@ def load(
     ----------
     source : str
         A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with ``concepts.tsv`` is
-        TSV, one with ``pt.asc`` MedDRA; files are told apart by their name and outermost element. Files may be gzipped.
+        TSV, one with ``pt.asc`` MedDRA, one with ``sct2_Concept_Snapshot`` SNOMED CT; files are told apart by their name and outermost element. Files may be gzipped.
     format : str, optional
         One of ``FORMATS``; needed where the format can't be recognized.
     scopes : frozenset of str
@@ -61,7 +64,26 @@ def load(
         icd11.read(path, builder, extra)
     else:
         _READERS[chosen](path, builder)
-    return builder.build(scopes)
+    # the positions of a MeSH descriptor in several trees can contradict each other
+    return builder.build(scopes, break_cycles=chosen == "mesh")
+
+
+def source_files(source: str) -> list[Path]:
+    """The files that a terminology is read from, sorted.
+
+    Parameters
+    ----------
+    source : str
+        As for :func:`load`.
+    """
+    _, path, extra = named_paths(source)
+    if path.is_dir():
+        if tsv.find(path, "concepts"):
+            found = [tsv.find(path, stem) for stem in ("concepts", "synonyms", "is_a")]
+            return sorted(one for one in found if one is not None)
+        return sorted(one for files in snomed.find(path).values() for one in files) or meddra.files(path)
+    beside = [one for one in icd11.synonym_files(path) if one.is_file()] if extra is None else [extra]
+    return sorted({path, *beside})
 
 
 def _guess(path: Path) -> str:
@@ -70,16 +92,22 @@ def _guess(path: Path) -> str:
             return "tsv"
         if meddra.find(path, "pt"):
             return "meddra"
-        raise InputError(f"{path} holds neither concepts.tsv nor pt.asc.")
+        if snomed.find(path):
+            return "snomed"
+        raise InputError(f"{path} holds neither concepts.tsv nor pt.asc nor a file sct2_Concept_Snapshot.")
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
     if suffix == ".obo":
         return "obo"
     if suffix == ".xml":
         top = xml.outermost(path)
-        known = {mesh.ROOT: "mesh", icd10cm.ROOT: "icd10cm"}
+        known = {mesh.ROOT: "mesh", icd10cm.ROOT: "icd10cm", skos.ROOT: "skos"}
         if top not in known:
             raise InputError(f"{path}: XML of an unknown kind, its outermost element is {top}.")
         return known[top]
+    if suffix in skos.SUFFIXES:
+        return "skos"
+    if suffix == ".json":
+        return "obographs"
     if suffix in (".txt", ".tsv", ".csv"):
         return "icd11"
     raise InputError(f"{path}: what kind of terminology this is can't be told from its name; say so with --format.")

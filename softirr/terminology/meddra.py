@@ -65,6 +65,11 @@ def find(folder: Path, stem: str) -> Path | None:
     return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == f"{stem}.asc"), None)
 
 
+def files(folder: Path) -> list[Path]:
+    """The files of a release, sorted."""
+    return sorted(one for one in folder.iterdir() if one.suffix.casefold() == ".asc")
+
+
 def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
     """Rows of a file whose columns end in ``$``."""
     number = 0

@@ -1,0 +1,392 @@
+"""An index of a terminology's names: one file that processes share, looked up by the keys of :mod:`softirr.terminology.keys`.
+
+The file is a header in JSON and plain arrays, which are mapped into memory: opening takes milliseconds, and processes share its pages. It
+holds everything that scoring needs, so the publisher's file is read once. A file that is damaged or older than its source is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.terminology.base import SAME_MEANING, Terminology
+from softirr.terminology.keys import Folder, exact_keys, keys_of
+from softirr.terminology.load import load, source_files
+
+__all__ = ["TerminologyIndex", "build_index", "open_index"]
+
+_LOG = logging.getLogger("softirr")
+_MAGIC = b"SOFTIRR-TERMS\x01\n\n"
+_VERSION = 1
+"""Raise it whenever keys or arrays change: files of other versions are made anew."""
+_ALIGNED = 64
+_AT_ONCE = 50_000
+KEYS = ("exact", "folded", "bag", "joined")
+_ARRAYS = {
+    **{f"{key}_{part}": kind for key in KEYS for part, kind in (("hash", "<u8"), ("name", "<u4"))},
+    "concept_name": "<u4",
+    "name_concept": "<u4",
+    "parent_start": "<u4",
+    "parent": "<u4",
+    **{f"{what}_{part}": kind for what in ("id", "name") for part, kind in (("start", "<u8"), ("text", "|u1"))},
+    "word_hash": "<u8",
+    "word_start": "<u8",
+    "word_text": "|u1",
+    "cut_hash": "<u8",
+    "cut_word": "<u4",
+}
+SHORTEST_TYPO = 8
+"""Letters of the shortest word in which a misspelling is looked for."""
+
+
+class TerminologyIndex:
+    """An opened index. Concepts and names are numbered from 0; the names of a concept are consecutive, the preferred one first.
+
+    Attributes
+    ----------
+    name : str
+        Name of the terminology.
+    sha256 : str
+        Hash of the publisher's files.
+    notes : tuple of str
+        Content that was skipped on reading, and why.
+    arrays : mapping of str to array
+        ``exact_hash`` and the like, sorted, with the name that each belongs to.
+    """
+
+    def __init__(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.name = str(header["name"])
+        self.sha256 = str(header["sha256"])
+        self.notes = tuple(map(str, header["notes"]))
+        self.arrays = arrays
+        self._ancestors: dict[int, frozenset[int]] = {}
+
+    @property
+    def n_concepts(self) -> int:
+        """Number of concepts."""
+        return len(self.arrays["concept_name"]) - 1
+
+    @property
+    def n_names(self) -> int:
+        """Number of names."""
+        return len(self.arrays["name_concept"])
+
+    def id(self, concept: int) -> str:
+        """The publisher's identifier of a concept."""
+        return self._text("id", concept)
+
+    def names(self, concept: int, most: int | None = None) -> list[str]:
+        """The names of a concept, the preferred one first, at most so many."""
+        first, last = self.arrays["concept_name"][concept : concept + 2].tolist()
+        return [self._text("name", i) for i in range(first, last if most is None else min(last, first + most))]
+
+    def preferred(self, concept: int) -> str:
+        """The preferred name of a concept."""
+        return next(iter(self.names(concept, 1)), self.id(concept))
+
+    def parents(self, concept: int) -> list[int]:
+        """The parents of a concept."""
+        first, last = self.arrays["parent_start"][concept : concept + 2].tolist()
+        found: list[int] = self.arrays["parent"][first:last].tolist()
+        return found
+
+    def ancestors(self, concept: int) -> frozenset[int]:
+        """Every concept above this one, at any distance."""
+        if concept not in self._ancestors:
+            found: set[int] = set()
+            waiting = self.parents(concept)
+            while waiting:
+                one = waiting.pop()
+                if one not in found:
+                    found.add(one)
+                    waiting += self.parents(one)
+            self._ancestors[concept] = frozenset(found - {concept})
+        return self._ancestors[concept]
+
+    def concepts(self, key: str, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Concepts of texts by one of their keys.
+
+        Parameters
+        ----------
+        key : str
+            ``exact``, ``folded``, ``bag`` or ``joined``.
+        hashes : shape (n,)
+
+        Returns
+        -------
+        shape (m,), shape (m,)
+            Place of a text in `hashes`, and a concept that it names; a text appears as often as it has concepts, ascending.
+        """
+        sorted_hashes = self.arrays[f"{key}_hash"]
+        first = np.searchsorted(sorted_hashes, hashes, side="left")
+        count = np.searchsorted(sorted_hashes, hashes, side="right") - first
+        count[hashes == 0] = 0
+        place = np.repeat(np.arange(len(hashes)), count)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
+        name = self.arrays[f"{key}_name"][first[place] + within]
+        concept = self.arrays["name_concept"][name].astype(np.int64)
+        pairs = np.unique(place * (self.n_concepts + 1) + concept)
+        return pairs // (self.n_concepts + 1), pairs % (self.n_concepts + 1)
+
+    def knows_words(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Whether folded words stand in any name, by their hashes, shape (n,)."""
+        words = self.arrays["word_hash"]
+        return np.asarray(words[np.minimum(np.searchsorted(words, hashes), len(words) - 1)] == hashes)
+
+    def words_without_a_letter(self, hashes: Sequence[int]) -> list[str]:
+        """Long words that have one of these hashes when one of their letters is left out, or as they are."""
+        wanted = np.array(hashes, dtype=np.uint64)
+        cuts = self.arrays["cut_hash"]
+        first, last = np.searchsorted(cuts, wanted, side="left"), np.searchsorted(cuts, wanted, side="right")
+        found: set[int] = set()
+        for low, high in zip(first.tolist(), last.tolist(), strict=True):
+            found.update(self.arrays["cut_word"][low:high].tolist())
+        return [self._text("word", i) for i in sorted(found)]
+
+    def _text(self, what: str, number: int) -> str:
+        first, last = self.arrays[f"{what}_start"][number : number + 2].tolist()
+        return self.arrays[f"{what}_text"][first:last].tobytes().decode("utf-8")
+
+
+def build_index(terminology: Terminology, *, sha256: str = "") -> TerminologyIndex:
+    """Index a terminology in memory.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    sha256 : str
+        Hash of the files it was read from; by default that of its concepts, names and links.
+
+    Returns
+    -------
+    TerminologyIndex
+
+    Raises
+    ------
+    InputError
+        If a concept is its own ancestor.
+    """
+    told = repr((terminology.ids, terminology.names, terminology.parents))
+    header, arrays = _contents(terminology, sha256 or hashlib.sha256(told.encode()).hexdigest())
+    return TerminologyIndex(header, arrays)
+
+
+def open_index(
+    source: str,
+    *,
+    format: str | None = None,
+    scopes: frozenset[str] = SAME_MEANING,
+    cache: str | os.PathLike[str] | None = None,
+) -> TerminologyIndex:
+    """The index of a terminology, from the cache where its files have not changed since it was made.
+
+    Parameters
+    ----------
+    source, format, scopes
+        As for :func:`softirr.terminology.load`.
+    cache : path, optional
+        Folder of index files; by default ``terminologies`` in the user's cache folder. Where it can't be written, the index stays in memory.
+
+    Returns
+    -------
+    TerminologyIndex
+
+    Raises
+    ------
+    InputError
+        If the terminology can't be read, or a concept is its own ancestor.
+    """
+    state = [(str(path.resolve()), (told := path.stat()).st_size, told.st_mtime_ns) for path in source_files(source)]
+    label = source.partition("=")[0] if "=" in source else ""
+    told_of = json.dumps([_VERSION, label, format, sorted(scopes), state])
+    folder = _cache_folder() if cache is None else Path(cache)
+    file = folder / f"{hashlib.sha256(told_of.encode()).hexdigest()[:32]}.index"
+    found = _opened(file)
+    if found is None:
+        terminology = load(source, format=format, scopes=scopes)
+        header, arrays = _contents(terminology, _hash_of(source_files(source)))
+        del terminology
+        if not _write(file, header, arrays):
+            return TerminologyIndex(header, arrays)
+        found = _opened(file) or TerminologyIndex(header, arrays)
+    return found
+
+
+def _cache_folder() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("softirr") / "terminologies"
+
+
+def _hash_of(files: Sequence[Path]) -> str:
+    """Hash of a file's content, or of the names and contents of several."""
+    whole = hashlib.sha256()
+    for path in files:
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+        if len(files) == 1:
+            return digest.hexdigest()
+        whole.update(f"{path.name} {digest.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and arrays of an index."""
+    _refuse_cycles(terminology)
+    owner = np.repeat(
+        np.arange(len(terminology), dtype=np.uint32), np.fromiter(map(len, terminology.names), dtype=np.int64)
+    )
+    names = [name for own in terminology.names for name in own]
+    arrays: dict[str, NDArray[Any]] = {
+        "concept_name": _starts(map(len, terminology.names), np.uint32),
+        "name_concept": owner,
+        "parent_start": _starts(map(len, terminology.parents), np.uint32),
+        "parent": np.fromiter((parent for own in terminology.parents for parent in own), dtype=np.uint32),
+    }
+    for what, texts in (("id", terminology.ids), ("name", names)):
+        arrays |= _packed(what, texts)
+    folder = Folder()
+    parts: dict[str, list[NDArray[np.uint64]]] = {key: [] for key in KEYS}
+    for start in range(0, len(names), _AT_ONCE):
+        part = names[start : start + _AT_ONCE]
+        found, _ = keys_of(part, folder)
+        for key in KEYS:
+            parts[key].append(exact_keys(part) if key == "exact" else getattr(found, key))
+    for key in KEYS:
+        hashes = np.concatenate(parts.pop(key))
+        order = np.argsort(hashes, kind="stable")
+        order = order[np.searchsorted(hashes[order], 1) :]
+        arrays[f"{key}_hash"], arrays[f"{key}_name"] = hashes[order], order.astype(np.uint32)
+    arrays |= _words(folder)
+    header = {"name": terminology.name, "sha256": sha256, "notes": list(terminology.notes)}
+    return header, arrays
+
+
+def _words(folder: Folder) -> dict[str, NDArray[Any]]:
+    """The vocabulary, and the long words by what is left of them without one letter."""
+    words = np.array(list(folder.hashes.values()), dtype=np.uint64)
+    long = [word for word in folder.hashes if is_long(word)]
+    counts: list[int] = []
+    hashes = np.fromiter(_cuts_of(long, counts), dtype=np.uint64)
+    numbers = np.repeat(np.arange(len(long), dtype=np.uint32), counts)
+    order = np.argsort(hashes, kind="stable")
+    return {
+        "word_hash": np.unique(words),
+        **_packed("word", long),
+        "cut_hash": hashes[order],
+        "cut_word": numbers[order],
+    }
+
+
+def _cuts_of(words: Sequence[str], counts: list[int]) -> Iterator[int]:
+    """The hashes of all cuts; `counts` receives their number for each word."""
+    for word in words:
+        cuts = cut_hashes(word)
+        counts.append(len(cuts))
+        yield from cuts
+
+
+def is_long(word: str) -> bool:
+    """Whether misspellings of a folded word are looked for."""
+    return len(word) >= SHORTEST_TYPO and word.isascii() and word.isalpha()
+
+
+def cut_hashes(word: str) -> set[int]:
+    """Hashes of a word as it is, and without each of its letters in turn."""
+    cuts = {word, *(word[:i] + word[i + 1 :] for i in range(len(word)))}
+    return {int.from_bytes(hashlib.blake2b(cut.encode(), digest_size=8).digest(), "little") for cut in cuts}
+
+
+def _starts(sizes: Any, kind: Any) -> NDArray[Any]:
+    return np.concatenate([[0], np.cumsum(np.fromiter(sizes, dtype=np.int64))]).astype(kind)
+
+
+def _packed(what: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    encoded = [text.encode("utf-8") for text in texts]
+    return {
+        f"{what}_start": _starts(map(len, encoded), np.uint64),
+        f"{what}_text": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+    }
+
+
+def _refuse_cycles(terminology: Terminology) -> None:
+    """Stop at concepts that are their own ancestors."""
+    waiting = np.array([len(parents) for parents in terminology.parents])
+    ready = np.flatnonzero(waiting == 0).tolist()
+    seen = len(ready)
+    while ready:
+        for child in terminology.children[ready.pop()]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+                seen += 1
+    if seen < len(terminology):
+        chain = [int(np.flatnonzero(waiting)[0])]
+        while chain[-1] not in chain[:-1]:
+            chain.append(next(parent for parent in terminology.parents[chain[-1]] if waiting[parent]))
+        named = terminology.ids[chain[-1]]
+        raise InputError(f"The terminology {terminology.name} has a cycle: {named} stands above itself.")
+
+
+def _write(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Write an index file in one step; False where the folder can't be written."""
+    places: dict[str, list[int]] = {}
+    at = 0
+    for key in _ARRAYS:
+        places[key] = [at, len(arrays[key])]
+        at += -(-arrays[key].nbytes // _ALIGNED) * _ALIGNED
+    told = json.dumps({**header, "version": _VERSION, "arrays": places}).encode()
+    start = -(-(len(_MAGIC) + 8 + len(told)) // _ALIGNED) * _ALIGNED
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as out:
+            try:
+                out.write(_MAGIC + len(told).to_bytes(8, "little") + told)
+                for key, kind in _ARRAYS.items():
+                    out.seek(start + places[key][0])
+                    out.write(np.ascontiguousarray(arrays[key].astype(kind, copy=False)).data)
+                out.truncate(start + at)
+                out.close()
+                os.replace(out.name, file)
+            except BaseException:
+                os.unlink(out.name)
+                raise
+    except OSError as error:
+        _LOG.warning("The index of a terminology can't be kept in %s: %s.", file.parent, error.strerror or error)
+        return False
+    return True
+
+
+def _opened(file: Path) -> TerminologyIndex | None:
+    """The index in a file, or None where there is none or it is damaged."""
+    try:
+        size = file.stat().st_size
+        with open(file, "rb") as opened:
+            if opened.read(len(_MAGIC)) != _MAGIC:
+                return None
+            length = int.from_bytes(opened.read(8), "little")
+            if length > size:
+                return None
+            header = json.loads(opened.read(length))
+        start = -(-(len(_MAGIC) + 8 + length) // _ALIGNED) * _ALIGNED
+        whole = np.memmap(file, dtype=np.uint8, mode="r")
+        arrays = {}
+        for key, kind in _ARRAYS.items():
+            at, count = header["arrays"][key]
+            stop = start + at + count * np.dtype(kind).itemsize
+            if header["version"] != _VERSION or stop > size:
+                return None
+            arrays[key] = np.asarray(whole[start + at : stop]).view(kind)
+        return TerminologyIndex(header, arrays)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,153 @@
+"""Looking up texts in the index of a terminology: by name, by variants of it, and by one slip of the keyboard in a long word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.terminology.index import TerminologyIndex, cut_hashes, is_long
+from softirr.terminology.keys import Folder, exact_keys, hash_text, keys_of, word_keys
+
+__all__ = ["HOW", "Found", "How", "find"]
+
+How = Literal["name", "variant", "word order", "spelling"]
+HOW: tuple[How, ...] = ("name", "variant", "word order", "spelling")
+"""How a text was found: as it stands but for case; with another ending, hyphen, accent, punctuation or British spelling; with its words in another
+order; with one slip in a long word."""
+_LEVELS: tuple[tuple[str, int], ...] = (("folded", 1), ("bag", 2), ("joined", 1))
+_SPELLING = 3
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_NEIGHBOURS = frozenset(
+    pair
+    for row, line in enumerate(_KEYBOARD)
+    for at, key in enumerate(line)
+    for other in (
+        line[at + 1 : at + 2],
+        *(_KEYBOARD[row + 1][i : i + 1] for i in (at - 1, at) if row + 1 < len(_KEYBOARD) and i >= 0),
+    )
+    if other
+    for pair in ((key, other), (other, key))
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Concepts of n texts.
+
+    Attributes
+    ----------
+    text : shape (m,)
+        Place of a text, ascending; a text with several concepts appears several times, one with none not at all.
+    concept : shape (m,)
+        A concept that it names.
+    how : shape (n,)
+        Index into ``HOW``; -1 for texts that are not known.
+    """
+
+    text: NDArray[np.int64]
+    concept: NDArray[np.int64]
+    how: NDArray[np.int8]
+
+
+def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
+    """Look up texts. The closest kind of match counts; within it, every concept of an ambiguous name is found.
+
+    Parameters
+    ----------
+    index : TerminologyIndex
+    texts : sequence of str
+
+    Returns
+    -------
+    Found
+    """
+    folder = Folder()
+    how = np.full(len(texts), -1, dtype=np.int8)
+    places: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    concepts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+
+    def add(at: NDArray[np.int64], key: str, hashes: NDArray[np.uint64], level: int) -> None:
+        text, concept = index.concepts(key, hashes)
+        places.append(at[text])
+        concepts.append(concept)
+        how[at[text]] = level
+
+    add(np.arange(len(texts)), "exact", exact_keys(texts), 0)
+    unknown = np.flatnonzero(how < 0)
+    keys, words = keys_of([texts[i] for i in unknown.tolist()], folder)
+    for key, level in _LEVELS:
+        rest = np.flatnonzero(how[unknown] < 0)
+        add(unknown[rest], key, getattr(keys, key)[rest], level)
+    rest = np.flatnonzero(how[unknown] < 0)
+    at, mended = _mended(index, [words[i] for i in rest.tolist()], folder)
+    if len(at):
+        at = unknown[rest[at]]
+        respelt = word_keys(mended, folder)
+        for key in ("folded", "bag"):
+            new = np.flatnonzero(how[at] < 0)
+            add(at[new], key, getattr(respelt, key)[new], _SPELLING)
+    place, concept = np.concatenate(places), np.concatenate(concepts)
+    order = np.lexsort((concept, place))
+    return Found(place[order], concept[order], how)
+
+
+def _mended(
+    index: TerminologyIndex, words: Sequence[Sequence[str]], folder: Folder
+) -> tuple[NDArray[np.int64], list[list[str]]]:
+    """Texts with one word that no name has, where a single word of the names is one slip away: their places and mended words."""
+    vocabulary = list(dict.fromkeys(word for found in words for word in found))
+    hashes = np.fromiter((hash_text(word) for word in vocabulary), dtype=np.uint64, count=len(vocabulary))
+    known = index.knows_words(hashes) if len(vocabulary) else np.zeros(0, dtype=bool)
+    strange = {word for word, there in zip(vocabulary, known.tolist(), strict=True) if not there}
+    meant: dict[str, str | None] = {}
+    places, mended = [], []
+    for place, found in enumerate(words):
+        slips = [i for i, word in enumerate(found) if word in strange]
+        if len(slips) != 1:
+            continue
+        word = found[slips[0]]
+        if word not in meant:
+            meant[word] = _meant(index, word)
+        right = meant[word]
+        if right is not None:
+            places.append(place)
+            mended.append([*found[: slips[0]], right, *found[slips[0] + 1 :]])
+    return np.array(places, dtype=np.int64), mended
+
+
+def _meant(index: TerminologyIndex, word: str) -> str | None:
+    """The only word of the names that is one slip away, if there is one."""
+    if not is_long(word):
+        return None
+    near = [other for other in index.words_without_a_letter(sorted(cut_hashes(word))) if one_slip(word, other)]
+    return near[0] if len(near) == 1 else None
+
+
+def one_slip(word: str, other: str) -> bool:
+    """Whether one slip makes one word of the other: a letter lost or added, two exchanged, or a neighboring key. The first letter stays.
+
+    Other changes of a letter make another word more often than a misspelling: microcephaly, macrocephaly.
+
+    Examples
+    --------
+    >>> one_slip("hypertenison", "hypertension"), one_slip("microcephaly", "macrocephaly")
+    (True, False)
+    """
+    if word[:1] != other[:1] or abs(len(word) - len(other)) > 1:
+        return False
+    if len(word) != len(other):
+        short, long = sorted((word, other), key=len)
+        return any(long[:i] + long[i + 1 :] == short for i in range(1, len(long)))
+    differ = [i for i, (a, b) in enumerate(zip(word, other, strict=True)) if a != b]
+    if len(differ) == 1:
+        return (word[differ[0]], other[differ[0]]) in _NEIGHBOURS
+    return (
+        len(differ) == 2
+        and differ[1] == differ[0] + 1
+        and word[differ[0]] == other[differ[1]]
+        and word[differ[1]] == other[differ[0]]
+    )

@@ -1,0 +1,99 @@
+"""What texts mean by terminologies, and how two of them are related."""
+
+from __future__ import annotations
+
+import pytest
+
+from softirr.policy.simplified import simplifications
+from softirr.terminology.coder import Coder
+from softirr.terminology.index import build_index
+from tests.terminology.test_index import terminology
+
+KNEE = terminology(
+    ("Pain",),
+    ("Knee pain", "gonalgia"),
+    ("Left knee swelling",),
+    ("Fracture",),
+    ("Hip pain",),
+    ("Cold", "common cold"),
+    ("Cold", "low temperature"),
+    parents={1: (0,), 4: (0,)},
+)
+
+
+@pytest.fixture(scope="module")
+def coder() -> Coder:
+    return Coder([build_index(KNEE)], simplifications)
+
+
+def verdict(coder: Coder, a: str, b: str) -> tuple[float, float] | None:
+    one, other = coder.know([a, b])
+    assert one is not None and other is not None
+    turned = coder.compare(other, one)
+    found = coder.compare(one, other)
+    assert turned == (None if found is None else found[::-1]), "the order of the texts only turns the directions"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("knee pain", "gonalgia", (1.0, 1.0)),
+        ("knee pains", "pain", (1.0, 0.0)),
+        ("knee pain", "hip pain", (0.0, 0.0)),
+        ("severe left knee pain", "knee pain", (1.0, 0.0)),
+        ("severe left knee pain", "severe left gonalgia", (1.0, 1.0)),
+        ("pain in the left knee", "left-sided knee pain", (1.0, 1.0)),
+        ("left knee pain", "right knee pain", (0.0, 0.0)),
+        ("left knee pain", "severe knee pain", (0.0, 0.0)),
+        ("left knee pain", "pain", (1.0, 0.0)),
+        ("no knee pain", "knee pain", (0.0, 0.0)),
+        ("no knee pain", "pain", None),
+        ("knee pain", "severe pain", None),
+        ("severe knee pain", "marked knee pain", None),
+        ("possible knee pain", "knee pain", None),
+        ("left knee pain", "fracture", (0.0, 0.0)),
+        ("cold", "low temperature", (1.0, 1.0)),
+        ("common cold", "low temperature", (0.0, 0.0)),
+    ],
+)
+def test_what_two_known_texts_say_of_each_other(
+    a: str, b: str, expected: tuple[float, float] | None, coder: Coder
+) -> None:
+    assert verdict(coder, a, b) == expected
+
+
+def test_a_whole_text_is_looked_up_before_its_head(coder: Coder) -> None:
+    (known,) = coder.know(["left knee swelling"])
+    assert known is not None and known.attributes == ()
+    assert coder.know(["severe left knee swelling"])[0].attributes == (("severity", "severe"),)  # type: ignore[union-attr]
+
+
+def test_codes_say_how_they_were_found(coder: Coder) -> None:
+    (code,) = coder.codes("severe left knee pains")
+    assert (code.terminology, code.id, code.name) == ("test", "C1", "Knee pain")
+    assert code.how == "variant, without severe, left"
+    assert code.score == pytest.approx(0.99 * 0.95)
+    assert [code.score for code in coder.codes("cold")] == [0.5, 0.5], "an ambiguous name shares its score"
+    assert coder.codes("rash") == ()
+
+
+def test_names_are_bounded_and_taken_in_turn() -> None:
+    many = terminology(("a0", "shared", *(f"a{i}" for i in range(1, 20))), ("b0", "shared"))
+    coder = Coder([build_index(many)])
+    (known,) = coder.know(["shared"])
+    assert known is not None
+    assert coder.names(known, 4) == ["a0", "b0", "shared", "a1"]
+
+
+def test_concepts_of_two_terminologies_are_not_compared() -> None:
+    coder = Coder([build_index(terminology(("fever",))), build_index(terminology(("pyrexia",), ("cough",)))])
+    fever, pyrexia, cough = coder.know(["fever", "pyrexia", "coughs"])
+    assert fever is not None and pyrexia is not None and cough is not None
+    assert coder.compare(fever, pyrexia) is None
+    assert coder.compare(pyrexia, cough) == (0.0, 0.0)
+
+
+def test_a_text_that_two_terminologies_know_has_codes_of_both() -> None:
+    coder = Coder([build_index(terminology(("fever",))), build_index(terminology(("x",), ("Fever",)))])
+    assert [(code.id, code.score) for code in coder.codes("fever")] == [("C0", 1.0), ("C1", 1.0)]
