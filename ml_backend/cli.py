@@ -191,6 +191,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         choices=["complete", "always"],
         help="show the panel once a task has all its annotations, or from the second on",
     )
+    group.add_argument(
+        "--policy",
+        metavar="NAME",
+        help="what counts as the same: as-written, exact-concept, any-severity, finding, adverse-event, or a JSON file",
+    )
+    group.add_argument("--ignore", metavar="KINDS", help="attributes that do not count, joined by commas")
+    group.add_argument(
+        "--more-general", choices=["strict", "graded", "lenient"], help="whether a more general text counts as the same"
+    )
     group.add_argument("--target", type=float, metavar="X", help="value that the project's coefficient is to reach")
 
 
@@ -209,6 +218,7 @@ _OPTIONS = (
     "reviewers",
     "count_reviewers",
     "target",
+    "policy",
 )
 
 
@@ -218,8 +228,22 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(parsed, name) for name in _OPTIONS if getattr(parsed, name) is not None}
     if "reviewers" in given:
         given["reviewers"] = [user for user, _ in _users([name for name in given["reviewers"] if name != "none"])]
+    given.pop("policy", None)
+    if (policy := _policy(parsed)) is not None:
+        given["policy"] = policy
     options = checked_options(given, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
+    """The policy of a command, None where it names no part of one."""
+    from softirr.policy.rules import AS_WRITTEN, find_policy
+
+    if parsed.policy is None and parsed.ignore is None and parsed.more_general is None:
+        return None
+    found = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
+    ignore = None if parsed.ignore is None else [kind.strip() for kind in parsed.ignore.split(",") if kind.strip()]
+    return found.changed(ignore=ignore, more_general=parsed.more_general).to_dict()
 
 
 def _users(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.options import ChanceMethod, IntervalMethod
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
@@ -213,6 +214,8 @@ class ProjectSettings:
         Ids of the Label Studio users who review.
     count_reviewers : bool
         Whether answers of reviewers count in the coefficients as those of annotators do.
+    policy : Policy
+        What counts as the same; how answers are split is not used here.
     target : float or None
         The value that the headline is to reach; panel, report and terminal say whether it does.
     """
@@ -231,10 +234,18 @@ class ProjectSettings:
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
     target: float | None = None
+    policy: Policy = AS_WRITTEN
+
+    @property
+    def measure_name(self) -> str:
+        """The measure under the policy, as calibrations and reports name it."""
+        return f"{self.measure} ({self.policy.mark()})" if self.policy.changes_scores else self.measure
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
+        if self.policy.changes_scores:
+            kept["policy"] = self.policy.mark()
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,11 +253,12 @@ class ProjectSettings:
         return {f.name: getattr(self, f.name) for f in fields(self)} | {
             "controls": list(self.controls) if self.controls else None,
             "reviewers": list(self.reviewers),
+            "policy": self.policy.to_dict(),
         }
 
 
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers"})
-_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target"})
+_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target", "policy"})
 _CHOICES = {
     "chance": get_args(ChanceMethod),
     "interval": get_args(IntervalMethod),
@@ -299,6 +311,8 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if not isinstance(value, str) or not value.strip():
                 raise refuse("the name of a measure")
             return value.strip()
+        case "policy":
+            return _policy(value, source)
         case "reviewers":
             if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v.isdigit() for v in value):
                 raise refuse("a list of ids of users")
@@ -332,6 +346,18 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if value not in _CHOICES[name]:
                 raise refuse("one of " + ", ".join(_CHOICES[name]))
             return value
+
+
+def _policy(value: Any, source: str) -> dict[str, Any]:
+    """A preset by its name, or a policy as a JSON object; never a file, since whoever edits the project could name any."""
+    if isinstance(value, str):
+        if value not in PRESETS:
+            raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")
+        return PRESETS[value].to_dict()
+    try:
+        return Policy.from_dict(value).to_dict()
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -374,6 +400,7 @@ def effective(
     sources = {f.name: "default" for f in fields(ProjectSettings)}
     for source, layer in layers:
         for name, value in layer.items():
+            value = Policy.from_dict(value) if name == "policy" else value
             values[name] = tuple(value) if isinstance(value, list) else value
             sources[name] = source
     return EffectiveSettings(ProjectSettings(**values), sources)

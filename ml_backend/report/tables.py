@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.formats import count, day, number
+from softirr.policy.rules import Policy
 
 TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "left_out")
 _METHODS = {
@@ -128,6 +129,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         chance += f", standard error {number(expected['standard_error'], 4)}"
     found: list[tuple[str, Any]] = [
         ("Measure", made.get("measure")),
+        ("What counts as the same", Policy.from_dict(made["policy"]).told() if made.get("policy") else None),
         ("Model", made.get("model")),
         ("SHA-256 of the model", made.get("model_sha256")),
         ("Label order of the model", made.get("label_order")),
@@ -141,7 +143,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     for name, entry in settings.items():
         if (
-            name not in ("measure", "panel", "suggestions")
+            name not in ("measure", "panel", "suggestions", "policy")
             and isinstance(entry, Mapping)
             and entry.get("source") != "default"
         ):

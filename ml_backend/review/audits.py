@@ -102,11 +102,11 @@ def _drawn(
         found = places(row["number"], entry) if entry is not None else [(str(row["number"]), {})]
         items += [item for item, _ in found]
         answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
-    kept = {"items": items, "answers": answers, "casefold": settings.casefold}
+    kept = {"items": items, "answers": answers, "casefold": settings.casefold, "policy": settings.policy.to_dict()}
     with scorer.alone_with(audit["measure"], progress) as told:
         sheet = sample(
             table_of(kept),
-            scorer.measure(audit["measure"]),
+            _measure(scorer, audit, kept),
             judgements=audit["wanted"],
             seed=audit["seed"],
             cache=scorer.cache(),
@@ -117,6 +117,13 @@ def _drawn(
     return {"sheet": rows, "answers": kept, "answers_hash": digest, "drawn_from": hashes, "problem": None}
 
 
+def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
+    """The audit's measure, under the policy that its pairs were drawn under."""
+    from softirr.policy.rules import Policy
+
+    return scorer.measure_under(audit["measure"], Policy.from_dict(kept.get("policy") or {}))
+
+
 def _worked_out(
     reviews: ReviewStore, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
@@ -124,7 +131,7 @@ def _worked_out(
 
     table = table_of(audit["answers"])
     with scorer.alone_with(audit["measure"], progress) as told:
-        measure = scorer.measure(audit["measure"])
+        measure = _measure(scorer, audit, audit["answers"])
         found = apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
     result = found.to_dict()
     result.pop("items", None)

@@ -38,20 +38,22 @@ def refit(store: Store, scorer: Scorer, project: Row, settings: ProjectSettings)
             return False
         reviews.drop_calibration(project["id"])
         return _changed(store, project, before["report"] is not None)
-    same_measure = before is not None and before["measure"] == settings.measure and _readable(before)
+    same_measure = before is not None and before["measure"] == settings.measure_name and _readable(before)
     if before is not None and same_measure and abs(len(decided) - before["n"]) < AGAIN * before["n"]:
         return False
     report, problem = None, None
     try:
-        report = _fitted(scorer, settings.measure, decided)
+        report = _fitted(scorer, settings, decided)
     except InputError as error:  # all decisions are equal, so no calibration can be fitted yet
         problem = str(error)
-    reviews.put_calibration(project["id"], measure=settings.measure, n=len(decided), report=report, problem=problem)
+    reviews.put_calibration(
+        project["id"], measure=settings.measure_name, n=len(decided), report=report, problem=problem
+    )
     return _changed(store, project, report is not None or (before is not None and before["report"] is not None))
 
 
 def current(store: Store, project: int, measure: str) -> Calibration | None:
-    """The calibration for scoring with this measure, or None."""
+    """The calibration for scoring with this measure (`ProjectSettings.measure_name`), or None."""
     from softirr.measures.calibration import Calibration
 
     kept = ReviewStore(store).calibration(project)
@@ -88,12 +90,13 @@ def view(kept: Row | None) -> dict[str, Any] | None:
     }
 
 
-def _fitted(scorer: Scorer, measure: str, decided: Mapping[tuple[str, str], bool]) -> dict[str, Any]:
+def _fitted(scorer: Scorer, settings: ProjectSettings, decided: Mapping[tuple[str, str], bool]) -> dict[str, Any]:
     from softirr.measures.calibration import JudgedPairs, calibrate
 
     pairs = JudgedPairs(tuple(decided), tuple(float(same) for same in decided.values()))
-    with scorer.alone_with(measure):
-        return calibrate(pairs, scorer.measure(measure), cache=scorer.cache(), progress=None).to_dict()
+    with scorer.alone_with(settings.measure):
+        measure = scorer.measure_under(settings.measure, settings.policy)
+        return calibrate(pairs, measure, cache=scorer.cache(), progress=None).to_dict()
 
 
 def _changed(store: Store, project: Row, matters: bool) -> bool:

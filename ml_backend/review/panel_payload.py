@@ -149,6 +149,7 @@ def payload(
         "provenance": {
             "measure": provenance.get("measure"),
             "model": provenance.get("model"),
+            "policy": provenance.get("policy"),
             "calibrated": calibrated,
             "computed_at": moment(task["scored_at"]),
         },

@@ -8,6 +8,7 @@ from typing import Any
 
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.settings import ProjectSettings
+from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.tables.table import AnnotationTable, Answer, Excluded
 
 Progress = Callable[[int, int], Any]
@@ -82,27 +83,34 @@ class Scorer:
                 self._measures[name] = softirr.measure(name)
             return self._measures[name]
 
+    def measure_under(self, name: str, policy: Policy) -> Any:
+        """The measure under a policy."""
+        from softirr.policy.measure import under_policy
+
+        return under_policy(self.measure(name), policy)
+
     def judged_measure(
         self,
         settings: ProjectSettings,
         decisions: Sequence[Mapping[str, Any]] = (),
         calibration: Any = None,
     ) -> Any:
-        """The project's measure, corrected by its reviewers' decisions and by the calibration fitted to them."""
+        """The project's measure under its policy, corrected by its reviewers' decisions and by the calibration fitted to them."""
         from ml_backend.scoring.decided import verdicts
         from softirr.measures.corrected import corrected
 
-        made = self.measure(settings.measure)
+        made = self.measure_under(settings.measure, settings.policy)
         decided = verdicts(decisions, casefold=settings.casefold)
         return corrected(made, calibration, decided) if decided or calibration is not None else made
 
-    def provenance(self, name: str) -> dict[str, Any]:
-        """Name and model of a measure."""
+    def provenance(self, name: str, policy: Policy = AS_WRITTEN) -> dict[str, Any]:
+        """Name and model of a measure, and what counts as the same where the project says so."""
         found = self.measure(name).provenance()
         return {
             "measure": name,
             "model": getattr(found, "model", None),
             "model_sha256": getattr(found, "model_sha256", None),
+            **({"policy": policy.told()} if policy.changes_scores else {}),
         }
 
     def task_details(

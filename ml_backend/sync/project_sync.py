@@ -305,7 +305,7 @@ class ProjectSync:
             self.store.update_project(self.project, connection=self._connection, pulled_at=None)
 
     def _current_fingerprint(self) -> str:
-        provenance = self.scorer.provenance(self._effective.values.measure)
+        provenance = self.scorer.provenance(self._effective.values.measure, self._effective.values.policy)
         names = sorted(control_names(self._label_config))
         controls = [control.to_dict() for control in self._controls]
         parts = [RULES, self._effective.values.fingerprint(), provenance, controls, names]
@@ -477,7 +477,7 @@ class ProjectSync:
         self.store.count(tasks_scored=len(rows), **self.scorer.take_cache_counts())
 
     def _calibration(self) -> Any:
-        return calibration_of_project.current(self.store, self.project, self._effective.values.measure)
+        return calibration_of_project.current(self.store, self.project, self._effective.values.measure_name)
 
     def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
         return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions, writer=self._mark)
@@ -519,7 +519,7 @@ class ProjectSync:
                 "left_out": [note.what for note in self._left_out()],
                 "seconds": seconds,
                 "settings": self._effective.to_dict(),
-                "provenance": self.scorer.provenance(self._effective.values.measure),
+                "provenance": self.scorer.provenance(self._effective.values.measure, self._effective.values.policy),
             },
             summary_at=at,
             summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when it is due

@@ -252,6 +252,7 @@ function foot({ h, payload }) {
   const parts = [];
   if (from.measure) parts.push(`Measure ${from.measure}`);
   if (from.model && !from.measure?.endsWith(from.model)) parts.push(`model ${from.model}`);
+  if (from.policy) parts.push(`what counts as the same: ${from.policy}`);
   if (from.calibrated) parts.push(`calibrated by ${count(from.calibrated)} decisions`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);
   const said = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");

@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["BENCHES", "add_command"]
 
-BENCHES = ("coefficients", "inference", "audit", "calibration", "coverage", "errors", "planning")
+BENCHES = ("coefficients", "inference", "audit", "calibration", "coverage", "errors", "planning", "policies")
 """Tables, each a module of ``softirr.lab.bench``."""
 
 

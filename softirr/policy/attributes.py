@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from softirr.errors import InputError
 from softirr.policy.words import NAMES, RULES
@@ -142,10 +142,17 @@ def without(text: str, kinds: Collection[str]) -> str:
 
 
 _CACHED = 1 << 17
-_RULES = tuple(
-    (kind, re.compile(rf"(?<![\w-])(?:{wording})", re.IGNORECASE), runs_on) for kind, wording, runs_on in RULES
-)
-_NAMES = re.compile(rf"(?<![\w-])(?:{NAMES})(?![\w])", re.IGNORECASE)
+
+
+@cache
+def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
+    """Compiled on first use, which takes a moment."""
+    rules = tuple(
+        (kind, re.compile(rf"(?<![\w-])(?:{wording})", re.IGNORECASE), runs_on) for kind, wording, runs_on in RULES
+    )
+    return re.compile(rf"(?<![\w-])(?:{NAMES})(?![\w])", re.IGNORECASE), rules
+
+
 _WORD = re.compile(r"\w+")
 _FUNCTION_WORDS = re.compile(
     r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
@@ -184,11 +191,12 @@ def _without(text: str, kinds: frozenset[str]) -> str:
 
 
 def _recognise(text: str) -> tuple[Span, ...]:
+    names, rules = _names_and_rules()
     taken = bytearray(len(text))
-    for name in _NAMES.finditer(text):
+    for name in names.finditer(text):
         taken[name.start() : name.end()] = b"\1" * (name.end() - name.start())
     spans: list[Span] = []
-    for kind, rule, runs_on in _RULES:
+    for kind, rule, runs_on in rules:
         for match in rule.finditer(text):
             start, end = match.span()
             while start < end and text[start] in " ,":

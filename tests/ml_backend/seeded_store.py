@@ -136,6 +136,6 @@ class Seeded:
             },
             "seconds": 0.0,
             "settings": {},
-            "provenance": scorer.provenance(chosen.measure),
+            "provenance": scorer.provenance(chosen.measure, chosen.policy),
         }
         store.update_project(self.project, summary=summary, summary_at=1.0, summary_stale=False, wanted_at=None)

@@ -145,4 +145,9 @@ def test_settings_are_noted_and_forgotten(
     assert line("threshold", "--threshold", "0.7") == ["threshold", "0.7", "softirr-ls"]
     assert line("panel", "--panel", "always") == ["panel", '"always"', "softirr-ls"]
     assert line("threshold") == ["threshold", "0.7", "softirr-ls"]
+    assert line("policy")[-1] == "default"
+    assert '["severity"],' in line("policy", "--ignore", "severity")
+    assert line("policy", "--policy", "exact-concept")[-1] == "softirr-ls"
+    assert '"strict",' in line("policy")
+    assert asked(capsys, "settings", "--project", "4", "--ignore", "mood")[0] == 2
     assert line("threshold", "--reset") == ["threshold", "0.5", "default"]

@@ -128,6 +128,7 @@ class TestOptions:
             "reviewers": ("7", "12"),
             "count_reviewers": True,
             "target": 0.7,
+            "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}

@@ -28,6 +28,7 @@ from ml_backend.sync import reader as reader_module
 from ml_backend.sync import writer as writer_module
 from ml_backend.sync.project_sync import Stopped
 from softirr.errors import InputError, SoftirrError
+from softirr.policy.rules import PRESETS
 
 SECRET_TEXT = "unmistakable finding"
 
@@ -246,6 +247,22 @@ class TestFollowsTheProject:
         result = bench.sync()
         assert bench.fake.wrong(measure="jaccard") == []
         assert result.updated + result.unchanged == 4
+
+    def test_another_policy_is_another_score_everywhere(self, bench: Bench) -> None:
+        task = bench.fake.add_task({1: ["severe pain"], 2: ["mild pain"]})
+        bench.sync()
+        before = bench.store.get_tasks(bench.row["id"], [task])[task]["agreement"]
+        bench.choose(policy=PRESETS["any-severity"].to_dict())
+        assert bench.sync().updated == 1
+        after = bench.store.get_tasks(bench.row["id"], [task])[task]
+        assert before < after["agreement"] == 1.0
+        bench.store.update_project(bench.row["id"], summary_due=0.0)
+        bench.sync()
+        assert bench.row["summary"]["provenance"]["policy"].startswith("clinical finding, any severity")
+        report = bench.row["summary"]["controls"]["findings"]
+        assert report["provenance"]["policy"]["ignore"] == ["severity"]
+        assert report["coefficients"]["observed_agreement"]["value"] == 1.0
+        assert bench.sync().updated == 0
 
     def test_what_an_older_version_scored_is_scored_again_once(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,197 @@
+"""``softirr bench policies``: error of kappa when raters differ in an attribute, under the right policy and under a wrong one.
+
+Two raters name concepts of a terminology and put an attribute into words: one severity, side, course or number among several, each in several wordings, or
+none. What is true depends on the guideline: where the attribute counts, two answers are the same if concept and attribute are; where it does not, if the
+concept is. The wordings stand in this file and were not taken from the recognizer's word lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from softirr.errors import InputError
+from softirr.measures import Measure, measure
+from softirr.measures.base import BlockMeasure
+from softirr.measures.cache import PairCache, open_cache
+from softirr.policy.attributes import attributes
+from softirr.policy.rules import PRESETS, Policy
+from softirr.report.agreement import agreement
+from softirr.tables.table import AnnotationTable, Answer
+from softirr.terminal import Parser, guarded, positive
+from softirr.terminology import load
+
+__all__ = ["KINDS", "Population", "concepts", "main", "populations", "table"]
+
+KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "severity": (
+        ("mild {}", "slight {}", "{}, mild", "{} (mild)"),
+        ("moderate {}", "{}, moderate", "moderately severe {}"),
+        ("severe {}", "very severe {}", "{}, severe", "intense {}"),
+    ),
+    "side": (
+        ("left {}", "left-sided {}", "{} on the left", "{} (left)"),
+        ("right {}", "right-sided {}", "{} on the right side", "{}, right"),
+        ("bilateral {}", "{} on both sides", "{}, bilateral"),
+    ),
+    "time": (
+        ("acute {}", "{}, acute", "{} of sudden onset"),
+        ("chronic {}", "{}, chronic", "long-standing {}"),
+        ("recurrent {}", "{} that comes and goes", "repeated {}"),
+        ("{} for three days", "{} for 3 days", "{} since three days"),
+        ("{} for two weeks", "2-week history of {}", "{} for the last two weeks"),
+    ),
+    "number": (
+        ("single {}", "solitary {}"),
+        ("two {}", "2 {}", "{} x2"),
+        ("multiple {}", "several {}", "numerous {}"),
+        ("{} of 5 mm", "5 mm {}", "{}, 5 mm"),
+        ("{} of 3 cm", "3 cm {}", "{}, 3 cm in diameter"),
+    ),
+}
+"""Values of an attribute, each in its wordings, by kind."""
+
+_UNSAID = 0.2
+"""Share of the answers without the attribute."""
+_WORDS = 4
+"""Most words of a concept's name."""
+
+GUIDELINES = ("counts", "does not count")
+
+
+@dataclass(frozen=True)
+class Population:
+    """Answers of two raters, and what is true of them.
+
+    Attributes
+    ----------
+    kind : str
+        The attribute that they differ in.
+    table : AnnotationTable
+    truth : dict of str to float
+        Cohen's kappa by guideline.
+    """
+
+    kind: str
+    table: AnnotationTable
+    truth: dict[str, float]
+
+
+def concepts(source: str) -> list[str]:
+    """Preferred names of a terminology that are short and say no attribute."""
+    terminology = load(source)
+    found = sorted({names[0] for names in terminology.names if _is_plain(names[0])})
+    if len(found) < 2:
+        raise InputError(f"{source} has no two names of at most {_WORDS} words without an attribute.")
+    return found
+
+
+def populations(names: Sequence[str], kind: str, n: int, *, items: int = 100, seed: int = 0) -> Iterator[Population]:
+    """Simulate `n` populations whose raters agree on concepts and on the attribute to different degrees."""
+    rng = Random(f"{kind} {seed}")
+    for _ in range(n):
+        same_concept, same_value = rng.uniform(0.2, 1), rng.uniform(0.2, 1)
+        labels: list[tuple[tuple[str, int], tuple[str, int]]] = []
+        for _ in range(items):
+            concept, value = rng.choice(names), _value(rng, kind)
+            other = concept if rng.random() < same_concept else rng.choice(names)
+            labels.append(((concept, value), (other, value if rng.random() < same_value else _value(rng, kind))))
+        answers = (
+            Answer(str(item), rater, (_worded(rng, kind, *label),))
+            for item, pair in enumerate(labels)
+            for rater, label in zip(("ann", "ben"), pair, strict=True)
+        )
+        truth = {
+            "counts": _kappa([one for one, _ in labels], [other for _, other in labels]),
+            "does not count": _kappa([one[0] for one, _ in labels], [other[0] for _, other in labels]),
+        }
+        yield Population(kind, AnnotationTable.from_answers(answers), truth)
+
+
+def policies(kind: str) -> dict[str, Policy]:
+    """The policies that are compared, by name."""
+    return {
+        "as written": PRESETS["as-written"],
+        "strict": PRESETS["exact-concept"],
+        "without it": Policy(f"any {kind}", ignore=frozenset({kind})),
+    }
+
+
+def table(made: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairCache | None = None) -> Iterator[str]:
+    """The lines of the table."""
+    names = concepts(source)
+    chance = "exact" if isinstance(made, BlockMeasure) else "permutation"
+    head = [f"{guideline}: {name}" for guideline in GUIDELINES for name in policies("side")]
+    yield f"| attribute | {' | '.join(head)} |"
+    yield f"|---|{'---|' * len(head)}"
+    total = []
+    for kind in KINDS:
+        errors: dict[tuple[str, str], list[float]] = {}
+        for population in populations(names, kind, n, seed=seed):
+            for name, policy in policies(kind).items():
+                report = agreement(
+                    population.table, made, policy=policy, chance=chance, seed=seed, cache=cache, progress=None
+                )
+                value = report.coefficients["cohen_kappa"].value
+                for guideline, truth in population.truth.items():
+                    errors.setdefault((guideline, name), []).append(abs((value or 0.0) - truth))
+        means = [float(np.mean(errors[guideline, name])) for guideline in GUIDELINES for name in policies(kind)]
+        total.append(means)
+        yield f"| {kind} | {' | '.join(f'{mean:.3f}' for mean in means)} |"
+    yield f"| mean | {' | '.join(f'{mean:.3f}' for mean in np.mean(total, axis=0))} |"
+
+
+def _is_plain(name: str) -> bool:
+    return len(name.split()) <= _WORDS and name.replace(" ", "").isalpha() and not attributes(name).spans
+
+
+def _value(rng: Random, kind: str) -> int:
+    return -1 if rng.random() < _UNSAID else rng.randrange(len(KINDS[kind]))
+
+
+def _worded(rng: Random, kind: str, concept: str, value: int) -> str:
+    return concept if value < 0 else rng.choice(KINDS[kind][value]).format(concept)
+
+
+def _kappa(one: Sequence[object], other: Sequence[object]) -> float:
+    """Cohen's kappa of labels."""
+    n = len(one)
+    observed = sum(a == b for a, b in zip(one, other, strict=True)) / n
+    theirs = Counter(other)
+    expected = sum(count * theirs[label] for label, count in Counter(one).items()) / n**2
+    return (observed - expected) / (1 - expected)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    made = Parser(
+        prog="softirr bench policies", description="Error of kappa under the right policy and under a wrong one."
+    )
+    made.add_argument(
+        "terminology", metavar="TERMINOLOGY", help="a folder or file with concepts, as for softirr experiment"
+    )
+    made.add_argument("--measure", default="nli", metavar="NAME", help="see softirr measures (nli)")
+    made.add_argument("--populations", type=positive, default=8, metavar="N", help="populations of an attribute (8)")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (0)")
+    made.add_argument("--cache", metavar="URL", help="where scored pairs are kept (a file in your cache folder)")
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the table; returns the exit status."""
+    options = parser().parse_args(argv)
+
+    def run() -> int:
+        with open_cache(options.cache) as cache:
+            for line in table(
+                measure(options.measure), options.terminology, n=options.populations, seed=options.seed, cache=cache
+            ):
+                print(line, flush=True)
+        return 0
+
+    return guarded(run)

@@ -1,0 +1,129 @@
+"""What counts as the same in a project: a setting, part of every score, and said wherever a coefficient is shown."""
+
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import NUMBER, Seeded
+
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.review import calibration as calibration_of_project
+from ml_backend.settings import ProjectSettings, Settings, checked_options, effective
+from ml_backend.store.reviews import ReviewStore
+from softirr.errors import InputError
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+
+TASKS = {
+    101: {"2": ["severe knee pain"], "3": ["mild knee pain"]},
+    102: {"2": ["rash on the left arm"], "3": ["rash"]},
+    103: {"2": ["cough"], "3": ["nausea"]},
+}
+ANY_SEVERITY = PRESETS["any-severity"]
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(TASKS)
+    made.services.store.update_project(made.project, required=2)
+    yield made
+    made.services.store.close()
+
+
+class TestSetting:
+    @pytest.mark.parametrize("given", ["any-severity", {"ignore": ["severity"], "more_general": "strict"}])
+    def test_a_preset_or_an_object(self, given: Any) -> None:
+        checked = checked_options({"policy": given}, source="x")
+        found = effective(Settings.from_environment({}), connection=checked)
+        assert found.values.policy.ignore == {"severity"}
+        assert found.sources["policy"] == "connection"
+        assert found.to_dict()["policy"]["value"] == found.values.policy.to_dict()
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ("/etc/passwd", "there is no policy '/etc/passwd'"),
+            ({"ignore": ["mood"]}, "no attribute 'mood'"),
+            ({"ignore": "severity"}, "no list"),
+            (["severity"], "JSON object"),
+            (3, "JSON object"),
+        ],
+    )
+    def test_what_is_refused(self, given: Any, says: str) -> None:
+        with pytest.raises(InputError, match=says):
+            checked_options({"policy": given}, source="the connection")
+
+    def test_a_file_is_for_the_operator_only(self, tmp_path: Path) -> None:
+        ANY_SEVERITY.save(tmp_path / "policy.json")
+        with pytest.raises(InputError, match="there is no policy"):
+            checked_options({"policy": str(tmp_path / "policy.json")}, source="the connection")
+
+    def test_projects_without_a_policy_keep_their_scores(self) -> None:
+        assert ProjectSettings().policy == AS_WRITTEN
+        assert ProjectSettings().fingerprint() == "71b718ab8f799b34"
+
+    def test_a_policy_is_part_of_the_fingerprint_and_its_name_is_not(self) -> None:
+        found = {ProjectSettings(policy=policy).fingerprint() for policy in (AS_WRITTEN, *PRESETS.values())}
+        assert len(found) == len(PRESETS)
+        renamed = Policy("other", ignore=ANY_SEVERITY.ignore)
+        assert ProjectSettings(policy=renamed).fingerprint() == ProjectSettings(policy=ANY_SEVERITY).fingerprint()
+
+
+def test_scores_panel_and_report_say_what_counted(seeded: Seeded) -> None:
+    seeded.score(policy=ANY_SEVERITY)
+    tasks = seeded.services.store.get_tasks(seeded.project, list(TASKS))
+    assert [tasks[n]["agreement"] == 1.0 for n in TASKS] == [True, False, False]
+    match = tasks[101]["details"]["controls"]["findings"]["matches"][0]
+    assert match["texts"] == {"2": "severe knee pain", "3": "mild knee pain"}  # shown as written
+    query = {"project": NUMBER, "task": 101, "k": seeded.key()}
+    said = seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"]
+    assert said == ANY_SEVERITY.told()
+    page = seeded.client.get(f"/report/{NUMBER}", query_string={"k": seeded.key("report")}).get_data(as_text=True)
+    assert "What counts as the same" in page and ANY_SEVERITY.told() in page
+
+
+def test_without_a_policy_the_panel_says_nothing_of_it(seeded: Seeded) -> None:
+    seeded.score()
+    query = {"project": NUMBER, "task": 101, "k": seeded.key()}
+    assert seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"] is None
+
+
+def test_a_calibration_belongs_to_the_policy(seeded: Seeded) -> None:
+    store, scorer = seeded.services.store, seeded.services.scorer
+    texts = [f"finding {n}" for n in range(12)]
+    for place, (a, b) in enumerate(combinations(texts, 2)):
+        store.decide(seeded.project, a, b, same=place % 3 == 0, reviewer="Rae")
+    settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
+    assert calibration_of_project.refit(store, scorer, seeded.row, settings)
+    assert calibration_of_project.current(store, seeded.project, settings.measure_name) is not None
+    assert calibration_of_project.current(store, seeded.project, "indel") is None
+    calibration = calibration_of_project.current(store, seeded.project, settings.measure_name)
+    made = scorer.judged_measure(settings, store.decisions(seeded.project), calibration)
+    assert made.score([("severe pain", "mild pain"), (texts[0], texts[1])]).tolist() == [1.0, 1.0]
+    assert calibration_of_project.refit(store, scorer, seeded.row, ProjectSettings(measure="indel"))
+
+
+def test_an_audit_is_worked_out_under_the_policy_that_it_was_drawn_under(tmp_path: Path) -> None:
+    seeded = Seeded(tmp_path)
+    seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
+    seeded.score()
+    store, scorer, reviews = seeded.services.store, seeded.services.scorer, ReviewStore(seeded.services.store)
+    settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
+    asked = {"control": "findings", "measure": "indel", "seed": 3, "wanted": 12, "created_by": "Rae"}
+    number = reviews.ask_for_audit(seeded.project, **asked)
+    run_wanted(store, scorer, seeded.row, settings)
+    audit = reviews.audit(number)
+    assert audit is not None and audit["answers"]["policy"] == ANY_SEVERITY.to_dict()
+    for place in range(len(audit["sheet"])):
+        reviews.judge(number, [place], "Rae", "different" if place % 2 else "same")
+    reviews.update_audit(number, asked_at=1.0)
+    run_wanted(store, scorer, seeded.row, ProjectSettings(measure="indel"))
+    audit = reviews.audit(number)
+    assert audit is not None and audit["problem"] is None
+    assert audit["result"]["provenance"]["policy"]["ignore"] == ["severity"]
+    store.close()
