@@ -189,7 +189,7 @@ NAMES = _any(
     r"first[- ]aid", r"second opinion", r"second hand(?: smoke)?", r"fifth disease", r"third (?:nerve|ventricle|molar|trimester|space)", r"(?:fourth|sixth|seventh) nerve", r"stable angina", r"unstable angina",
     r"(?:fetal|foetal) (?:alcohol|position|heart)", r"family (?:planning|therapy|doctor|physician)", r"child ?(?:birth|abuse|hood)", r"birth ?(?:mark|weight|defect)s?", r"partner violence", r"donor (?:site|card)",
     r"covid(?:-| )?19", r"sars-cov-2", r"\w*type[- ](?:\d+\w?|[iv]+)", r"trisomy \d+\w?", r"chromosome \w+", r"(?:factor|phase|group|herpes simplex|hpv|hiv|htlv|par|coxsackie|interleukin|il|cd|caspase|p|vitamin) ?-?\d+\w*\+?",
-    r"[a-z]+\d[\w+-]*(?:/[a-z]*\d+)?", r"\d+[a-z]{2,}\d*\b(?<!mg)(?<!cm)(?<!mm)(?<!kg)(?<!ml)(?<!mcg)(?<!th)(?<!st)(?<!nd)(?<!rd)(?<!lbs)(?<!lb)(?<!wk)(?<!yr)(?<!mo)(?<!hr)(?<!hrs)(?<!yrs)(?<!days)(?<!min)(?<!bpm)",
+    r"(?!x\d)[a-z]+\d[\w+-]*(?:/[a-z]*\d+)?", r"\d+[a-z]{2,}\d*\b(?<!mg)(?<!cm)(?<!mm)(?<!kg)(?<!ml)(?<!mcg)(?<!th)(?<!st)(?<!nd)(?<!rd)(?<!lbs)(?<!lb)(?<!wk)(?<!yr)(?<!mo)(?<!hr)(?<!hrs)(?<!yrs)(?<!days)(?<!min)(?<!bpm)",
     r"\d[pq]\d*(?:\.\d+)?", r"(?:mental|health|functional|pain|marital) status", r"status post(?=\s*$)", r"not otherwise specified", r"no[- ]show", r"non-?alcoholic", r"without (?:mention|current pathological)",
     r"stress incontinence", r"stress (?:test|fracture|disorder)s?", r"rule of \w+", r"from (?:side to side|head to toe)", r"well[- ](?:being|child|developed|nourished)", r"history (?:and physical|taking)", r"minute (?:ventilation|volume)", r"sleep (?:study|hygiene)",
 )  # fmt: skip
