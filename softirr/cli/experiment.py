@@ -7,7 +7,6 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -338,8 +337,9 @@ def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[A
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments.report import write_report
+    from softirr.provenance import version
 
-    results.store.remember(shlex.join(["softirr", "experiment", *argv]), _version())
+    results.store.remember(shlex.join(["softirr", "experiment", *argv]), version())
     with _progress() as show:
         written = write_report(
             results,
@@ -368,10 +368,3 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.refresh()
 
         yield show
-
-
-def _version() -> str:
-    try:
-        return metadata.version("softirr")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -36,6 +36,7 @@ __all__ = [
     "raw_of",
     "refuse_unknown",
     "rewritten",
+    "with_equivalence",
 ]
 
 Pairs = Sequence[tuple[str, str]]
@@ -301,3 +302,30 @@ def mutual(directions: NDArray[np.float64]) -> NDArray[np.float64]:
     shape (n,)
     """
     return np.sqrt(directions[:, 0] * directions[:, 1])
+
+
+def with_equivalence(directions: NDArray[np.float64], equivalence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Directions whose geometric mean is a given equivalence.
+
+    The stronger direction stays, so that it is still known which text is more general, and the weaker one takes the change. Where the
+    equivalence exceeds the stronger direction, both are set to it.
+
+    Parameters
+    ----------
+    directions : shape (n, 2)
+        P(a ⇒ b) and P(b ⇒ a).
+    equivalence : shape (n,)
+
+    Returns
+    -------
+    shape (n, 2)
+
+    Examples
+    --------
+    >>> with_equivalence(np.array([[0.9, 0.1]]), np.array([0.6])).round(2).tolist()
+    [[0.9, 0.4]]
+    """
+    strong = np.maximum(directions.max(axis=1), equivalence)
+    weak = np.divide(equivalence**2, strong, out=np.zeros_like(strong), where=strong > 0)
+    first = directions[:, 0] >= directions[:, 1]
+    return np.stack([np.where(first, strong, weak), np.where(first, weak, strong)], axis=1)

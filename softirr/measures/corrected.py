@@ -15,38 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, RewritingMeasure, raw_of
+from softirr.measures.base import Measure, RewritingMeasure, mutual, raw_of, with_equivalence
 from softirr.measures.calibration_curves import Calibration
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints
 from softirr.text import normalise
 
-__all__ = ["CorrectedMeasure", "Decided", "calibrate_directions", "corrected"]
+__all__ = ["CorrectedMeasure", "Decided", "corrected"]
 
 Decided = Mapping[tuple[str, str], bool]
 """Whether two texts mean the same, by the sorted pair of normalised texts."""
-
-
-def calibrate_directions(directions: Floats, calibration: Calibration) -> Floats:
-    """P(a ⇒ b) and P(b ⇒ a) whose geometric mean is the calibrated P.
-
-    The stronger direction stays and the weaker one is corrected, because judgements say whether two texts mean the same, not
-    that neither implies the other. Where the calibrated P exceeds the stronger direction, both directions are set to it.
-
-    Parameters
-    ----------
-    directions : shape (n, 2)
-    calibration : Calibration
-
-    Returns
-    -------
-    shape (n, 2)
-    """
-    wanted = calibration.apply(np.sqrt(directions[:, 0] * directions[:, 1]))
-    strong = np.maximum(directions.max(axis=1), wanted)
-    weak = np.divide(wanted**2, strong, out=np.zeros_like(strong), where=strong > 0)
-    first = directions[:, 0] >= directions[:, 1]
-    return np.stack([np.where(first, strong, weak), np.where(first, weak, strong)], axis=1)
 
 
 class CorrectedMeasure:
@@ -85,7 +63,8 @@ class CorrectedMeasure:
             return directions
         if not hasattr(self.raw, "entail_both") or getattr(raw_of(self.raw), "symmetric", False):
             return self.calibration.apply(directions)
-        return calibrate_directions(directions, self.calibration)
+        # judgements say whether two texts mean the same, not that neither implies the other
+        return with_equivalence(directions, self.calibration.apply(mutual(directions)))
 
     def by_chance(self, p: Floats) -> CorrectedMeasure:
         """The measure for pairs of different items, which are equivalent far more rarely than judged pairs.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, layers_of, mutual
+from softirr.measures.base import Measure, Pairs, layers_of, mutual, with_equivalence
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Progress
@@ -49,12 +49,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     """
     if more_general == "graded":
         return directions
-    strong, weak = directions.max(axis=1), directions.min(axis=1)
-    if more_general == "lenient":
-        return np.stack([strong, strong], axis=1)
-    weaker = np.divide(weak**2, strong, out=np.zeros_like(strong), where=strong > 0)
-    first = directions[:, 0] >= directions[:, 1]
-    return np.stack([np.where(first, strong, weaker), np.where(first, weaker, strong)], axis=1)
+    return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else directions.max(axis=1))
 
 
 class PolicyMeasure:

@@ -8,8 +8,9 @@ import pytest
 from softirr import AnnotationTable, Answer, agreement
 from softirr.lab.bench.audit_simulation import QUALITIES, Project, World, table_truth
 from softirr.measures import measure
+from softirr.measures.base import mutual, with_equivalence
 from softirr.measures.calibration_curves import Calibration, fit
-from softirr.measures.corrected import calibrate_directions, corrected
+from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 
@@ -54,7 +55,8 @@ def halved(name):
 
 
 def test_the_stronger_direction_stays():
-    both = calibrate_directions(np.array([[0.9, 0.4], [0.4, 0.9], [0.5, 0.5]]), halved(""))
+    raw = np.array([[0.9, 0.4], [0.4, 0.9], [0.5, 0.5]])
+    both = with_equivalence(raw, halved("").apply(mutual(raw)))
     assert both == pytest.approx(np.array([[0.9, 0.1], [0.1, 0.9], [0.5, 0.125]]))
 
 
