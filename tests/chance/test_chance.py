@@ -1,4 +1,4 @@
-"""Expected agreement: exact against plain loops, in blocks of any size; by permutation as the paper has it."""
+"""Expected agreement: exact against plain loops, in blocks of any size; by permutation as in Wullschleger et al. 2026."""
 
 from __future__ import annotations
 

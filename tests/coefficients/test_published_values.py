@@ -58,7 +58,7 @@ def uniform_chance(found):
 
 
 class TestPaperFigure:
-    """The paper, figure "Toy example highlighting the difference between traditional and soft IRR"."""
+    """Wullschleger et al. 2026, figure "Toy example highlighting the difference between traditional and soft IRR"."""
 
     SOFT = np.array([[1.00, 0.18, 0.10], [0.55, 0.13, 0.08], [0.12, 0.07, 0.72]])
 
@@ -521,7 +521,7 @@ class TestSetAnnotations:
         assert found["krippendorff_alpha"].value == pytest.approx(0.186, abs=0.0005)
 
     def test_masi_distance(self):
-        """Theirs multiplies Jaccard distance by set distance; the paper's MASI multiplies similarities."""
+        """Theirs multiplies Jaccard distance by set distance; that of Wullschleger et al. 2026 multiplies similarities."""
 
         def masi(a, b):
             return (1 - len(a & b) / len(a | b)) * self.nested(a, b) if a | b else 0

@@ -209,7 +209,7 @@ class TestRelation:
 
 
 class TestKindsOfDisagreement:
-    """The paper, section "Error Analysis"."""
+    """Wullschleger et al. 2026, section "Error Analysis"."""
 
     def test_kinds(self):
         assert disagreement("fever", "pyrexia", 0.9) is None

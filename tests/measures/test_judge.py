@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class ByHand:
-    """One prompt at a time through the model, and the paper's equations written out."""
+    """One prompt at a time through the model, and the equations of Wullschleger et al. 2026 written out."""
 
     def __init__(self, folder: Path) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -34,9 +34,9 @@ class World:
         Exponent of Zipf's law.
     keep : float
     largest : int
-        Sets have 1 to so many concepts; 1 is single labels.
+        Largest number of concepts of an answer; 1 is single labels.
     missing : float
-        Share of answers that are missing (not of the first two raters' items).
+        Share of answers that are missing.
     """
 
     n_items: int = 300
@@ -54,7 +54,7 @@ class World:
         return rng.choice(self.concepts, size, p=weights / weights.sum()).astype(np.int64)
 
     def answers(self, rng: np.random.Generator, n_items: int, n_raters: int) -> Ints:
-        """What each rater means, shape (n_items, n_raters, largest): concepts, -1 where there is none, each once."""
+        """The concepts that each rater means, shape (n_items, n_raters, largest): concepts, -1 where there is none, each once."""
         sizes = rng.integers(1, self.largest + 1, n_items)
         core = self.concept(rng, n_items * self.largest).reshape(n_items, 1, self.largest)
         other = self.concept(rng, n_items * n_raters * self.largest).reshape(n_items, n_raters, self.largest)
@@ -116,7 +116,7 @@ def noise(rng: np.random.Generator, same: np.ndarray) -> Floats:
 
 
 def shifted(distance: float, steepness: float, centre: float) -> Quality:
-    """P from a normal variable that equivalent texts have higher by ``distance`` standard deviations."""
+    """P from a normal variable whose mean is higher by ``distance`` standard deviations for equivalent texts."""
 
     def quality(rng: np.random.Generator, same: np.ndarray) -> Floats:
         return np.asarray(1 / (1 + np.exp(centre - steepness * (rng.normal(size=same.shape) + distance * same))))
@@ -125,7 +125,7 @@ def shifted(distance: float, steepness: float, centre: float) -> Quality:
 
 
 def wrong(share: float) -> Quality:
-    """P of 0 or 1 that is sure of itself, and wrong for a share of the pairs."""
+    """P of 0 or 1 that is wrong for a share of the pairs."""
 
     def quality(rng: np.random.Generator, same: np.ndarray) -> Floats:
         return np.where(rng.random(same.shape) < share, ~same, same).astype(np.float64)
@@ -204,7 +204,7 @@ class Project:
         a, b = self.wording[k], self.wording[l]
         if a.shape[1] == 1:
             return np.asarray(self.p[a[:, 0], b[:, 0]])
-        # the texts of an answer stand in front of its -1s or behind them: pick them by size
+        # the texts of an answer stand before its -1s or after them: pick them by size
         m, n = self.sizes[k], self.sizes[l]
         area = m * n
         place = np.repeat(np.arange(len(k)), area)
@@ -238,8 +238,8 @@ def all_asked(
     texts: Ints,
     score: Callable[[Ints, Ints], Floats],
 ) -> TextPairs:
-    """What could match in answers k[i] and l[i], where identical texts are asked too, like plain random pairs; as :meth:`TextPairs.of`."""
-    far = int(texts.max()) + 1  # the second answers get texts of their own, so that none is the same
+    """The pairs of texts that could match in answers k[i] and l[i], identical texts included; else as :meth:`TextPairs.of`."""
+    far = int(texts.max()) + 1  # the second answers get texts of their own, so that no two are identical
     both = np.tile(sizes, 2), np.concatenate([texts, texts + far])
     found = TextPairs.of(k, l + len(sizes), *both, lambda a, b: score(a, b - far))
     return replace(found, right=found.right - far)
@@ -248,7 +248,7 @@ def all_asked(
 def judge(
     design: Design, truth: Callable[[Ints, Ints], Floats], judgements: int
 ) -> tuple[dict[tuple[int, int], float], int]:
-    """Judges the first so many distinct pairs of texts; returns their values and the number of draws."""
+    """Judge the first distinct pairs of texts; returns their values and the number of draws."""
     wanted: dict[tuple[int, int], float] = {}
     draws = 0
     for frame, member in design.draws():

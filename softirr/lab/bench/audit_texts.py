@@ -57,7 +57,7 @@ class _AllAsked(Frames):
 
 @dataclass
 class _Found:
-    """Errors of kappa, said standard errors, and whether the interval held the table's kappa, of one measure and number of judgements."""
+    """Errors of kappa, reported standard errors, and whether the interval held the table's kappa, for one measure and number of judgements."""
 
     off: list[float] = field(default_factory=list)
     said: list[float] = field(default_factory=list)
@@ -199,7 +199,7 @@ def _kappa(same: Floats, meant: np.ndarray, ratings: Ratings) -> float:
 
 
 def _concepts(population: Population) -> dict[str, str]:
-    """Concept of each text. A text that two concepts share counts for the one met first."""
+    """Concept of each text. A text of two concepts counts for the first one."""
     found: dict[str, str] = {}
     for concepts, texts in zip(population.concepts, population.texts, strict=True):
         for of, said in zip(concepts, texts, strict=True):

@@ -30,7 +30,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Timing:
-    """One line: seconds by the wall clock and of the processor, peak memory in MB, and what came out."""
+    """One line: wall-clock and processor seconds, peak memory in MB, and the result."""
 
     wall: float
     processor: float
@@ -69,7 +69,7 @@ def softirr_on_texts(n_items: int) -> float | None:
 
 
 def rapidfuzz_alone(n_items: int) -> None:
-    """The same pairs, scored in blocks and thrown away."""
+    """The same pairs, scored in blocks that are not kept."""
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
@@ -128,7 +128,7 @@ _kept: dict[int, Any] = {}
 
 
 def _prepared(n_items: int) -> Any:
-    """Ratings, scores and chance of a project: made before the clock starts."""
+    """Ratings, scores and chance of a project, made before timing starts."""
     if n_items not in _kept:
         from softirr.chance.estimates import exact
         from softirr.tables.ratings import Ratings
@@ -142,7 +142,7 @@ def _prepared(n_items: int) -> Any:
 
 
 class _Hashed:
-    """An equivalence that costs nothing and needs no memory: a hash of the two numbers."""
+    """An equivalence that takes no time and no memory: a hash of the two numbers."""
 
     def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
         low, high = np.minimum(k, l).astype(np.uint64), np.maximum(k, l).astype(np.uint64)
@@ -154,7 +154,7 @@ class _Hashed:
 
 
 def timed(work: Callable[[int], float | None], n_items: int) -> Timing:
-    """One run in a fresh process; what has to be prepared or imported is done on a small project first, outside the clock."""
+    """One run in a fresh process; a small project is computed first, so that imports and preparations are not timed."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_run, work, n_items).result()
 

@@ -84,7 +84,7 @@ def cover(
         parts = [simulate(some) for some in numbers]
     ends = [end for part in parts for end in part]
     return {
-        name: _coverage(np.array([end for of, end in ends if of == name]).reshape(-1, 2), truth[name])
+        name: _coverage(np.array([end for coefficient, end in ends if coefficient == name]).reshape(-1, 2), truth[name])
         for name in COEFFICIENTS
         if name in truth
     }
@@ -115,7 +115,7 @@ class _Projects:
 
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
-    """The coefficients of one project that are looked at, and nothing else."""
+    """The coefficients of one project whose coverage is measured."""
     ratings, wanted = Ratings.from_matrix(matrix), MatrixEquivalence(similarity)
     comparisons = ratings.comparisons
     scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])

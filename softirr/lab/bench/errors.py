@@ -345,7 +345,7 @@ def fit(rows: Sequence[Row]) -> dict[str, Any]:
                 s: sum(row["source"] == s for row in mine) for s in sorted({row["source"] for row in mine})
             },
         }
-    for name in COEFFICIENTS:  # nobody knows less about a measure than about any measure
+    for name in COEFFICIENTS:  # no record is wider than the one for any measure
         widest = max(result[measure]["errors"][name]["scale"] for measure in result if measure != NOISE)
         result[ANY]["errors"][name]["scale"] = widest
     result.pop(NOISE, None)

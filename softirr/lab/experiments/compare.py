@@ -120,7 +120,7 @@ def agreement_table(comparison: Comparison) -> Table:
 
 
 def difference_table(comparison: Comparison) -> Table:
-    """How far each two measures differ: mean |ΔP| above the diagonal of measures, rank correlation below."""
+    """Differences of each two measures: mean |ΔP| above the diagonal, rank correlation below."""
     from scipy.stats import rankdata
 
     weight = comparison.count / comparison.count.sum()

@@ -316,7 +316,7 @@ def audit_table(estimation: Estimation) -> Table:
 
 
 def verdict(estimation: Estimation) -> str:
-    """What the tables say about a better default, in a sentence or two."""
+    """Whether an estimator is better than plain in every cell, in one or two sentences."""
     lower: dict[str, list[str]] = {}
     higher: dict[str, list[str]] = {}
     for label, errors in estimation.errors.items():
@@ -371,7 +371,7 @@ def _balanced(errors: Errors, name: str) -> float | None:
 
 
 def _change(errors: Errors, name: str) -> float:
-    """Mean error less that of the plain mean."""
+    """Mean error minus that of the plain mean."""
     return float((errors.by_label[name] - errors.by_label[PLAIN]).mean()) if errors.keys else 0.0
 
 

@@ -21,7 +21,7 @@ scores is quantification. An estimator turns the scores of both kinds of pairs i
     The project's chance pairs as a sample of pure negatives: the largest share of the same-item pairs they can explain, by best bin
     estimation (Garg et al. 2021). Needs no labels; its expected agreement is the share of chance pairs that are the same text.
 
-Texts that are the same (P = 1) are equivalent under every estimator that asks the scores.
+Identical texts (P = 1) are equivalent under every estimator that uses the scores.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def adjusted_counts(same: Pool, chance: Pool, reference: Reference) -> Prevalenc
     false_rate = float(np.mean(counted[different])) if different.any() else 0.0
     room = true_rate - false_rate
     if room <= 0.05:
-        return plain(same, chance, reference)  # the measure does not tell them apart: nothing to correct with
+        return plain(same, chance, reference)  # the measure does not distinguish them, so it cannot be corrected
     means = []
     for pool in (same, chance):
         corrected = ((pool.score >= at).astype(np.float64) - false_rate) / room
@@ -163,7 +163,7 @@ def adjusted_counts(same: Pool, chance: Pool, reference: Reference) -> Prevalenc
 
 
 def mixture_proportion(same: Pool, chance: Pool, reference: Reference) -> Prevalences:
-    """Same-item pairs less the largest share of them that looks like chance pairs."""
+    """Same-item pairs minus the largest share of them that chance pairs can explain."""
     certain = chance.mean((chance.score >= 1).astype(np.float64))
     if not len(same.score) or not len(chance.score):
         return plain(same, chance, reference)
@@ -214,7 +214,7 @@ def shifted(score: Floats, share: Floats, *, source: float = 0.5) -> Floats:
 
 
 def isotonic(score: Floats, gold: Floats, weight: Floats) -> Callable[[Floats], Floats]:
-    """The rising step function of the score that fits the labels best, straight between its steps."""
+    """The non-decreasing function of the score that fits the labels best, linear between its steps."""
     from scipy.optimize import isotonic_regression
 
     if not len(score):

@@ -25,7 +25,7 @@ _BINS = 10
 
 
 def _figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
-    """A figure without a window system, and its axes as an array (rows, columns)."""
+    """A figure that needs no display, and its axes as an array (rows, columns)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,21 +1,21 @@
 """Populations of two simulated raters who name the same concepts, or near misses of them, in their own words.
 
-Paper, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three settings:
+Wullschleger et al. 2026, section "Synthetic Experiments", and appendix, "Synthetic Set-Pair Generation". Three settings:
 
 ``paper``
     One label per rater. 100 concepts with two names or more are sampled; the target agreement α, uniform in [0, 1], is the share of pairs
     that keep their concept, the others get a different concept for the second rater; then each side is one of its concept's names, drawn
     uniformly.
 ``hard``
-    The same on concepts with three names or more, where two raters seldom hit on the same string.
+    The same on concepts with three names or more, where two raters seldom use the same string.
 ``sets``
     Sets of 2 to 5 concepts, with the appendix's rule for their sizes and for the number of shared concepts.
 
-Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents: generalisation errors) and
+Four kinds of negatives: ``random``, ``sibling`` (equality errors), ``ancestor`` (parents and grandparents: generalization errors) and
 ``lexical`` (one of the 10 concepts whose preferred names are closest by Indel). All kinds of one population share their concepts, their target,
 the places of disagreement and the first rater's words, so that kinds are compared pairwise.
 
-What the paper leaves open is decided so: the preferred name is one of the names that are drawn; a negative never shares a name with the concept
+What Wullschleger et al. leave open is decided here: the preferred name is one of the names that are drawn; a negative never shares a name with the concept
 it replaces (it would be no error); and concepts that lack a sibling or an ancestor that could replace them are left out for all four kinds.
 """
 
@@ -39,9 +39,9 @@ Negatives = Literal["random", "sibling", "ancestor", "lexical"]
 SETTINGS: tuple[Setting, ...] = ("paper", "hard", "sets")
 NEGATIVES: tuple[Negatives, ...] = ("random", "sibling", "ancestor", "lexical")
 POPULATIONS = {"paper": 30, "hard": 30, "sets": 15}
-"""The paper's number of populations of each setting."""
+"""Populations of each setting in Wullschleger et al. 2026."""
 PERMUTATIONS = {"paper": 3, "hard": 3, "sets": 2}
-"""The paper's D of each setting."""
+"""D of each setting in Wullschleger et al. 2026."""
 SIZE = 100
 SMALLEST, LARGEST = 2, 5
 """Bounds of the size of a set."""
@@ -65,7 +65,7 @@ class Population:
     concepts, texts : tuple of ((str, ...), (str, ...))
         For each item the concepts of both raters, and what they wrote: ``texts[i][r][j]`` is a name of ``concepts[i][r][j]``.
     substituted : int
-        Negatives that had to be drawn at random, for want of a relative that fits (sets only).
+        Negatives that were drawn at random because no related concept fits (sets only).
     """
 
     terminology: str
@@ -84,7 +84,7 @@ class Population:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of everything in it: two populations with one digest are the same to the byte."""
+        """Hash of its content: two populations with one digest are identical."""
         content = json.dumps([self.key, self.target, self.concepts, self.texts], ensure_ascii=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
@@ -194,7 +194,7 @@ class Generator:
         return a != b and folded[a].isdisjoint(folded[b])
 
     def _lexical(self, concept: int) -> tuple[int, ...]:
-        """The pool's concepts whose preferred names are closest to this one's (normalised Indel)."""
+        """The pool's concepts whose preferred names are closest to this one's (normalized Indel)."""
         if concept not in self._neighbours:
             import numpy as np
             from rapidfuzz import process
@@ -217,7 +217,7 @@ class Generator:
     def _negative(
         self, concept: int, negatives: Negatives, draw: Draw, taken: frozenset[int] = frozenset()
     ) -> int | None:
-        """A concept in place of this one that shares no name with any of the taken ones; None if there is none."""
+        """A concept to replace this one that shares no name with those already used; None if there is none."""
         if negatives == "random":
             for _ in range(_TRIES):
                 other = draw.choice(self.pool)
@@ -238,7 +238,7 @@ class Generator:
         first = shared.sample(self.pool, self.size)
         kept = set(shared.sample(range(self.size), nearest(target * self.size)))
         words = [self._name(c, shared) for c in first]
-        # drawn for every pair, kept or not, so that all kinds of negatives share the words of the kept pairs
+        # drawn for every pair, also for kept ones, so that all kinds of negatives share the words of the kept pairs
         same = [self._name(c, shared) for c in first]
         concepts: list[tuple[list[int], list[int]]] = []
         texts: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
@@ -271,7 +271,7 @@ class Generator:
             missed = [c for c in a if c not in common]
             b = list(common)
             for slot in range(n - k):
-                # stand-ins for the concepts that are not shared, in turn; for any concept when b has more slots than that
+                # negatives for the concepts that are not shared, in turn; for any concept when b has more places than that
                 order = (missed[slot % len(missed) :] + missed[: slot % len(missed)] + common) if missed else common
                 other, fell_back = self._stand_in(order, negatives, own, frozenset(a) | frozenset(b))
                 substituted += fell_back
@@ -284,7 +284,7 @@ class Generator:
     def _stand_in(
         self, concepts: Sequence[int], negatives: Negatives, draw: Draw, taken: frozenset[int]
     ) -> tuple[int, bool]:
-        """A negative for the first of these concepts that has one; at random, and so reported, where none has."""
+        """A negative for the first of these concepts that has one; a random one, which is reported, where none has."""
         for concept in concepts:
             other = self._negative(concept, negatives, draw, taken)
             if other is not None:

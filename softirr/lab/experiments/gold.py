@@ -23,7 +23,7 @@ class SetOverlap:
     table : AnnotationTable
         Whose texts are codes.
     overlap : {"jaccard", "dice", "equal"}
-        |A ∩ B| / |A ∪ B| (the paper's truth), 2 |A ∩ B| / (|A| + |B|) (what the set equivalence of a perfect measure gives), or whether the
+        |A ∩ B| / |A ∪ B| (the truth in Wullschleger et al. 2026), 2 |A ∩ B| / (|A| + |B|) (what the set equivalence of a perfect measure gives), or whether the
         sets are equal. For sets of one all three are equality. Two empty sets are equal.
     """
 

@@ -22,7 +22,7 @@ REAL_COEFFICIENTS = ("cohen_kappa", "fleiss_kappa", "sigma", "ks")
 
 
 def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table:
-    """Mean absolute error by measure, over everything and per terminology, with random negatives (the paper's violins)."""
+    """Mean absolute error by measure, over everything and per terminology, with random negatives (violins in Wullschleger et al. 2026)."""
     errors = errors_of(results, setting, coefficient, "random")
     sources = results.sources(setting)
     best = errors.ties()
@@ -64,7 +64,7 @@ def coefficients_table(results: Results, setting: str) -> Table:
 
 
 def negatives_table(results: Results, setting: str) -> Table:
-    """Change of the MAE of kappa against random negatives (the paper's heat maps)."""
+    """Change of the MAE of kappa against random negatives (heat maps in Wullschleger et al. 2026)."""
     errors = errors_of(results, setting)
     kinds = [k for k in NEGATIVES if any(key[1] == k for key in errors.keys)]
     parts = {k: errors.where(lambda key, kind=k: key[1] == kind) for k in kinds}  # type: ignore[misc]
@@ -139,7 +139,7 @@ def assignment_table(results: Results, setting: str = "sets") -> Table:
     return Table(
         name="assignment",
         title="MAE of κ under the optimal (Hungarian) and the greedy assignment, label sets, all kinds of negatives",
-        note=f"{len(optimal.keys)} populations. Greedy as the paper describes it: the first set's texts in order, each takes the best that is "
+        note=f"{len(optimal.keys)} populations. Greedy as Wullschleger et al. (2026) describe it: the first set's texts in order, each takes the best that is "
         "still free, a text without a match too, so it can take another one's exact match. "
         f"Star: the difference is significant (paired permutation test, {_PERMUTATION_NOTE}).",
         columns=("Measure", "optimal", "greedy", "difference", "p"),
@@ -173,7 +173,7 @@ def calibration_table(results: Results) -> Table:
 
 
 def cost_table(results: Results) -> Table:
-    """What a set experiment with random negatives costs (the paper's cost table)."""
+    """What a set experiment with random negatives costs (cost table in Wullschleger et al. 2026)."""
     setting = "sets" if "sets" in results.settings else results.settings[0]
     rows = []
     for label in dict.fromkeys(r.label for r in results.select(setting)):

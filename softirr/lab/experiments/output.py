@@ -1,4 +1,4 @@
-"""Tables, written as CSV, Markdown, LaTeX and HTML."""
+"""Tables as CSV, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def decimal(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with the marks of the paper's tables.
+    """A value with the marks of the tables in Wullschleger et al. 2026.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Cell:
     sign: bool = False
 
     def text(self) -> str:
-        """The value as it is read."""
+        """The value as readers see it."""
         if self.value is None:
             return "–"
         if isinstance(self.value, float):
@@ -55,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with what it says above and below.
+    """A table with its title and note.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def write(tables: Sequence[Table], folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, its folder too."""
+    """Write a file; its folder is made if it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -12,9 +12,9 @@ from softirr.tables.ratings import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Pairs of answers, each a handful of matched texts (edges); one edge where answers are single texts.
+    """Pairs of answers, each with its matched texts (edges); one edge where answers are single texts.
 
-    The equivalence of pair p is ``base[p] + Σ weight × score`` over its edges (Wullschleger et al. 2026)).
+    The equivalence of pair p is ``base[p] + Σ weight × score`` over its edges (Wullschleger et al. 2026).
 
     Attributes
     ----------

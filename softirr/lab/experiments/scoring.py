@@ -44,7 +44,7 @@ class Chance:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What one measure makes of one population.
+    """The scores and coefficients of one population under one measure.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Scored:
     same, chance : Pool
         Same-item pairs, and pairs of the first rater's answers with permuted ones of the second.
     pairs, texts : int
-        Pairs of texts that the measure was asked for, and distinct texts.
+        Number of pairs of texts that the measure scored, and of distinct texts.
     seconds : float
         Time it took.
     contributions : dict
@@ -70,7 +70,7 @@ class Scored:
 
 
 class SharedScorer:
-    """One scorer for the texts of many tables: what two populations share is scored once.
+    """One scorer for the texts of many tables, so that pairs in several populations are scored once.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class _PoolMaker:
         return float(self._named[here][texts[i]] == self._named[there][texts[j]])
 
     def _grids(self, a: list[Ints], b: list[Ints]) -> list[Floats]:
-        """Equivalence of all texts of each pair, asked in one go."""
+        """Equivalence of all texts of each pair, scored in one call."""
         left = [np.repeat(x, len(y)) for x, y in zip(a, b, strict=True)]
         right = [np.tile(y, len(x)) for x, y in zip(a, b, strict=True)]
         nothing = np.zeros(0, dtype=np.int64)

@@ -65,7 +65,7 @@ def audited(
 ) -> AuditRow:
     """Cohen's kappa of one population, corrected by judgements that follow the codes.
 
-    A text that names several of the population's concepts is the same as another if they share one.
+    A text that names several of the population's concepts counts as the same as another if they share one.
     """
     from softirr.audit.audited import ONLY, Judgements, apply, sample
 
@@ -75,7 +75,7 @@ def audited(
         for rater in (0, 1):
             for text, concept in zip(texts[rater], concepts[rater], strict=True):
                 meant.setdefault(normalise(text), set()).add(concept)
-    # another seed for each population and size: the draws are independent
+    # another seed for each population and size, so that the draws are independent
     seed = Draw("audit", population.digest, judgements).below(2**31)
     sheet = sample(table, named.measure, judgements=judgements, seed=seed, cache=cache, progress=None)
     values = {

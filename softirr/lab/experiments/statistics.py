@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from softirr.tables.ratings import Floats, Ints
 
 PERMUTATIONS = 10_000
-"""Of tests over everything together (the paper's bold marks and asterisks)."""
+"""Of tests over everything together (bold marks and asterisks in Wullschleger et al. 2026)."""
 PERMUTATIONS_EACH = 1_000
-"""Of tests within one terminology (the paper's stars)."""
+"""Of tests within one terminology (stars in Wullschleger et al. 2026)."""
 LEVEL = 0.05
 BINS = 10
 
@@ -27,7 +27,7 @@ def signs(n: int, permutations: int = PERMUTATIONS, seed: int = 0) -> NDArray[np
 
 
 def paired_permutation(differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-    """Two-sided p value of "the mean difference is 0" when each pair could as well be the other way round.
+    """Two-sided p value of "the mean difference is 0" when the sign of each difference is random.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class PopulationRow:
     truth : dict
         Coefficients by the codes.
     about : dict
-        Counts worth telling.
+        Counts for the report.
     """
 
     digest: str
@@ -74,7 +74,7 @@ class AuditRow:
     value, low, high : float or None
         The audited coefficient and its 95% interval.
     plain : float or None
-        The coefficient before.
+        The coefficient without the audit.
     truth : float or None
         The coefficient of the codes, sets compared by 2 |A ∩ B| / (|A| + |B|): what a measure without error would give.
     """
@@ -141,7 +141,7 @@ class RunStore:
         self.close()
 
     def settle(self, **options: object) -> None:
-        """Remember what the folder's results depend on; refuse to mix them with others.
+        """Store what the folder's results depend on, and refuse other values.
 
         Raises
         ------
@@ -160,12 +160,12 @@ class RunStore:
             )
 
     def remember(self, command: str, version: str) -> None:
-        """Remember a command that worked on the folder, and the version of softirr; the same one once."""
+        """Store a command that worked on the folder, and the version of softirr; repeated commands once."""
         with self._db:
             self._db.execute("INSERT OR IGNORE INTO commands VALUES (?, ?)", (command, version))
 
     def commands(self) -> list[tuple[str, str]]:
-        """Commands and versions, the first one first."""
+        """Commands and versions, the oldest first."""
         return list(self._db.execute("SELECT command, softirr FROM commands ORDER BY rowid"))
 
     def has(self, digest: str, measure: str, chance: str) -> bool:
@@ -178,7 +178,7 @@ class RunStore:
         return frozenset(self._db.execute("SELECT digest, measure, chance FROM scores"))
 
     def put_population(self, row: PopulationRow) -> None:
-        """Remember a population and its truth."""
+        """Store a population and its truth."""
         with self._db:
             self._db.execute(
                 "INSERT OR IGNORE INTO populations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -195,7 +195,7 @@ class RunStore:
             )
 
     def put(self, digest: str, measure: str, chance: str, label: str, scored: Scored, prompts: int) -> None:
-        """Remember what a measure made of a population."""
+        """Store the scores of a population under a measure."""
         with self._db:
             self._db.execute(
                 "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -236,7 +236,7 @@ class RunStore:
         return found
 
     def put_items(self, digest: str, measure: str, chance: str, contributions: Mapping[str, Floats]) -> None:
-        """Remember each item's contribution to each coefficient (its value plus the item's influence)."""
+        """Store each item's contribution to each coefficient (its value plus the item's influence)."""
         out = io.BytesIO()
         np.savez_compressed(out, **dict(contributions))  # type: ignore[arg-type]
         with self._db:
@@ -245,7 +245,7 @@ class RunStore:
             )
 
     def items(self, digest: str, measure: str, chance: str) -> dict[str, Floats]:
-        """What :meth:`put_items` remembered; empty if nothing."""
+        """What :meth:`put_items` stored; empty if nothing."""
         query = "SELECT contributions FROM items WHERE digest = ? AND measure = ? AND chance = ?"
         row = self._db.execute(query, (digest, measure, chance)).fetchone()
         if row is None:
@@ -254,7 +254,7 @@ class RunStore:
             return {name: kept[name] for name in kept.files}
 
     def put_audit(self, row: AuditRow) -> None:
-        """Remember an audited coefficient."""
+        """Store an audited coefficient."""
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(row))
 

@@ -30,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class NamedMeasure:
-    """A measure, what tables call it, and what its scores are kept under."""
+    """A measure, its label in tables, and the key of its scores in the store."""
 
     label: str
     measure: Measure
@@ -38,7 +38,7 @@ class NamedMeasure:
 
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
-        """From ``NAME`` or ``LABEL=NAME``; a model that is a folder is called by the folder's name."""
+        """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
         made = measure_by_name(split_label(asked)[1], **options)
         return cls(label_of(asked), made, measure_key(made))
 
@@ -53,13 +53,13 @@ class NamedMeasure:
 
 
 def split_label(asked: str) -> tuple[str, str]:
-    """Label (empty where none is given) and name of ``LABEL=NAME``; an equals sign in a model's path is no label's."""
+    """Label (empty where none is given) and name of ``LABEL=NAME``; an equals sign in a model's path does not end a label."""
     label, equals, name = asked.partition("=")
     return (label, name) if equals and ":" not in label else ("", asked)
 
 
 def measure_key(measure: Measure) -> str:
-    """What scores depend on besides the texts: the family, and for a model its content, not where it lies."""
+    """What scores depend on besides the texts: the family, and the content of a model, not its path."""
     family = measure.name.partition(":")[0]
     kept = getattr(measure, "cache_key", None)
     content = str(kept) if kept else measure.provenance().model_sha256
@@ -67,7 +67,7 @@ def measure_key(measure: Measure) -> str:
 
 
 def label_of(asked: str) -> str:
-    """What tables call the measure of ``NAME`` or ``LABEL=NAME``."""
+    """The label in tables of ``NAME`` or ``LABEL=NAME``."""
     label, name = split_label(asked)
     if label.strip():
         return label.strip()
@@ -89,13 +89,13 @@ class Plan:
     ----------
     settings, negatives : tuple of str
     populations : int or None
-        Of each setting and kind of negatives; None takes the paper's number.
+        Of each setting and kind of negatives; None takes the number of Wullschleger et al. 2026.
     size : int
         Items of a population.
     seed : int
     chance : {"permutation", "exact"}
     permutations : int or None
-        D; None takes the paper's.
+        D; None takes that of Wullschleger et al. 2026.
     truth : {"jaccard", "dice", "equal"}
         Equivalence of two sets of concepts.
     """
@@ -171,12 +171,12 @@ def pairs_of(progress: Progress | None, what: str) -> Callable[[int, int], None]
 
 
 def generator_of(plan: Plan, terminology: Terminology, setting: Setting) -> Generator:
-    """What makes the plan's populations of one terminology and setting."""
+    """The generator of the plan's populations of one terminology and setting."""
     return Generator(terminology, setting, seed=plan.seed, size=plan.size, negatives=plan.negatives)
 
 
 def check_labels(labels: Sequence[str]) -> None:
-    """Refuse two measures of one label: tables could not tell them apart."""
+    """Refuse two measures with one label: tables could not distinguish them."""
     if len(set(labels)) < len(labels):
         raise InputError("Two measures have the same label; give them labels with LABEL=NAME.")
 

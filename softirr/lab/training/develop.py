@@ -24,7 +24,7 @@ SAME_KINDS = ("synonym", "same words")
 NEGATIVE_KINDS = ("random", "sibling", "neighbour", "hypernym")
 CHANGED_KINDS = ("modifier", "opposite", "other word", "number", "initials", "joined")
 IDENTICAL = 1 / 3
-"""About so many of the true pairs of the paper's synthetic populations are the same string."""
+"""About this share of the true pairs is the same string in the synthetic populations of Wullschleger et al. 2026."""
 
 
 @dataclass(frozen=True, eq=False)

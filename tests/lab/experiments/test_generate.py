@@ -1,4 +1,4 @@
-"""Populations against the formulas of the paper's section "Synthetic Experiments" and of its appendix."""
+"""Populations against the formulas of Wullschleger et al. 2026, section "Synthetic Experiments" and of its appendix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as CSV, Markdown, LaTeX and HTML: the marks of the paper's tables, and nothing that a format would take for its own."""
+"""Tables as CSV, Markdown, LaTeX and HTML: the marks of tables in Wullschleger et al. 2026, and nothing that a format would take for its own."""
 
 from __future__ import annotations
 

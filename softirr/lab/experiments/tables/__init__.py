@@ -1,4 +1,4 @@
-"""Annotated tables: what people wrote, beside the codes that say what they meant; see :func:`load_table`."""
+"""Annotated tables: what people wrote, with codes for what they meant; see :func:`load_table`."""
 
 from softirr.lab.experiments.tables.base import Coded, GoldTable
 from softirr.lab.experiments.tables.load import KINDS, load_table

@@ -15,7 +15,7 @@ from softirr.text import normalise
 
 @dataclass(frozen=True)
 class Coded:
-    """An answer: its texts, and the codes of what was meant.
+    """An answer: its texts and the codes of their meaning.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Coded:
         Empty for "nothing found".
     codes : tuple of str
     by_text : mapping, optional
-        The one code of each text, where it is known which is which.
+        The code of each text, where each has one.
     """
 
     item: str
@@ -45,7 +45,7 @@ class GoldTable:
     excluded : tuple of Excluded
         Answers that were left out, with the reason.
     notes : tuple of str
-        What has to be known to read its results.
+        Remarks that readers of its results need.
     """
 
     name: str
@@ -88,7 +88,7 @@ class GoldTable:
 
     @cached_property
     def gold(self) -> AnnotationTable:
-        """What they meant, as if codes were texts; its rows are those of ``table``."""
+        """The codes as if they were texts; its rows are those of ``table``."""
         return AnnotationTable.from_answers(Answer(a.item, a.rater, a.codes) for a in self.answers)
 
     @cached_property
@@ -107,7 +107,7 @@ class GoldTable:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of everything that counts: two tables with one digest give the same results."""
+        """Hash of everything that results depend on: two tables with one digest give the same results."""
         rows = [[a.item, a.rater, a.texts, a.codes, sorted((a.by_text or {}).items())] for a in self.answers]
         return hashlib.sha256(json.dumps([self.name, rows], ensure_ascii=True).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Which reader fits a path."""
+"""Choice of the reader of an annotated table."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ NCBI_ITEMS = 500
 
 
 def read_derm_ddx(path: Path, name: str) -> GoldTable:
-    """Dermatologists' ranked conditions (JSONL ``{"case", "readers": [[[condition, ...], ...], ...]}``), ranks left aside.
+    """Dermatologists' ranked conditions (JSONL ``{"case", "readers": [[[condition, ...], ...], ...]}``), without the ranks.
 
-    The conditions come from a list, so each is its own code: what a measure adds here is taking different conditions for the same.
+    The conditions come from a list, so each is its own code, and a measure can only err by matching different conditions.
     """
     answers = []
     for line, row in _json_lines(path):
@@ -43,7 +43,7 @@ def read_protoqa(path: Path, name: str) -> GoldTable:
     """Crowd answers to a question with hand-made clusters of the same meaning; a question's answers are dealt to simulated raters.
 
     An item is a question; each of ``PROTOQA_RATERS`` simulated raters gives one of its answers, drawn without replacement by how often it was
-    given. Answers that no cluster, or more than one, holds are left out.
+    given. Answers in no cluster, or in several, are left out.
     """
     answers = []
     for line, row in _json_lines(path):
