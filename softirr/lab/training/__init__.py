@@ -1,7 +1,7 @@
 """Training and evaluating the entailment model: from terminologies, word lists and labelled pairs to a folder that any measure loads.
 
-The way of the data: :mod:`terminology`, :mod:`wordnet` and :mod:`labelled` read files; :mod:`words` and :mod:`morphology` hold what this
-project knows by itself; :mod:`sources` brings them together, without the texts that are kept for measuring; :mod:`recipe` draws pairs from
-them, :mod:`perturb` changes them the way people's wording differs; :mod:`tokens` makes batches, :mod:`loop` trains, :mod:`calibrate` makes
-probabilities of outputs, :mod:`evaluate` measures, :mod:`card` writes down what was done.
+Data flow: :mod:`wordnet`, :mod:`labelled` and :mod:`wordings` read files; :mod:`words` and :mod:`morphology` hold this project's own word lists;
+:mod:`sources` joins them without the texts of the benchmarks; :mod:`stream` draws pairs from them, and :mod:`perturb` and :mod:`modifiers` change
+their wording; :mod:`batches` makes batches, :mod:`loop` trains by a :mod:`recipe`, :mod:`develop` calibrates the outputs, :mod:`evaluate` measures
+the model, and :mod:`card` writes the model card.
 """

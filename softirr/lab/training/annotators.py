@@ -1,4 +1,4 @@
-"""Tables of what several people wrote about the same item: a measure has to tell these answers apart, not pairs of strangers."""
+"""Tables of what several people wrote about the same item: a measure has to distinguish these answers, which are more alike than random pairs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Item:
     ----------
     id
     answers
-        Different texts (case-folded), each with what it means: two texts mean the same if these have something in common.
+        Different texts (case-folded), each with what it means: two texts mean the same if they share a meaning.
     """
 
     id: str
@@ -65,7 +65,7 @@ def read_crowd(file: Path) -> list[Item]:
 
 
 def read_readers(file: Path) -> list[Item]:
-    """Conditions that dermatologists named for a case, from one list: each name is a condition of its own (Stutz et al. 2023).
+    """Conditions that dermatologists named for a case, from one list, in which each name is another condition (Stutz et al. 2023).
 
     Raises
     ------

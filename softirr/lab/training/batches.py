@@ -27,7 +27,7 @@ from softirr.lab.training.stream import PairStream
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Pairs of like lengths.
+    """Pairs of similar lengths.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """How chunks are made: all that a worker has to know besides the sources."""
+    """How chunks are made: what a worker needs besides the sources."""
 
     start: str
     seed: int
@@ -70,10 +70,10 @@ class Encoder:
     def batches(
         self, pairs: Sequence[tuple[str, str]], labels: Sequence[int], size: int, rng: Random | None = None
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Batches of pairs of like lengths, in random order where there is a source of it, each with the places of its pairs."""
+        """Batches of pairs of similar lengths, with the positions of their pairs; in random order where `rng` is given."""
         encoded = self._fast.encode_batch([tuple(pair) for pair in pairs])
         lengths = [len(e.ids) for e in encoded]
-        # a little noise: pairs of one length should not always meet the same others
+        # a little noise, so that pairs of one length are not always in a batch with the same others
         key = lengths if rng is None else [length + 3 * rng.random() for length in lengths]
         order = sorted(range(len(pairs)), key=key.__getitem__)
         groups = [order[k : k + size] for k in range(0, len(order), size)]
@@ -95,7 +95,7 @@ class Encoder:
 
 
 class ChunkMaker:
-    """Makes chunk after chunk; lives in each worker."""
+    """Makes chunks; each worker has one."""
 
     def __init__(self, sources: Sources, plan: ChunkPlan) -> None:
         from transformers import AutoTokenizer
@@ -106,7 +106,7 @@ class ChunkMaker:
         self._stream = PairStream(sources, seed=plan.seed)
 
     def make(self, number: int, hard: str = "") -> list[Batch]:
-        """The batches of one chunk; `hard` is a file with pairs that are hard for the model, as it stands in this round."""
+        """The batches of one chunk; `hard` is a file with pairs that are hard for the model in this round."""
         if hard != self._hard:
             pairs = _tuples(json.loads(Path(hard).read_text(encoding="ascii"))) if hard else ()
             self._stream = PairStream(self._sources, seed=self._plan.seed, hard=pairs)
@@ -132,7 +132,7 @@ def _make(number: int, hard: str) -> list[Batch]:
 
 @contextmanager
 def chunks(file: str, plan: ChunkPlan, workers: int) -> Iterator[Chunks]:
-    """Chunks of the sources kept in `file`, made by that many processes (0: by this one)."""
+    """Chunks of the sources kept in `file`, made by `workers` processes (0: by this one)."""
     if workers <= 0:
         yield Chunks(None, ChunkMaker(read_sources(file), plan), 0)
         return
@@ -175,7 +175,7 @@ class Chunks:
 
 
 def write_sources(file: Path, sources: Sources, about: dict[str, Any]) -> None:
-    """Keep sources for later commands and for workers, as compressed JSON: reading it runs nothing."""
+    """Write sources for later commands and for workers, as compressed JSON: reading it runs no code."""
     import gzip
 
     kept = {f.name: getattr(sources, f.name) for f in fields(Sources)}
@@ -189,7 +189,7 @@ def read_sources(file: str | Path) -> Sources:
 
 
 def read_kept(file: str | Path) -> tuple[dict[str, Any], Sources]:
-    """Sources and what is known about them.
+    """Read sources and the facts about them.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def write_hard(file: Path, pairs: Sequence[tuple[str, str, int]]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no form for: sets as sorted lists, the parts of the sources as objects."""
+    """JSON form of sets (sorted lists) and of the parts of the sources (objects)."""
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Graph | LabelledPairs):

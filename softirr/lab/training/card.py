@@ -80,7 +80,7 @@ def _cell(value: Any) -> str:
 
 
 def write_card(folder: Path, measured: Mapping[str, Any]) -> None:
-    """Write ``README.md`` from the folder's facts and tables; tables that were written before stay unless they are measured anew.
+    """Write ``README.md`` from the folder's facts and tables; earlier tables stay unless they are measured again.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
 
 
 def _trainings(facts: Sequence[Mapping[str, Any]]) -> Table:
-    """What each of several trainings did, the first first; of a mean of weights only what it is the mean of."""
+    """Each of several trainings, the earliest first; for a mean of weights only the averaged models."""
     rows: list[tuple[Any, ...]] = []
     count = 0
     for one in facts:
@@ -235,7 +235,7 @@ _TOLD = ("rounds", "batch", "rate", "average", "dropout", "hard")
 
 
 def _before(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Facts of the models that training went on from, the last first."""
+    """Facts of the models from which training continued, the latest first."""
     found = []
     while facts.get("before"):
         facts = facts["before"]

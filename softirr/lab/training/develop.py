@@ -1,7 +1,7 @@
-"""The development set, what it measures, and the calibration of a model's outputs on it.
+"""The development set, its measures, and the calibration of a model's outputs on it.
 
-Probabilities matter as such here: Cohen's kappa is a mean of P, so P has to be near 1 for synonyms in other words, near 0 for two raters who
-mean different things, and nearer to 0 for pairs by chance, which outnumber all others.
+Cohen's kappa is computed from means of P. So P has to be near 1 for synonyms, near 0 for texts of different meaning, and nearer to 0 for chance
+pairs, which outnumber all others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DevelopmentSet:
     entails : shape (n,)
         Whether the first text entails the second.
     same : shape (n,)
-        Whether both mean the same: 1, 0, or -1 where only one direction is known.
+        1 where both mean the same, 0 where not, -1 where only one direction is known.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -50,10 +50,10 @@ class DevelopmentSet:
 
     @classmethod
     def of_calibration(cls, sources: Sources, size: int, seed: int = 0) -> DevelopmentSet:
-        """What a finished model is calibrated on: as many pairs of concepts that it learnt as of concepts kept for development.
+        """The set that a finished model is calibrated on: half of the pairs are of learned concepts, half of concepts kept for development.
 
-        Raters write of both. By names it never learnt alone P of synonyms is lifted so far that learnt names and long sentences entail too much.
-        Of each half a half is from the terminologies alone (:meth:`of_terminologies`).
+        Raters use both. Calibrated on unknown names alone, P is too high for learned names and long sentences. Half of each half comes from the
+        terminologies alone (:meth:`of_terminologies`).
         """
         kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
         learnt = cls.of(sources, size, seed, learnt=True) + cls.of_terminologies(sources, size, seed, learnt=True)
@@ -64,7 +64,7 @@ class DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
         Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
-        on a terminology that the model never saw. Where no such concept is to be had it is :meth:`of`.
+        on a terminology that the model never saw. Where there is no such concept, :meth:`of` is used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
         found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learnt=learnt)
@@ -91,9 +91,9 @@ class DevelopmentSet:
     def of(
         cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learnt: bool = False
     ) -> DevelopmentSet:
-        """`size` pairs of each kind that the sources have, of concepts kept for development or of the learnt ones.
+        """`size` pairs of each kind that the sources have, of concepts kept for development or of the learned ones.
 
-        Synonyms are of concepts with so many names at least.
+        Synonyms are of concepts with at least `fewest_names` names.
         """
         stream = PairStream(sources, seed=seed, development=not learnt, fewest_names=fewest_names)
         pairs: list[tuple[str, str]] = []
@@ -105,7 +105,7 @@ class DevelopmentSet:
                 pairs.append((e.premise, e.hypothesis))
                 kinds.append(kind)
                 entails.append(float(e.entails))
-                # of a changed text that still entails the other, the way back is not known
+                # where a changed text still entails the other, the reverse is not known
                 same.append(1.0 if kind in SAME_KINDS else 0.0 if kind in NEGATIVE_KINDS or not e.entails else -1.0)
         return cls(tuple(pairs), tuple(kinds), np.array(entails), np.array(same))
 
@@ -154,7 +154,7 @@ def kappa_error(same: float, negative: float, chance: float) -> float:
     """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
 
     With a share α of true pairs, the soft observed agreement is α P(same) + (1 - α) P(negative), expected agreement is P(chance), and the
-    true kappa is α (many labels, each seldom).
+    true kappa is α (many labels, each of them rare).
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def kappa_error(same: float, negative: float, chance: float) -> float:
 
 
 def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> dict[str, float]:
-    """What the development set says.
+    """Measures of a model on the development set.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def measures(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> 
 
 
 def loss(dev: DevelopmentSet, margins: Floats, calibration: Calibration) -> float:
-    """Log loss, each kind counting the same on its side: half for pairs that hold, half for pairs that don't."""
+    """Log loss with half of the weight on pairs that hold and half on the others; within each half all kinds have the same weight."""
     p = np.clip(calibration(margins), 1e-6, 1 - 1e-6)
     mutual = np.sqrt(p[:, 0] * p[:, 1])
     yes, no = [], []
@@ -251,7 +251,7 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
         found = minimize_scalar(lambda shift: cost(Calibration(scale, shift)), bounds=(-20.0, 20.0), method="bounded")
         return Calibration(scale, float(found.x))
     spread = float(np.std(margins)) or 1.0
-    # steps as large as the margins are spread: from the default, tiny ones a flat start is never left
+    # steps as large as the spread of the margins: with the tiny default steps the search never leaves a flat start
     first = np.array([[0.0, 0.0], [np.log(2.0), 0.0], [0.0, spread]])
     options = {"xatol": 1e-3, "fatol": 1e-5, "maxiter": 300, "initial_simplex": first}
     best = minimize(
@@ -267,7 +267,7 @@ def calibrate(dev: DevelopmentSet, margins: Floats, *, scale: float | None = Non
 def expected_calibration_error(
     probability: Sequence[float] | Floats, truth: Sequence[float] | Floats, bins: int = 10
 ) -> float:
-    """Mean distance of the mean probability from the share of true ones over bins of equal width, weighted by their size."""
+    """Mean over bins of equal width of |mean probability - share of true pairs|, weighted by the number of pairs."""
     p, y = np.asarray(probability, dtype=float), np.asarray(truth, dtype=float)
     if not len(p):
         return 0.0

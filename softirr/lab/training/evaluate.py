@@ -140,14 +140,14 @@ def read_challenge(file: str) -> list[ChallengePair]:
         ChallengePair(row["kind"], normalise(row["first"]), normalise(row["second"]), row["gold"])
         for _, row in read_table(path, ("kind", "first", "second", "gold"))
     ]
-    read_pairs(path)  # says where a gold word is none
+    read_pairs(path)  # the error names the line of an unknown gold word
     if not any(r.gold == "equivalent" for r in rows) or not any(r.gold == "different" for r in rows):
         raise InputError(f"{path} needs pairs that are equivalent and pairs that are different.")
     return rows
 
 
 def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: int, part: Part | None = None) -> Table:
-    """Mean absolute error of Cohen's kappa by kind of negative (paper, synthetic experiments; concepts with three names or more)."""
+    """Mean absolute error of Cohen's kappa by kind of negative (Wullschleger et al. 2026, synthetic experiments; concepts with three names or more)."""
     from softirr.lab.experiments.generate import NEGATIVES
     from softirr.lab.experiments.gold import gold_summary
     from softirr.lab.experiments.scoring import Chance, SharedScorer, score_population
@@ -178,7 +178,7 @@ def kappa(measure: Measure, terminologies: Sequence[Terminology], populations: i
 
 
 def _generator(terminology: Terminology, part: Part | None) -> Generator:
-    """Populations of one part; near misses of concepts that are set aside may be visible ones."""
+    """Populations of one part; negatives of concepts that are set aside may be visible concepts."""
     from softirr.lab.experiments.generate import NEIGHBOURS, SIZE, Generator
 
     if part is None:
@@ -194,7 +194,7 @@ def _known(value: Any) -> float | None:
 
 
 def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str) -> list[Table]:
-    """A challenge set, in whole and by kind."""
+    """A challenge set, as a whole and by kind."""
     p = measure.score([(c.first, c.second) for c in pairs])
     same = np.array([c.gold == "equivalent" for c in pairs])
     other = np.array([c.gold == "different" for c in pairs])
@@ -273,7 +273,7 @@ def _directions(measure: Measure, pairs: Sequence[ChallengePair]) -> float | Non
 
 
 def nli(measure: Measure, files: Sequence[Path]) -> Table:
-    """Accuracy of entailment against not, and the share of the larger class, for each set."""
+    """Accuracy of entailment against no entailment, and the share of the larger class, for each set."""
     rows = []
     for file in files:
         data = read_pairs(file)
@@ -289,7 +289,7 @@ def nli(measure: Measure, files: Sequence[Path]) -> Table:
 def mix(
     terminology: Terminology, size: int, seed: int = 0, part: Part | None = None
 ) -> tuple[list[tuple[str, str]], list[int]]:
-    """Pairs as raters and chance give them: a third the same concept in other words, a third near misses, a third at random."""
+    """Pairs as in a project: a third of the same concept in other words, a third of close concepts, a third at random."""
     rng = Random(f"{seed}/{terminology.name}")
     if part == "visible":
         terminology = without_set_aside(terminology)
@@ -321,7 +321,7 @@ def mix(
 def calibration(
     measure: Measure, terminologies: Sequence[Terminology], size: int = 3000, part: Part | None = None
 ) -> Table:
-    """Expected calibration error on a mix that nothing was trained on, and what lies behind it."""
+    """Expected calibration error on a mix of pairs outside the training data, and its parts."""
     rows: list[tuple[Any, ...]] = []
     for t in terminologies:
         pairs, truth = mix(t, size, part=part)
@@ -363,7 +363,7 @@ def direction(measure: Measure, terminologies: Sequence[Terminology], part: Part
 
 
 def speed(measure: Measure, size: int = 2000) -> Table:
-    """Unordered pairs a second on this machine, and the size of the model."""
+    """Unordered pairs per second on this machine, and the size of the model."""
     words = [
         f"{side} {organ} {what}"
         for organ in _ORGANS

@@ -1,4 +1,4 @@
-"""Model folders: where training starts from, and the standard folder it ends in."""
+"""Model folders: the one that training starts from, and the standard folder that it writes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
     if not (Path(folder) / "config.json").is_file():
         raise InputError(f"The folder {folder} holds no model: it has no config.json.")
     before = logging.get_verbosity()
-    logging.set_verbosity_error()  # that the head is new is no news here
+    logging.set_verbosity_error()  # the warning about a new head is expected here
     logging.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
@@ -84,10 +84,9 @@ def load_start(folder: str, *, layers: int | None = None, dropout: float | None 
 
 
 def copy_start(folder: str, to: Path) -> None:
-    """A copy of the model to start from, in half precision, so that one folder is all that another machine needs.
+    """Copy the model to start from, in half precision, so that another machine needs this folder only.
 
-    Of a classifier with two labels its head and what is known about its training come along; a head that would be new is made when training
-    begins, from its seed.
+    The head of a classifier with two labels, and the facts of its training, are copied too. A new head is made when training begins, from its seed.
 
     Raises
     ------
@@ -129,7 +128,7 @@ def _grow(model: Any, layers: int, folder: str) -> None:
 def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:
     """Write a standard folder: half-precision weights, configuration with named labels, tokenizer, and the facts of its training.
 
-    The folder appears whole or not at all.
+    The folder is written completely or not at all.
     """
     import copy
     import shutil
@@ -151,7 +150,7 @@ def save(model: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> 
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """What :func:`save` wrote about the training; empty for a folder that was not made here."""
+    """What :func:`save` wrote about the training; empty for a folder of another origin."""
     path = folder / FACTS
     if not path.is_file():
         return {}

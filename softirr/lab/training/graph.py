@@ -16,7 +16,7 @@ class Graph:
     Attributes
     ----------
     name
-        What it was made from.
+        Its source.
     forms
         The texts of each concept.
     narrower, broader
@@ -31,11 +31,11 @@ class Graph:
     held_out
         Concepts kept for development: no pair for training is drawn from them.
     clinical
-        Concepts nearer to what clinicians write (all, except in a general dictionary).
+        Concepts of clinical texts (all, except in a general dictionary).
     origin
-        Which of several terminologies each concept is from, by number: a large one must not drown a small one. Empty where there is only one.
+        Number of the terminology of each concept, so that a large one does not dominate a small one. Empty where there is only one.
     share
-        How much the graph counts beside others when concepts are drawn.
+        Weight of the graph among others when concepts are drawn.
     one_way
         For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an acronym has other senses,
         an entry term may be narrower than its heading.
@@ -72,7 +72,7 @@ class Graph:
         share: float = 1.0,
         one_way: Sequence[Iterable[tuple[str, str]]] = (),
     ) -> Graph:
-        """A graph with what is left out empty, and the children of each concept filled in."""
+        """Make a graph; fields that are not given are empty, and the children of each concept are found."""
         n = len(forms)
         up = tuple(tuple(p) for p in parents) if parents is not None else ((),) * n
         down: list[list[int]] = [[] for _ in range(n)]
@@ -99,7 +99,7 @@ class Graph:
         return len(self.forms)
 
     def part(self, k: int) -> tuple[bool, int]:
-        """What a concept is drawn together with: others as near to clinicians, from the same terminology."""
+        """The concepts that a concept is drawn with: clinical like it or not, and of the same terminology."""
         return self.clinical[k], self.origin[k] if self.origin else 0
 
     def with_contrasts(self, contrasts: Sequence[Iterable[int]]) -> Graph:
@@ -107,7 +107,7 @@ class Graph:
         return replace(self, contrasts=tuple(tuple(c) for c in contrasts))
 
     def related(self, one: int, other: int) -> bool:
-        """Whether one concept is the other, or above it."""
+        """Whether one concept is the other one or an ancestor of it."""
         return one == other or other in self.ancestors(one) or one in self.ancestors(other)
 
     def ancestors(self, k: int) -> frozenset[int]:
@@ -128,7 +128,7 @@ class Graph:
     def novelty(self) -> tuple[float, ...]:
         """For each concept the mean over its texts of one divided by the number of concepts with that text.
 
-        Sources repeat each other: drawn by this, a string counts once, however many of them have it.
+        Sources repeat each other. Drawn with these weights, a string counts once, also where many sources have it.
         """
         folded = [tuple(t.casefold() for t in forms) for forms in self.forms]
         having = Counter(text for texts in folded for text in set(texts))
@@ -139,6 +139,6 @@ class Graph:
         return {}
 
     def text(self, k: int, rng: Random) -> str:
-        """One of the texts of a concept; its first is drawn more often, as people do."""
+        """One of the texts of a concept; the first one is drawn more often, because people use it more often."""
         forms = self.forms[k]
         return forms[0] if rng.random() < 0.25 else rng.choice(forms)

@@ -42,7 +42,7 @@ class LabelledPairs:
     Attributes
     ----------
     name
-        Of the file, without its endings.
+        Name of the file without its endings.
     pairs
         (premise, hypothesis, 1 or 0).
     skipped
@@ -96,7 +96,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
             pairs.extend(_told(path, line, row))
             continue
         if premise is None and "text_a" in row:
-            # a sheet for people: an apostrophe keeps a text such as "-fever" from being a formula
+            # a sheet for spreadsheets: an apostrophe keeps a text such as "-fever" from being a formula
             premise, hypothesis = (
                 None if cell is None else cell_text(cell) for cell in (row["text_a"], row.get("text_b"))
             )
@@ -125,7 +125,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
 
 
 def _phrases(one: str, other: str, label: str) -> list[tuple[str, str, int]]:
-    """Directed pairs of two phrases that are the same, or different: of the latter the longer may still entail the shorter."""
+    """Directed pairs of two phrases that mean the same, or not: in the latter case the longer one may still entail the shorter one."""
     if not one or not other or label not in _JUDGED or one.casefold() == other.casefold():
         return []
     if _JUDGED[label]:
@@ -135,7 +135,7 @@ def _phrases(one: str, other: str, label: str) -> list[tuple[str, str, int]]:
 
 
 def _supported(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, int]]:
-    """Each pair as one that holds, and its first text with the next pair's second one as one that does not."""
+    """Each pair as an entailment, and its first text with the second text of the next pair as none."""
     for (first, second), (_, other) in zip(pairs, (*pairs[1:], *pairs[:1]), strict=True):
         yield first, second, 1
         if other.casefold() != second.casefold():

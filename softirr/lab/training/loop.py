@@ -38,7 +38,7 @@ _CLEAR = 0.98
 
 @dataclass
 class State:
-    """Where training stands."""
+    """Progress of a training."""
 
     done: int = 0
     """Chunks."""
@@ -52,7 +52,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What came out of it.
+    """The trained model and its measures.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Trained:
         Best weights so far (the average), not yet calibrated.
     calibration
     for_unseen
-        What of the calibration's shift is there for terminologies that the model never saw.
+        The part of the calibration's shift that is for terminologies that the model never saw.
     before, after
         Measures of the start and of the best model on the development set.
     state
@@ -128,7 +128,7 @@ class Trainer:
             average_weights(self.model, recipe.mean)
         self.model.to(self.device)
         if self.device.type == "cpu":
-            # texts are short: with plain products training is half as fast again there as with the fused attention and its masks
+            # texts are short: training is 1.5 times as fast with plain products as with fused attention and its masks
             self.model.set_attn_implementation("eager")
         self._sources = read_sources(data)
         self._dev = DevelopmentSet.of(self._sources, recipe.development, seed=recipe.seed)
@@ -153,7 +153,7 @@ class Trainer:
         self._averaged, self._weights = [self._average[name] for name in mine], list(mine.values())
 
     def run(self, *, seconds: float | None = None) -> Trained:
-        """Train, for this long at most, and return the best model so far; call it again (or start anew with the same folder) to go on."""
+        """Train for at most this time and return the best model so far; call it again, or use the same folder again, to continue."""
         started, recipe, state = time.monotonic(), self.recipe, self.state
         self._spent = spent = state.seconds
         self._kept = started
@@ -242,7 +242,7 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_([*(p for p in self.model.parameters() if p.requires_grad), rows], recipe.clip)
         self._optimizer.step()
         state.step += 1
-        # a young average would remember the untrained weights for long
+        # at first the average would keep the untrained weights for too long
         decay = min(recipe.average, (1 + state.step) / (10 + state.step))
         self._words.step(self._rate_of_layer(0) * factor, decay)
         with torch.no_grad():
@@ -275,7 +275,7 @@ class Trainer:
         return logits.float()
 
     def _groups(self) -> list[dict[str, Any]]:
-        """Parameters by layer: the deeper, the slower; norms and biases without weight decay."""
+        """Parameters by layer: deeper layers have a lower learning rate; norms and biases have no weight decay."""
         count = int(self.model.config.num_hidden_layers)
         groups: dict[tuple[int, bool], list[Any]] = {}
         for name, p in self.model.named_parameters():
@@ -299,7 +299,7 @@ class Trainer:
         ]
 
     def _rate_of_layer(self, depth: int) -> float:
-        """Highest learning rate of a layer; the embeddings are layer 0, what is above the encoder the last one."""
+        """Highest learning rate of a layer; the embeddings are layer 0, and the head belongs to the last layer."""
         recipe = self.recipe
         return recipe.rate * recipe.layer_decay ** (int(self.model.config.num_hidden_layers) + 1 - depth)
 
@@ -382,7 +382,7 @@ class Trainer:
         return model.to(self.device).eval().requires_grad_(False)
 
     def _keep(self) -> None:
-        """Write a checkpoint; the file is whole at any time."""
+        """Write a checkpoint; the file is complete at any time."""
         self._words.settle()
         self._kept = time.monotonic()
         fresh = self.work / (_CHECKPOINT + ".part")
@@ -431,7 +431,7 @@ class Trainer:
 
 
 def schedule(step: int, steps: int, warmup: float) -> float:
-    """Factor of the learning rate: a straight rise, then half a cosine down to 2%."""
+    """Factor of the learning rate: a linear rise, then half a cosine down to 2%."""
     rise = max(1, round(steps * warmup))
     if step < rise:
         return (step + 1) / rise
@@ -440,7 +440,7 @@ def schedule(step: int, steps: int, warmup: float) -> float:
 
 
 def _same(recipe: Recipe) -> dict[str, Any]:
-    """What has to stay the same between two parts of a training; where the start model lies may change."""
+    """Options that must not change between two parts of a training; the path of the start model may."""
     return {name: value for name, value in asdict(recipe).items() if name not in FOLDERS}
 
 

@@ -39,8 +39,7 @@ class Meanings:
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, two concepts that share a text have one each, or one text is known to entail the other.
 
-        Of the latter the reverse is not known, so that both may mean the same. The texts that one of them stands for (the senses of an acronym)
-        are not taken for the same among each other.
+        In the last case the reverse is not known, so that both may mean the same. The senses of an acronym do not count as the same as each other.
         """
         a, b = one.casefold(), other.casefold()
         if a == b or self._may_be(a, b) or self._may_be(b, a):
@@ -64,7 +63,7 @@ class Meanings:
         return bool(mine) and any(not mine.isdisjoint(self._concepts.get(t, ())) for t in near)
 
     def has_another_word(self, text: str, than: str) -> bool:
-        """Whether a word of the text is none of the other's, and stands in a text of some concept."""
+        """Whether the text has a word that the other one lacks and that occurs in a text of some concept."""
         return not self._words.isdisjoint(tokens(text) - tokens(than))
 
     def reworded(self, rng: Random, text: str) -> str:

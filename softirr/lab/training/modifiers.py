@@ -1,4 +1,4 @@
-"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings joined to one."""
+"""Wordings put around a finding: context, negation, sides, grades, courses; and two findings joined into one text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ModifierClass:
     Attributes
     ----------
     name
-        The kind of example that comes from it.
+        The kind of its examples.
     groups
         Wordings with ``{}`` for the text.
     restricts
@@ -270,7 +270,7 @@ MODIFIERS: tuple[ModifierClass, ...] = (
 
 @dataclass(frozen=True)
 class Join:
-    """Wordings for two findings together, which of them then hold, and whether the two may change places."""
+    """Wordings for two findings together, which of them the text entails, and whether the two can be swapped."""
 
     name: str
     wordings: tuple[str, ...]
@@ -314,7 +314,7 @@ _PRONOUNS = re.compile(r"^(?:i|my|we|it|there|he|she|the|a|an|they)\b", re.IGNOR
 
 
 def first_person(rng: Random, text: str) -> str:
-    """A finding as the person says it who has it.
+    """A finding in the words of the person who has it.
 
     Examples
     --------

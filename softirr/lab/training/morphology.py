@@ -1,8 +1,8 @@
-"""Clinical words that are put together: Greek and Latin parts, adjectives and lay words for the same finding in the same place.
+"""Composed clinical words: Greek and Latin parts, adjectives and lay words for the same finding in the same place.
 
 ``nephritis``, ``inflammation of the kidney``, ``kidney inflammation`` and ``renal inflammation`` are one concept; another place or another
-finding makes another one that looks much alike. Tables of parts times tables of patterns give some thousand concepts, and with them the
-contrasts that a model has to see.
+finding makes another concept with a similar name. Tables of parts times tables of patterns give some thousand concepts and the contrasts that a
+model has to learn.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ scar on the {lay}|{lay} scar|scarring of the {lay}
 ulcer on the {lay}|{lay} ulcer|open sore on the {lay}
 """
 
-# finding | kinds of it: whoever has one of these in a place has the finding there
+# finding | kinds of it: each of them entails the finding in the same place
 _KINDS_OF = """
 abnormal {lay}|opathy|omegaly|omalacia|ostenosis|ectasia|orrhexis|optosis|absent {lay}|underdeveloped {lay}|{lay} hyperplasia|{lay} atrophy
 abnormal {lay}|{lay} injury|swollen {lay}|perforated {lay}|blocked {lay}|{lay} cyst|{lay} ulcer|{lay} calcification|{lay} malformation
@@ -198,7 +198,7 @@ operation on the {lay}|amputation of the {lay}
 injured {lay}|broken {lay}|bruised {lay}|cut on the {lay}|burn of the {lay}
 """
 
-# place | parts of it: what is told below of a part is told of the place
+# place | parts of it: a finding in a part entails the finding in the place
 _PARTS_OF = """
 hand|finger|palm
 finger|thumb|fingernail
@@ -287,8 +287,8 @@ _MANY = "{many}|high {lay} count|increased {lay} count|too many {lay}s|increased
 def composed() -> Graph:
     """All compositions as one graph.
 
-    Concepts that share a place, or a finding, are each other's contrasts. Above a concept stand the findings of which its own is a kind, and
-    the same finding in the place of which its own is a part.
+    Concepts that share a place, or a finding, are each other's contrasts. More general concepts are the finding of which its own is a kind,
+    and the same finding in the place of which its own is a part.
     """
     forms: list[tuple[str, ...]] = []
     places: list[str] = []
@@ -351,7 +351,7 @@ def composed() -> Graph:
 
 
 def _above(table: str) -> dict[str, list[str]]:
-    """What stands first in the lines in which something stands behind it."""
+    """For each entry of a table's lists, the first words of its lines."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for line in _lines(table):
         above, *below = line.split("|")
@@ -369,7 +369,7 @@ def _filled(phrases: list[str], lays: list[str], **others: str) -> list[str]:
 
 
 def _joined(root: str, suffix: str) -> str:
-    """Parts meet in one vowel: cardi + omegaly = cardiomegaly, cardi + itis = carditis."""
+    """Join two parts with one vowel between them: cardi + omegaly = cardiomegaly, cardi + itis = carditis."""
     if suffix[0] == "i" and root.endswith("i"):
         return root + suffix[1:]
     return root + suffix

@@ -38,7 +38,7 @@ def _opposites() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _kinds() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
-    """Words that have others of their kind, and these."""
+    """Words of a kind, and the other words of it."""
     others: dict[str, tuple[str, ...]] = {}
     for line in CONTRASTS:
         folded = [word.lower() for word in line]
@@ -54,7 +54,7 @@ def _shortened() -> re.Pattern[str]:
 
 @cache
 def _swaps() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
-    """Words that may be replaced, and by what."""
+    """Words that can be replaced, and their replacements."""
     others: dict[str, tuple[str, ...]] = {}
     for group in read_groups("swaps"):
         folded = [word.lower() for word in group]
@@ -63,13 +63,13 @@ def _swaps() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Any of these words, the longest that fits."""
+    """A pattern for any of these words, the longest one first."""
     longest_first = sorted(map(re.escape, words), key=len, reverse=True)
     return re.compile(r"(?<![\w-])(?:" + "|".join(longest_first) + r")(?![\w-])", re.IGNORECASE)
 
 
 def vary(rng: Random, text: str) -> str:
-    """The same text as somebody else would type it: case, hyphens, spelling, plural, order, shortened words."""
+    """The same text as another person would type it: case, hyphens, spelling, plural, order, shortened words."""
     if rng.random() < 0.12:
         kind = rng.random()
         if kind < 0.4:
@@ -165,7 +165,7 @@ def of_form(rng: Random, text: str) -> str | None:
 
 
 def shorten(rng: Random, text: str) -> str | None:
-    """One word as it is scribbled in charts."""
+    """One word shortened as in charts."""
     match = _shortened().search(text)
     if match is None:
         return None
@@ -204,7 +204,7 @@ def punctuate(rng: Random, text: str) -> str | None:
 
 
 def filler(rng: Random, text: str) -> str | None:
-    """Words that add nothing."""
+    """Add words without a meaning of their own."""
     return rng.choice(
         (
             f"the {text}",
@@ -224,7 +224,7 @@ def filler(rng: Random, text: str) -> str | None:
 
 
 def typo(rng: Random, text: str) -> str | None:
-    """A long word mistyped or misspelt in one place: still the same word to any reader.
+    """A long word mistyped or misspelt in one place: readers still recognize the word.
 
     Two letters change places, one is missing, doubled or typed again after the next, a double one is single, or a vowel inside is another. The
     beginning stays, and the end where a vowel matters: hyper- and hypo-, -itis and -osis are other words.
@@ -337,7 +337,7 @@ def initials(text: str) -> str | None:
 
 
 def likeness_to_initials(text: str, short: str) -> tuple[int, int]:
-    """How many letters of an initialism begin words of a text, and how many it has at all, both in their order."""
+    """How many letters of an initialism, in order, begin words of a text, and how many occur in it."""
     from rapidfuzz.distance import LCSseq
 
     first = "".join(w[0] for w in _told_words(text)).casefold()

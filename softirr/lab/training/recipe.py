@@ -10,7 +10,7 @@ FOLDERS = ("start", "mean", "teachers")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train; together with the data and the seed it decides the result.
+    """How to train; together with the data and the seed it determines the result.
 
     Attributes
     ----------
@@ -22,13 +22,13 @@ class Recipe:
     pairs
         How many pairs to train on; 0 only calibrates what training would start from.
     rounds
-        Parts of the training; between two of them the model is measured on the development set and hard pairs are looked for.
+        Parts of the training; after each the model is measured on the development set and hard pairs are collected.
     batch, chunk
-        Pairs of a step, and pairs drawn at once.
+        Pairs of a step, and pairs of a chunk.
     rate, layer_decay, warmup, weight_decay, clip
-        Learning rate at its highest, factor from layer to layer downwards, share of the steps in which it rises, and the usual two.
+        Highest learning rate, its factor from each layer to the next lower one, share of the steps in which it rises, weight decay, and largest gradient.
     average
-        Decay of the moving average of the weights, which is what is kept.
+        Decay of the moving average of the weights; the average is the trained model.
     focal
         Exponent of the focal loss; 0 is cross-entropy.
     layers, dropout
@@ -38,11 +38,11 @@ class Recipe:
     development
         Pairs of each kind in the development set.
     hard
-        How many hard pairs are kept after a round; 0 looks for none.
+        How many hard pairs are kept after a round; 0 collects none.
     patience
         Rounds without a better model before training stops.
     teachers, teaching
-        Folders of trained models whose mean probability is taken as truth, and how much that counts beside the labels.
+        Folders of trained models whose mean probability is a target, and its weight relative to the labels.
     seed
     """
 

@@ -1,6 +1,6 @@
-"""An embedding table of which a step of training reads few rows: only these are updated.
+"""An embedding table in which each step of training updates only the rows that it reads.
 
-Half of the parameters of a small model are its word pieces. Gradients, optimizer and moving average of the whole table take longer than the
+Half of the parameters of a small model are in its embedding table. Gradients, optimizer and moving average of the whole table take longer than the
 products of a small batch, although nearly all of its rows had no gradient.
 """
 
@@ -21,8 +21,8 @@ _TINY = 1e-8
 class TouchedRows:
     """AdamW and the moving average of one table, both for the rows of each batch only.
 
-    A row's moments and its weight decay stand still while it is not read (lazy Adam). Its average follows exactly: a weight that does not change
-    pulls its average by the product of all decays since, whenever that is asked for.
+    A row's moments and weight decay do not change while it is not read (lazy Adam). Its average stays exact: for an unchanged weight all decays
+    since the last update are applied at once.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class TouchedRows:
         self._seen[places] = self._log_decay
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps beside the weights and their average."""
+        """What a checkpoint holds besides the weights and their average."""
         return {
             "mean": self._mean,
             "square": self._square,
@@ -98,7 +98,7 @@ class TouchedRows:
         }
 
     def load(self, state: dict[str, Any], average: Tensor) -> None:
-        """Go on from such a state, with this average."""
+        """Continue from a checkpoint's state, with this average."""
         device = self.weight.device
         self._mean, self._square, self._steps, self._seen = (
             state[name].to(device) for name in ("mean", "square", "steps", "seen")

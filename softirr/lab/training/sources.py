@@ -1,6 +1,6 @@
 """The sources of training pairs: terminologies, WordNet, this project's words, labelled pairs.
 
-Texts that occur in a benchmark are left out before anything else is done with them, and part of the concepts is kept for development.
+Texts of a benchmark are left out first, and part of the concepts is kept for development.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ class Sources:
     Attributes
     ----------
     graphs
-        Concepts, a graph a source. The terminologies that were given are the first graph.
+        Concepts, one graph per source. The given terminologies are the first graph.
     pairs
-        Labelled pairs, an entry a file.
+        Labelled pairs, one entry per file.
     judged
         Pairs that people judged for this very purpose (reviewers, users).
     antonyms
         Words of opposite meaning.
     confused
-        Texts that look alike, are opposites or are taken for each other, and mean different things.
+        Texts that look alike, are opposites or are often confused, and mean different things.
     kept_apart
         Pairs of texts that must not be drawn, as :func:`folded_pair` gives them.
     banned
-        Fingerprints of benchmark texts: a text that is put together on the way must not be one of them either.
+        Fingerprints of benchmark texts, which composed texts must not match either.
     nouns
         Adjectives with the noun that they pertain to.
     dropped
         How many different texts were left out because they occur in a benchmark.
     notes
-        What was read and what was left out, a sentence each.
+        Sentences about what was read and what was left out.
     """
 
     graphs: tuple[Graph, ...]
@@ -80,7 +80,7 @@ class Sources:
 
     @cached_property
     def meanings(self) -> Meanings:
-        """What the texts of all graphs mean; put together once, some seconds for a large terminology."""
+        """What the texts of all graphs mean; computed once, which takes some seconds for a large terminology."""
         return Meanings(self.graphs)
 
 
@@ -219,7 +219,7 @@ def terminology_graph(
 ) -> Graph:
     """Terminologies as one graph; an id that several have is one concept with the names of all.
 
-    RELATED synonyms are taken to entail their concept, which is all that holds of most of them. An acronym is entailed by the names.
+    RELATED synonyms count as entailing their concept, because most of them do no more. An acronym is entailed by the names.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def terminology_graph(
         one_way=[tuple(pairs) for pairs in one_way],
         definitions=[given.get(key, "") for key in position],
         origin=origin,
-        share=3.0,  # what is trained for, beside word lists and dictionary that come along every time
+        share=3.0,  # what the training is for; word lists and the dictionary are always added
     )
 
 
@@ -290,7 +290,7 @@ def _definitions(sources: Sequence[str]) -> dict[str, str]:
 
 
 def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
-    """WordNet as a graph. Capitalised lemmas of people and places are left out: their neighbours are too many and too simple."""
+    """WordNet as a graph. Capitalised lemmas of people and places are left out: they have too many neighbors, which are too easy."""
     names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
     forms = [
         () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
@@ -315,7 +315,7 @@ def with_neighbours(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]
 
 
 def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
-    """Neighbours of the same terminology: two terminologies may have one concept under two ids, and no name in common."""
+    """Neighbors of the same terminology only: two terminologies may hold one concept under different ids and names."""
     parts: defaultdict[int, list[int]] = defaultdict(list)
     for k in range(len(graph)):
         if graph.forms[k] and graph.clinical[k]:
@@ -347,7 +347,7 @@ def _find_neighbours(first: list[str], usable: list[int], found: list[dict[int, 
 
 
 def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...]:
-    """Which concepts are kept for development: by a hash of the first text, so that the same ones are whatever else is read."""
+    """Which concepts are kept for development: by a hash of the first text, so that the choice does not depend on other sources."""
     chosen = [False] * len(graph)
     for k in among:
         if graph.forms[k]:
@@ -357,7 +357,7 @@ def _chosen(graph: Graph, share: float, among: Iterable[int]) -> tuple[bool, ...
 
 
 def _spread(graphs: Sequence[Graph]) -> list[Graph]:
-    """A concept of one graph that has two texts of a held-out concept of another is held out too: else its synonyms were known after all."""
+    """A concept of one graph that has two texts of a held-out concept of another is held out too: else its synonyms would be learned."""
     holders: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for g, graph in enumerate(graphs):
         for k in range(len(graph)):
@@ -413,7 +413,7 @@ def _folded_pairs(file: str) -> Iterable[tuple[str, str]]:
 
 
 def folded_pair(one: str, other: str) -> tuple[str, str]:
-    """Letters and digits of both texts, case-folded, the smaller first: data sets write the same pair with other spaces and marks."""
+    """Letters and digits of both texts, case-folded, the smaller first: data sets differ in spaces and punctuation."""
     a, b = ("".join(c for c in text.casefold() if c.isalnum()) for text in (one, other))
     return (a, b) if a <= b else (b, a)
 

@@ -1,7 +1,7 @@
 """Drawing directed pairs: from concepts, from changed wordings, from labelled pairs. An endless stream in chunks, each fixed by seed and number.
 
-A pair says whether its first text entails its second. Nothing is stored: fresh negatives and fresh wordings come with every chunk, and training
-that was interrupted goes on with the chunk it would have had.
+A pair says whether its first text entails its second. Nothing is stored: every chunk has new negatives and wordings, and an interrupted training
+continues with the same chunks.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class PairStream:
         return kind in self._kinds
 
     def chunk(self, number: int, size: int) -> list[Example]:
-        """Chunk `number` of the stream: the same examples whatever was drawn before."""
+        """Chunk `number` of the stream: its examples do not depend on earlier draws."""
         rng = Random(f"{self.seed}/{'dev' if self._development else 'train'}/{number}")
         found: list[Example] = []
         barren = 0
@@ -204,7 +204,7 @@ class PairStream:
         return list(found)
 
     def example(self, rng: Random, kind: str) -> Example | None:
-        """One example of a kind, or None where the draw led nowhere."""
+        """One example of a kind, or None where the draw gave none."""
         drawn = self._draws[kind](rng)
         if drawn is None:
             return None
@@ -241,7 +241,7 @@ class PairStream:
         return text
 
     def _in_one_context(self, rng: Random, premise: str, hypothesis: str) -> tuple[str, str]:
-        """Both texts with the same thing said about them: what they are to each other stays."""
+        """Both texts with the same modifier, which keeps their relation."""
         group = rng.choice(rng.choice(MODIFIERS).groups)
         return rng.choice(group).format(premise), rng.choice(group).format(hypothesis)
 
@@ -270,7 +270,7 @@ class PairStream:
             if not pairs:
                 return None
             low, high = rng.choice(pairs)
-        # the way up is told by the words they share, the way back is what is hard
+        # the direction to the broader text is easy by the shared words, the reverse is hard
         return (low, high, 1) if rng.random() < 0.42 else (high, low, 0)
 
     def _sibling(self, rng: Random) -> Drawn:
@@ -294,7 +294,7 @@ class PairStream:
         return self._different(rng, graph, k, rng.choice(self._look_alikes[id(graph)][k]), first=True)
 
     def _different(self, rng: Random, graph: Graph, k: int, other: int, *, first: bool = False) -> Drawn:
-        """Texts (the first ones, if so asked) of two concepts of a graph that are neither the same nor one above the other."""
+        """Texts (the first ones, if `first`) of two concepts of a graph that are neither the same nor ancestor and descendant."""
         if k == other or not graph.forms[other] or graph.held_out[other] != self._development:
             return None
         if graph.related(k, other):
@@ -305,7 +305,7 @@ class PairStream:
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _random(self, rng: Random) -> Drawn:
-        """Two texts, mostly of one source: raters of one project write of one field, and so do their pairs by chance."""
+        """Two texts, mostly of one source: raters of one project write about one field, so chance pairs come from one field too."""
         assert self._any is not None
         graph, k = self._any.draw(rng)
         if rng.random() < 0.7:
@@ -314,7 +314,7 @@ class PairStream:
         return None if self._meanings.same(one, two) else (one, two, 0)
 
     def _everyday_words(self, rng: Random) -> Drawn:
-        """Two texts of the word lists: what people write most often is seldom drawn by chance, and as seldom told apart."""
+        """Two texts of the word lists: frequent texts are seldom drawn otherwise, and so seldom seen as different."""
         assert self._everyday is not None
         graph, k = self._everyday.draw(rng)
         if graph.contrasts[k] and rng.random() < 0.7:
@@ -337,7 +337,7 @@ class PairStream:
         return one, graph.text(k, rng) if rng.random() < 0.3 else one
 
     def _modifier(self, rng: Random) -> Drawn:
-        """Something said about a text: in other words the same, something else instead, or nothing."""
+        """A modifier of a text: in other words, replaced by another one, or left out."""
         one, two = self._two_texts(rng)
         modifier = rng.choice(MODIFIERS)
         first = rng.choice(modifier.groups)
@@ -376,7 +376,7 @@ class PairStream:
         for _ in range(_TRIES):
             one, two = self._two_texts(rng)
             short = initials(one)
-            # an abbreviation that people use stands for what they use it for
+            # a common abbreviation means its usual long form
             if short is None or (self._meanings.has(short) and not self._meanings.same(short, one)):
                 continue
             draw = rng.random()
@@ -392,7 +392,7 @@ class PairStream:
         return None
 
     def _expansion(self, rng: Random) -> Drawn:
-        """An abbreviation that people use, and what it stands for or a text that begins with the same letter: of some, the likeliest."""
+        """A common abbreviation with its long form, or with the most similar of some texts that begin with the same letter."""
         assert self._abbreviated is not None
         graph, k = self._abbreviated.draw(rng)
         short, *right = graph.forms[k]
@@ -423,7 +423,7 @@ class PairStream:
 
     def _joined(self, rng: Random) -> Drawn:
         """Two findings in one text: both ways to say it, with the roles swapped, and each finding alone."""
-        # the roles are all that differs between short texts; long ones alone don't teach to look at them
+        # short texts differ in the roles alone; long texts alone do not teach the roles
         plain = self._everyday if rng.random() < 0.6 else None
         one, two = self._text(rng, plain), self._text(rng, plain)
         if self._meanings.same(one, two):
@@ -447,13 +447,13 @@ class PairStream:
         return alone, said, int(join.name == "or")
 
     def _same_words(self, rng: Random) -> Drawn:
-        """A text against itself in slightly other words."""
+        """A text against a slightly changed wording of it."""
         text = self._text(rng)
         other = swap(rng, text) if rng.random() < 0.65 else vary(rng, text)
         return None if other is None or other == text else (text, other, 1) if rng.random() < 0.5 else (other, text, 1)
 
     def _spelling(self, rng: Random) -> Drawn:
-        """A text against itself spelt as on the other side of the ocean, or mistyped."""
+        """A text against itself in British or American spelling, or mistyped."""
         for _ in range(_TRIES):
             text = self._text(rng)
             other = self._slip(rng, text) if rng.random() < 0.3 else respell(rng, text)
@@ -469,9 +469,9 @@ class PairStream:
         return None if self._meanings.has_another_word(other, text) else other
 
     def _confused(self, rng: Random) -> Drawn:
-        """Two texts that are often taken for each other, either maybe in another wording; or one of them in its own other words.
+        """Two texts that are often confused, possibly in another wording; or one of them and another wording of it.
 
-        Without the latter such texts are seldom seen to mean the same as anything.
+        Without the latter the model seldom sees such a text with an equivalent one.
         """
         one, two = rng.choice(self._mistaken)
         if rng.random() < 0.35:
@@ -484,7 +484,7 @@ class PairStream:
         return (one, two, 0) if rng.random() < 0.5 else (two, one, 0)
 
     def _definition(self, rng: Random) -> Drawn:
-        """A definition entails its term and the broader ones, and not those of its neighbors; what a term entails of a definition is not asked."""
+        """A definition entails its term and the broader ones, and not those of its neighbors; the reverse direction is not trained."""
         assert self._defined is not None
         graph, k = self._defined.draw(rng)
         defined, draw = graph.definitions[k], rng.random()
@@ -516,7 +516,7 @@ class PairStream:
         return (premise, two, 0) if rng.random() < 0.5 else (two, premise, 0)
 
     def _compound(self, rng: Random) -> Drawn:
-        """Two kindred findings in one text, against one of them, both in the other order, or one of them with a third."""
+        """Two related findings in one text, against one of them, both in the other order, or one of them with a third."""
         assert self._children is not None
         graph, k = self._children.draw(rng)
         kin = [c for p in graph.parents[k] for c in graph.children[p]] or list(graph.contrasts[k])
@@ -623,9 +623,9 @@ def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Concepts of several graphs; each part of a clinical graph counts by its size, at least somewhat, a general dictionary by a part of it.
+    """Draws concepts of several graphs. Parts of a clinical graph are weighted by their size, with a minimum; a general dictionary has less weight.
 
-    A concept is drawn by how new its texts are (:attr:`Graph.novelty`), so that strings are drawn alike, not rows of sources that repeat each other.
+    A concept's weight is :attr:`Graph.novelty`, so that all strings have the same weight, although sources repeat each other.
     """
 
     graphs: tuple[Graph, ...]
@@ -639,7 +639,7 @@ class _Choice:
             found: dict[tuple[bool, int], list[int]] = {}
             for k in pool:
                 found.setdefault(graph.part(k), []).append(k)
-            # the square root keeps small lists that people wrote by hand beside large ones that were put together; what other sources have, too,
+            # the square root gives small handwritten lists some weight beside large composed ones; what other sources have, too,
             # counts in part
             parts.extend(
                 (
@@ -667,14 +667,14 @@ class _Choice:
         return graph, k
 
     def beside(self, rng: Random, graph: Graph, k: int) -> int:
-        """A concept drawn from the part of the graph that this one is of."""
+        """A concept drawn from the same part of the graph."""
         mine = graph.part(k)
         parts = zip(self.graphs, self.pools, strict=True)
         return rng.choice(next(pool for g, pool in parts if g is graph and g.part(pool[0]) == mine))
 
 
 def _labelled(rng: Random, files: Sequence) -> Drawn:
-    """A labelled pair; large files count by the square root of their size, contradictions are drawn less often."""
+    """A labelled pair; files are weighted by the square root of their size, and contradictions are drawn less often."""
     cumulative = list(accumulate(len(f.pairs) ** 0.5 for f in files))
     data = files[bisect(cumulative, rng.random() * cumulative[-1])]
     place = rng.randrange(len(data.pairs))

@@ -1,4 +1,4 @@
-"""Wordings from lists that others gathered: abbreviations with their senses, and adjectives with the noun that they pertain to."""
+"""Wordings from lists of other projects: abbreviations with their senses, and adjectives with the noun that they pertain to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def is_acronym(text: str) -> bool:
-    """Whether a text is all capitals (and digits) and at most seven characters long: it has other senses than any one name.
+    """Whether a text is all capitals (and digits) and at most seven characters long: such a text may have several senses.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class WordNet:
     Attributes
     ----------
     ids, lemmas, definitions, lexfiles
-        Of each synset. Definitions are cut at the first semicolon and bare of remarks in brackets.
+        Of each synset. Definitions end at the first semicolon and have no remarks in brackets.
     hypernyms
         (synset, its hypernym).
     antonyms

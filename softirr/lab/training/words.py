@@ -1,4 +1,4 @@
-"""The word lists of this project: concepts with their everyday and clinical wordings, abbreviations, and words that may replace each other."""
+"""The word lists of this project: concepts with their everyday and clinical wordings, abbreviations, and words that can replace each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WordList:
     groups
         The wordings of each concept, the usual one first.
     above
-        For each concept the place of the more general one under which it stands; None for those, and where a list has none.
+        For each concept the position of the next more general one, or None.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -39,7 +39,7 @@ class WordList:
 
 @cache
 def read_list(name: str) -> WordList:
-    """One list: a concept a line, its wordings between bars, remarks behind a hash; concepts below a line that begins with ``>`` are kinds of it."""
+    """One list: a concept per line, wordings separated by bars, comments after a hash. Concepts after a line that begins with ``>`` are kinds of it."""
     try:
         text = resources.files("softirr.lab.training").joinpath("word_lists", f"{name}.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -65,5 +65,5 @@ def read_groups(name: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def read_confused() -> tuple[tuple[str, str], ...]:
-    """Pairs of texts that look alike, are opposites or are taken for each other."""
+    """Pairs of texts that look alike, are opposites or are often confused."""
     return tuple((one, two) for name in CONFUSED for one, two in read_groups(name))
