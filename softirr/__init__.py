@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from softirr.measures.corrected import corrected
     from softirr.planning.compare import compare, compare_groups, compare_raters, compare_time
     from softirr.planning.comparison import Comparison
+    from softirr.planning.plan import Plan, plan
     from softirr.policy.attributes import attributes
     from softirr.policy.made import measure
     from softirr.policy.measure import under_policy
@@ -51,6 +52,7 @@ __all__ = [
     "Excluded",
     "InputError",
     "MatrixAgreement",
+    "Plan",
     "Policy",
     "SoftirrError",
     "__version__",
@@ -69,6 +71,7 @@ __all__ = [
     "load_calibration",
     "matrix_agreement",
     "measure",
+    "plan",
     "read",
     "under_policy",
 ]
@@ -85,6 +88,7 @@ _HOME = {
     "Excluded": "tables.table",
     "InputError": "errors",
     "MatrixAgreement": "coefficients.matrix",
+    "Plan": "planning.plan",
     "Policy": "policy.rules",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
@@ -101,6 +105,7 @@ _HOME = {
     "load_calibration": "measures.calibration_curves",
     "matrix_agreement": "coefficients.matrix",
     "measure": "policy.made",
+    "plan": "planning.plan",
     "read": "tables.files",
     "under_policy": "policy.measure",
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
 
 __all__ = [
+    "COEFFICIENT_CHOICES",
     "add_calibration",
     "add_chance",
     "add_json",
@@ -25,7 +26,13 @@ __all__ = [
     "print_report",
     "read_table",
     "scoring",
+    "write_picture",
 ]
+
+COEFFICIENT_CHOICES = (
+    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"),
+    *("gwet_ac2", "sigma", "ks"),
+)
 
 
 def add_measure(command: argparse.ArgumentParser) -> None:
@@ -241,3 +248,27 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
 
     for line in report_lines(report, source=arguments.file):
         print(line)
+
+
+def write_picture(svg: str, lines: Iterable[str], title: str, path: str) -> None:
+    """Write a figure as .svg, or with its text as .html.
+
+    Raises
+    ------
+    InputError
+        If the file has another ending, or can't be written.
+    """
+    from html import escape
+
+    if path.lower().endswith((".html", ".htm")):
+        text = escape("\n".join(lines))
+        svg = (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>{svg}<pre>{text}</pre></html>'
+        )
+    elif not path.lower().endswith(".svg"):
+        raise InputError(f"A figure is written as .svg or .html, not as {path}.")
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{svg}\n")
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from None

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from softirr.cli.arguments import (
+    COEFFICIENT_CHOICES,
     add_calibration,
     add_chance,
     add_json,
@@ -15,16 +16,12 @@ from softirr.cli.arguments import (
     made_measure,
     read_table,
     scoring,
+    write_picture,
 )
 from softirr.errors import InputError
 from softirr.terminal import add_reading_options, not_negative, print_json
 
 __all__ = ["add_command"]
-
-_COEFFICIENTS = (
-    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa"),
-    *("krippendorff_alpha", "gwet_ac2", "sigma", "ks"),
-)
 
 
 def add_command(commands: Any) -> None:
@@ -55,7 +52,7 @@ def add_command(commands: Any) -> None:
     same = compare.add_mutually_exclusive_group()
     same.add_argument("--paired", action="store_true", help="only the items that all have in common")
     same.add_argument("--independent", action="store_true", help="items of the same id are different items")
-    compare.add_argument("--coefficient", choices=_COEFFICIENTS, help="what is compared (the headline)")
+    compare.add_argument("--coefficient", choices=COEFFICIENT_CHOICES, help="what is compared (the headline)")
     compare.add_argument(
         "--adjust", choices=("holm", "none"), default="holm", help="p values of several differences (holm)"
     )
@@ -88,7 +85,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     with scoring(arguments) as kept:
         found = _found(arguments, measure, options, kept)
     if arguments.plot:
-        _plot(found, arguments.plot)
+        write_picture(found.to_svg(), found.lines(), "Comparison", arguments.plot)
     if arguments.json:
         print_json(found.to_dict())
     else:
@@ -158,21 +155,3 @@ def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
     for path in arguments.files:
         found[label_of(path, tuple(found))] = read_table(arguments, path)
     return found
-
-
-def _plot(found: Any, path: str) -> None:
-    from html import escape
-
-    svg = found.to_svg()
-    if path.lower().endswith((".html", ".htm")):
-        text = "\n".join(found.lines())
-        page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Comparison</title>{svg}<pre>{escape(text)}</pre></html>\n'
-    elif path.lower().endswith(".svg"):
-        page = svg + "\n"
-    else:
-        raise InputError(f"A plot is written as .svg or .html, not as {path}.")
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from None

@@ -33,7 +33,7 @@ from softirr.report.options import AgreementOptions
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["MARGIN", "MODEL", "compare", "compare_groups", "compare_raters", "compare_time"]
+__all__ = ["MARGIN", "MODEL", "compare", "compare_groups", "compare_raters", "compare_time", "opened"]
 
 MOST_GROUPS = 20
 """Most values of a field that are compared: 190 differences."""
@@ -110,7 +110,7 @@ def compare(
         raise InputError("A comparison needs two tables or more.")
     if items == "same":
         named = _same_items(named)
-    with _scoring(measure, options, cache, progress) as (made, chosen, store, told):
+    with opened(measure, options, cache, progress) as (made, chosen, store, told):
         parts = {
             label: _Part(label, table, scored(table, made, chosen, cache=store, progress=told))
             for label, table in named.items()
@@ -248,7 +248,7 @@ def compare_raters(
     groups: list[Group] = []
     differences: list[Difference] = []
     warnings: list[str] = []
-    with _scoring(measure, options, cache, progress) as (made, how, store, told):
+    with opened(measure, options, cache, progress) as (made, how, store, told):
         for rater in chosen:
             kept = table.part(items=_answered_with_two(table, rater, others), raters=[*others, rater])
             if not len(kept.item):
@@ -325,7 +325,7 @@ def compare_time(
     """
     at = dict(zip(table.items, _moments(field, _values(table, field)), strict=True))
     kept = table.part(items=[item for item, moment in at.items() if moment is not None])
-    with _scoring(measure, options, cache, progress) as (made, how, store, told):
+    with opened(measure, options, cache, progress) as (made, how, store, told):
         part = _Part("all", kept, scored(kept, made, how, cache=store, progress=told))
         if rater is None:
             name = _choose({"all": part}, coefficient)
@@ -391,7 +391,7 @@ class _Part:
 
 
 @contextlib.contextmanager
-def _scoring(
+def opened(
     measure: str | Measure, options: AgreementOptions | None, cache: CacheOption, progress: ProgressOption
 ) -> Iterator[tuple[Measure, AgreementOptions, PairCache | None, Progress | None]]:
     """Measure, options, cache and progress; pairs of a model that several parts share are scored once."""

@@ -9,7 +9,7 @@ from html import escape
 
 from softirr.report.text import printable
 
-__all__ = ["Row", "forest_svg", "forest_text"]
+__all__ = ["Row", "curve_svg", "forest_svg", "forest_text"]
 
 _WIDTH = 40
 _STEPS = (0.05, 0.1, 0.2, 0.5)
@@ -157,3 +157,51 @@ def _block(rows: Sequence[Row], name: str, top: int, around_zero: bool) -> str:
 
 def _short(label: str, most: int = 32) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
+
+
+_COLORS = ("#1f4e79", "#b3541e", "#3a7d44", "#6b4c9a", "#555555")
+
+
+def curve_svg(lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], goal: float, title: str, below: str) -> str:
+    """Curves that fall towards a goal, as SVG.
+
+    Parameters
+    ----------
+    lines : sequence of (str, sequence of (float, float))
+        Name and points of each curve.
+    goal : float
+        Drawn as a dashed line.
+    title, below : str
+        Name of the figure and of the horizontal axis.
+    """
+    width, height, left, top = 640, 340, 60, 40
+    most_x = max(x for _, points in lines for x, _ in points)
+    most_y = min(max(max(y for _, points in lines for _, y in points), goal * 1.2), goal * 5)
+
+    def at(x: float, y: float) -> str:
+        return f"{left + x / most_x * 440:.1f},{top + (1 - min(y, most_y) / most_y) * 240:.1f}"
+
+    parts = [f'<text x="{left}" y="22" font-weight="bold">{escape(title)}</text>']
+    for k in range(5):
+        x, y = most_x * k / 4, most_y * k / 4
+        parts.append(
+            f'<text x="{at(x, 0).split(",")[0]}" y="{top + 258}" text-anchor="middle" fill="#333">{x:,.0f}</text>'
+        )
+        parts.append(
+            f'<text x="{left - 8}" y="{float(at(0, y).split(",")[1]) + 4:.1f}" text-anchor="end" fill="#333">{y:.2f}</text>'
+        )
+    parts.append(f'<text x="{left + 220}" y="{top + 282}" text-anchor="middle">{escape(below)}</text>')
+    parts.append(
+        f'<polyline points="{at(0, goal)} {at(most_x, goal)}" fill="none" stroke="#555" stroke-dasharray="5 4"/>'
+    )
+    for (_, points), color in zip(lines, _COLORS, strict=False):
+        path = " ".join(at(x, y) for x, y in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+    for n, ((name, _), color) in enumerate(zip(lines, _COLORS, strict=False)):
+        parts.append(f'<rect x="{left + 455}" y="{top + 22 * n}" width="12" height="12" fill="{color}"/>')
+        parts.append(f'<text x="{left + 473}" y="{top + 22 * n + 11}">{escape(name)}</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'font-family="sans-serif" font-size="13"><title>{escape(title)}</title><rect width="{width}" height="{height}" fill="#fff"/>'
+        f"{''.join(parts)}</svg>"
+    )

@@ -100,7 +100,7 @@ class TestFiles:
             ([a, "--by", "site"], "no field 'site'"),
             ([a, "--rater", "cid"], "No rater is named 'cid'"),
             ([a, "--over", "item", "--margin", "0.1"], "--margin goes with"),
-            ([a, b, "--plot", str(tmp_path / "x.gif")], "written as .svg or .html"),
+            ([a, b, "--plot", str(tmp_path / "x.gif")], "is written as .svg or .html"),
         ):
             assert main(["compare", *words, "--measure", "exact"]) == 2
             assert why in capsys.readouterr().err

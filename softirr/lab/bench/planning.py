@@ -10,10 +10,11 @@ import numpy as np
 from softirr.coefficients.intervals import analytic
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.planning.difference import Sample, difference
+from softirr.planning.plan import components
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, guarded, positive
 
-__all__ = ["SimulatedDifference", "main", "simulated_difference"]
+__all__ = ["SimulatedDifference", "SimulatedPlan", "main", "simulated_difference", "simulated_plan"]
 
 _SHARES = (0.4, 0.3, 0.2, 0.1)
 _LARGE = 100_000
@@ -79,6 +80,58 @@ def simulated_difference(
     return SimulatedDifference(truth, held / len(widths), float(np.mean(widths)), len(widths))
 
 
+@dataclass(frozen=True)
+class SimulatedPlan:
+    """Widths that pilots predict, and those that projects of the planned size get.
+
+    Attributes
+    ----------
+    predicted : float
+        Mean over the pilots.
+    low, high : float
+        The middle 80% of what the pilots predict.
+    got : float
+        Mean width of the projects.
+    """
+
+    predicted: float
+    low: float
+    high: float
+    got: float
+
+
+def simulated_plan(
+    accuracy: float, *, pilot: tuple[int, int], planned: tuple[int, int], runs: int, seed: int = 0
+) -> SimulatedPlan:
+    """Plan with simulated pilots, and carry the plan out.
+
+    Parameters
+    ----------
+    accuracy : float
+        Of every rater.
+    pilot, planned : (int, int)
+        Items and raters.
+    runs : int
+    seed : int
+    """
+    rng = np.random.default_rng(seed)
+    name = "krippendorff_alpha"
+    said, got = [], []
+    for _ in range(runs):
+        found = matrix_agreement(answers(rng, pilot[0], [accuracy] * pilot[1]), marginals="answers")
+        estimate = found.summary.coefficients[name]
+        if estimate.value is None or found.chance is None:
+            continue
+        variance = components(found.ratings, found.scores, found.chance, estimate).variance(planned[1]) / planned[0]
+        said.append(2 * 1.96 * float(np.sqrt(variance)))
+        real = matrix_agreement(answers(rng, planned[0], [accuracy] * planned[1])).summary.coefficients[name]
+        interval = analytic(real).ci95
+        if interval is not None:
+            got.append(interval[1] - interval[0])
+    low, high = np.quantile(said, (0.1, 0.9))
+    return SimulatedPlan(float(np.mean(said)), float(low), float(high), float(np.mean(got)))
+
+
 def answers(rng: np.random.Generator, n_items: int, accuracy: Sequence[float]) -> Ints:
     """Answers of raters with these accuracies to items of different difficulty, shape (n_items, raters)."""
     truth = rng.choice(len(_SHARES), n_items, p=_SHARES)
@@ -111,6 +164,18 @@ def _main(arguments: object) -> int:
                 print(
                     f"| {accuracy[0]:g} and {accuracy[1]:g} | {n_items} | {'yes' if paired else 'no'} | {found.truth:+.3f} "
                     f"| {found.coverage:.1%} | {found.width:.2f} |",
+                    flush=True,
+                )
+    print(
+        "\n| accuracy | pilot | planned | predicted width | of 80% of the pilots | width got |\n|---|---|---|---|---|---|"
+    )
+    for each in (0.9, 0.75):
+        for pilot in ((40, 2), (40, 3), (40, 4)):
+            for planned in ((120, 2), (120, 3), (120, 5)):
+                plan = simulated_plan(each, pilot=pilot, planned=planned, runs=runs, seed=seed)
+                print(
+                    f"| {each:g} | {pilot[0]} × {pilot[1]} | {planned[0]} × {planned[1]} | {plan.predicted:.3f} "
+                    f"| {plan.low:.3f} to {plan.high:.3f} | {plan.got:.3f} |",
                     flush=True,
                 )
     return 0

@@ -1,0 +1,118 @@
+"""Planning: predicted widths against projects that are carried out, and what the command says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.coefficients.intervals import standard_error
+from softirr.coefficients.matrix import matrix_agreement
+from softirr.lab.bench.planning import answers, simulated_plan
+from softirr.planning.plan import Components, assumed, components
+
+
+def _pilot(path: Path, n: int = 40, raters: int = 3) -> str:
+    rng = np.random.default_rng(2)
+    words = ("fever", "cough", "rash", "headache")
+    rows = [
+        f"{item},r{rater},{words[answer]} {(item + rater) % 3}"
+        for item, line in enumerate(answers(rng, n, [0.8] * raters).tolist())
+        for rater, answer in enumerate(line)
+    ]
+    path.write_text("\n".join(["item,rater,text", *rows]) + "\n")
+    return str(path)
+
+
+class TestComponents:
+    @pytest.mark.parametrize("raters", [2, 3, 4])
+    def test_they_give_the_standard_error_of_the_pilot(self, raters: int) -> None:
+        found = matrix_agreement(answers(np.random.default_rng(1), 80, [0.8] * raters))
+        estimate = found.summary.coefficients["krippendorff_alpha"]
+        assert found.chance is not None
+        parts = components(found.ratings, found.scores, found.chance, estimate)
+        assert parts.known == raters
+        assert np.sqrt(parts.variance(raters) / 80) == pytest.approx(standard_error(estimate))
+
+    def test_more_raters_never_make_it_worse(self) -> None:
+        parts = Components(1.0, 0.4, 0.2, 4)
+        values = [parts.variance(k) for k in range(2, 9)]
+        assert values == sorted(values, reverse=True) and values[-1] > 0.2
+
+    def test_independent_pairs_count_fully(self) -> None:
+        assert Components(1.0, 0.0, 0.0, 4).variance(4) == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("planned", [(100, 2), (100, 4)])
+def test_projects_get_what_pilots_predict(planned: tuple[int, int]) -> None:
+    found = simulated_plan(0.8, pilot=(60, 4), planned=planned, runs=12, seed=4)
+    assert found.predicted == pytest.approx(found.got, rel=0.15)
+
+
+class TestPlans:
+    def test_the_choice_has_the_width_and_no_cheaper_one_does(self) -> None:
+        found = softirr.plan(value=0.6, chance=0.2, width=0.15)
+        best = found.best
+        assert found.predicted_width(best.items, best.raters, best.judgements) <= 0.15
+        for items in range(max(best.items - 60, 20), best.items + 60, 5):
+            judgements = next(
+                n for n in range(1, 100_000) if found.predicted_width(items, best.raters, n) <= 0.15 or n > 20_000
+            )
+            assert items * best.raters + 0.2 * judgements >= best.cost - 3
+
+    def test_narrower_costs_more(self) -> None:
+        costs = [softirr.plan(width=width).best.cost for width in (0.4, 0.2, 0.1)]
+        assert costs == sorted(costs)
+
+    def test_a_pilot(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path, plot = _pilot(tmp_path / "pilot.csv"), tmp_path / "plan.svg"
+        assert main(["plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot)]) == 0
+        said = capsys.readouterr().out
+        assert "These 40 items suggest: " in said and "judgements bring ±0.1." in said and "cheapest" in said
+        assert "a fourth one adds is assumed" in said
+        ElementTree.fromstring(plot.read_text())
+
+    def test_judged_sheets_tell_what_a_judgement_is_worth(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = _pilot(tmp_path / "pilot.csv")
+        assert main(["audit", "sample", path, "--measure", "indel"]) == 0
+        head, *rows = capsys.readouterr().out.splitlines()
+        sheet = tmp_path / "sheet.csv"
+        sheet.write_text("\n".join([head, *(f"{row}different" for row in rows)]))
+        assert main(["plan", path, "--measure", "indel", "--sheets", str(sheet), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert not any("simulated audits" in note for note in found["notes"])
+
+    def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
+        found = softirr.plan().to_dict()
+        page = (root / "docs/reference/json.md").read_text().split("## A plan")[1]
+        keys = {*found, *found["best"], *found["curve"][0]} - {"schema_version"}
+        assert [key for key in keys if f"`{key}`" not in page] == []
+
+    @pytest.mark.parametrize(
+        ("words", "why"),
+        [
+            (["--sheets", "x.csv"], "--sheets are of a pilot"),
+            (["pilot.csv", "--kappa", "0.5"], "--kappa and --expected are assumed"),
+            (["--plot", "x.png"], "written as .svg or .html"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["plan", *words]) == 2
+        assert why in capsys.readouterr().err
+
+    def test_a_pilot_without_agreement_to_estimate(self) -> None:
+        table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", "x"), softirr.Answer("2", "b", "y")])
+        with pytest.raises(softirr.InputError, match="The coefficient of the pilot is not defined"):
+            softirr.plan(table, "exact")
+
+
+def test_assumptions_are_a_binary_kappa() -> None:
+    parts, worth = assumed(0.6, 0.5)
+    assert parts.same == pytest.approx(0.8 * 0.2 / 0.25) and worth > 0
