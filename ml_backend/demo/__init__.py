@@ -1,6 +1,6 @@
 """``softirr-ls demo``: a Label Studio of its own with an example project, connected and scored.
 
-Everything that it makes stands in one folder; everything that it starts ends with it. Nothing is fetched from the network.
+All files are in one folder, and all processes end with the demo. It needs no network.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Demo:
     # --- the folder ---------------------------------------------------------------------------------------------------
 
     def open(self, *, fresh: bool) -> None:
-        """Lock the folder; leftovers of an interrupted first start are removed."""
+        """Lock the folder; an incomplete folder of an interrupted first start is removed."""
         foreign = self.folder.exists() and not (self.folder / "lock").exists() and any(self.folder.iterdir())
         if foreign:
             raise ServerError(f"{self.folder} is not empty and not a demo's folder: name another one with --folder.")

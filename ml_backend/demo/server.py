@@ -1,6 +1,6 @@
 """A private Label Studio server: started in a folder, on a free port, without outgoing connections, and stopped again.
 
-The demo runs on it and so do the tests that want a real server. Nothing here is about agreement.
+The demo and the tests with a real server run on it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def free_port(*preferred: int) -> int:
 def reserved_port(*preferred: int) -> Iterator[int]:
     """As `free_port`, with the port reserved against other demos of this machine while the block runs.
 
-    A server listens some time after its port was chosen: until then a second demo would choose the same one, and take the
+    A server begins to listen some time after its port is chosen. Until then a second demo could choose the same port and mistake the
     first one's server for its own.
     """
     for port in _free_ports(*preferred):
@@ -123,14 +123,14 @@ def _free_ports(*preferred: int) -> Iterator[int]:
 
 
 def _answers_as_localhost(port: int) -> bool:
-    """Whether a program listens on the IPv6 loopback only: browsers would take ``localhost`` for that one."""
+    """Whether a program listens on the IPv6 loopback only: browsers would connect to it at ``localhost``."""
     with contextlib.suppress(OSError), socket.create_connection(("::1", port), timeout=1):
         return True
     return False
 
 
 def _die_with_parent() -> None:
-    """On Linux, have the child ended when the parent is killed and can't end it any more."""
+    """On Linux, end the child when the parent is killed."""
     import ctypes
 
     pr_set_pdeathsig = 1
@@ -322,7 +322,7 @@ class LabelStudio:
         return {**kept, **SERVER_ENVIRONMENT, **own, **additions}
 
     def _begin_with_a_key(self) -> None:
-        """A key of letters and digits. Label Studio's own begins with $ once in 50 times, is not read back then, and no token outlives a restart."""
+        """A key of letters and digits. Label Studio's own begins with $ once in 50 times, is not read back correctly, and then tokens are invalid after a restart."""
         file = self.data / ".env"
         if not file.exists():
             file.touch(mode=0o600)

@@ -32,7 +32,7 @@ def run_wanted(
 ) -> int:
     """Compute the requested comparisons, each measure with the project's settings; returns their number.
 
-    A measure that can't be had (its model is missing) gets its sentence, and the others their numbers.
+    A measure whose model is missing gets a sentence in place of its numbers.
     """
     reviews = ReviewStore(store)
     wishes = reviews.wanted_comparisons(project["id"])

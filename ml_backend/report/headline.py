@@ -80,7 +80,7 @@ def _said_of_the_run(project: Row) -> list[str]:
 def sentence(
     name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str | None = None
 ) -> str:
-    """The meaning of the headline as sentences; `more` says what would narrow a wide interval: by default, whatever widens it most."""
+    """The meaning of the headline as sentences; `more` says what would narrow a wide interval; by default the main cause of its width."""
     value, interval = coefficient["value"], coefficient.get("ci95")
     raters = summary["n_raters"]
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"

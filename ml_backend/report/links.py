@@ -1,6 +1,6 @@
 """Addresses in Label Studio: every number of the report leads to its tasks.
 
-A tab that is not saved stands in the address itself: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual tab").
+The address itself holds a tab that is not saved: ``?tab=`` and the gzipped JSON of its filters (Data Manager, "virtual tab").
 """
 
 import gzip

@@ -46,7 +46,7 @@ def rater_rows(
 
 
 def tendency_words(general: int, specific: int) -> str:
-    """Whether an annotator tends to general or specific texts, by a sign test that needs a clear majority."""
+    """Whether an annotator tends to general or specific texts, by a sign test."""
     total = general + specific
     if not total:
         return "no differences"

@@ -1,6 +1,6 @@
 """Audits of a project: drawing the sample, storing judgements, computing the audited coefficients.
 
-Drawing and working out need the measure, so the scorer process does both when asked; the pages only read and write rows.
+Drawing and evaluating need the measure, so the scorer process does both on request; the pages only read and write rows.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def run_asked(
         except InputError as error:
             values = {"problem": str(error), "result": None, "result_at": None}
         now = reviews.audit(number)
-        if now is not None and now["asked_at"] == audit["asked_at"]:  # else it was judged again meanwhile
+        if now is not None and now["asked_at"] == audit["asked_at"]:  # otherwise it was judged again meanwhile
             reviews.update_audit(number, **values, asked_at=None)
     return len(asked)
 

@@ -1,7 +1,7 @@
 """Calibration of a project's measure by its reviewers' decisions, from 50 decisions on.
 
-Decisions are taken where someone looked, so they say nothing about the project as a whole (the audit does); what they teach is how far the
-measure's probability can be trusted on texts like these.
+Reviewers choose what they decide, so decisions say nothing about the project as a whole (the audit does). They show how reliable the measure's
+probabilities are for such texts.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ Rows = tuple[list[dict[str, Any]], dict[str, list[str]]]
 def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], threshold: float) -> Rows:
     """The matches of one field as rows, and the unmatched texts.
 
-    The best assignment also puts texts side by side that nothing matches. They are no match, so they stand alone here; where some of them
-    are equivalent, these stay a row.
+    The optimal assignment also pairs texts without a match. They get rows of their own; where some of them are equivalent, these share a row.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], 
 
 
 def _pairs(match: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Value of each pair; a match of two texts from before values were stored has the match's value."""
+    """Value of each pair; a match of two texts without stored values has the match's value."""
     raters = list(match["texts"])
     if "pairs" not in match and len(raters) == 2:
         return [{"raters": raters, "equivalence": match["equivalence"]}]

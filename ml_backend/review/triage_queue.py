@@ -23,11 +23,11 @@ class Candidate:
     agreement : float
     n_raters : int
     dissenter : str or None
-        The one annotator without whom the others agree better.
+        The annotator without whom agreement rises most.
     without : float or None
         Agreement without that annotator.
     n_unmatched : int
-        Texts that nobody else has.
+        Texts without a match.
     """
 
     task: int
@@ -62,8 +62,8 @@ def candidate(
 ) -> Candidate:
     """A task with its priority in the queue.
 
-    A review helps more the lower the agreement is and the more annotators it concerns, and it is settled soonest where one annotator differs from
-    others who agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the dissenter would gain.
+    A review helps most where agreement is low and many annotators are concerned, and is quickest where one annotator differs from others who
+    agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the dissenter would gain.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ MOST_WAITING = 10_000
 class Background:
     """Runs functions one after the other in a thread of its own.
 
-    What is lost when the process is killed are hints; the regular look at each project makes up for them.
+    Only hints are lost when the process is killed; the regular check of each project replaces them.
     """
 
     def __init__(self) -> None:

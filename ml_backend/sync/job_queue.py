@@ -1,8 +1,8 @@
 """The queue that carries wake-ups, in a SQLite file or in Redis.
 
-The queue only speeds things up: what is to be done stands in the store, and the scorer's timer finds it there. So nothing that happens to the
-queue may stop work. A damaged file is moved aside and made anew, a queue that can't be reached is asked again after a pause, and what
-an unknown hand put on it is dropped: messages are JSON, which runs no code.
+The queue only saves time: the store holds the pending work, and the scorer's timer finds it there. So no failure of the queue stops the work. A
+damaged file is moved aside and created again, an unreachable queue is tried again after a pause, and messages of other programs are dropped:
+messages are JSON, which runs no code.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Work outside of requests: a huey queue carries wake-ups, and the store holds the pending work.
 
-A job is "bring project P up to date". It can be lost or carried out twice without harm: what is wanted and unfinished stands
-in the store, and `resume` puts it on the queue again.
+A job is "bring project P up to date". It can be lost or carried out twice without harm: the store holds requested and
+unfinished work, and `resume` puts it on the queue again.
 """
 
 import logging

@@ -35,9 +35,9 @@ Found = TypeVar("Found")
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
 MOST_EXCLUDED = 1000  # answers left out that a summary lists
-LOOK_EVERY = 0.5  # seconds between looks at what came up meanwhile
+LOOK_EVERY = 0.5  # seconds between checks for changes
 ROUNDS = 3
-RULES = 3  # which answers count and what is kept of their scores; another number makes every project be read and scored again
+RULES = 3  # which answers count and what is kept of their scores; with another number every project is read and scored again
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 
 
@@ -86,17 +86,17 @@ class ProjectSync:
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
         self._pairs = 0
-        self._others: dict[str, Mapping[str, Any]] = {}  # connected backends beside this one
-        self._gone: set[str] = set()  # backends that were, and whose predictions may still be there
+        self._others: dict[str, Mapping[str, Any]] = {}  # other connected backends
+        self._gone: set[str] = set()  # disconnected backends whose predictions may still be there
         self._looked_at = time.monotonic()
         self._stale_noted = False
-        self._more_waits = False  # more changes than could be served between two steps
-        self._served = 0  # times that something was done for annotators in between
+        self._more_waits = False  # more changes than could be processed between two steps
+        self._served = 0  # number of times that annotators' changes were processed
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
         """Bring project `number` up to date.
 
-        Annotators go on while a big project is read and scored: what they do meanwhile is served before the rest.
+        Annotators keep working while a large project is read and scored; their changes are processed first.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class ProjectSync:
         return notes
 
     def _overwritten(self) -> int:
-        """How many predictions that this backend did not write say something else than what it wants."""
+        """How many predictions of other programs differ from this backend's."""
         wanted = self.store.predictions_of(self.project, list(self._reader.foreign))
         return sum(bool(hashes - {wanted[n][0]}) for n, hashes in self._reader.foreign.items() if n in wanted)
 
@@ -275,7 +275,7 @@ class ProjectSync:
         )
 
     def _history(self, row: Row, names: set[str]) -> History:
-        """When the label config had which TextArea; what was there when the project was first seen counts as always there."""
+        """The periods in which the label config had each TextArea; those of the first reading count as there from the start."""
         known: History = row["control_history"] or {
             control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
         }
@@ -285,7 +285,7 @@ class ProjectSync:
         return with_controls(known, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}
 
     def _meet_others(self) -> None:
-        """Look which other backends are connected to the project, and let them see this one."""
+        """Find the other backends that are connected to the project, and announce this one to them."""
         register = Register(self.client, self.number)
         own, ours = self._mark["backend"], self._mark | {"connection": self._connection.get("connection_id")}
         gone = register.gone(own)
@@ -295,7 +295,7 @@ class ProjectSync:
         known = [*register.others(own).values(), *([noted] if noted else [])]
         loses = stronger(self._mark, known) is not None and self.store.totals(self.project)["predictions"] > 0
         if loses and not self.client.model_versions(self.number).get(MODEL_VERSION):
-            gone |= {found["backend"] for found in known}  # one that is at work after all notes itself again
+            gone |= {found["backend"] for found in known}  # a backend that still works announces itself again
         register.change(own, ours if is_connected(self._connection) else None, without=gone)
         self._others, self._gone = register.others(own), gone
         if noted is not None and noted["backend"] in gone:
@@ -312,13 +312,13 @@ class ProjectSync:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _rival(self) -> Mapping[str, Any] | None:
-        """Another backend that scores this project otherwise and goes before this one; it is remembered until `connect`."""
+        """Another backend that scores this project differently and takes precedence; it is stored until `connect`."""
         noted = self._connection.get("rival")
         known = {name: mark for name, mark in self._reader.writers.items() if name not in self._gone} | self._others
         if noted is not None:
             known.setdefault(
                 noted["backend"], noted
-            )  # what it says of itself now goes before what was met in an earlier run
+            )  # its present announcement takes precedence over what an earlier run found
         known.pop(self._mark["backend"], None)
         found = stronger(self._mark, known.values())
         if found is not None and self._connection and found != noted:
@@ -379,7 +379,7 @@ class ProjectSync:
     # --- scoring ------------------------------------------------------------------------------------------------------
 
     def _serve_waiting(self, *, first: Callable[[], None] = lambda: None) -> None:
-        """Between two steps of long work: what annotators did meanwhile, a bounded amount of it.
+        """Process annotators' changes between two steps of long work, a bounded number of them.
 
         Parameters
         ----------
@@ -399,25 +399,25 @@ class ProjectSync:
         self._served += 1
 
     def _catch_up(self) -> None:
-        """Read what changed; what changed last is scored and written before the rest is read."""
+        """Read changes; the latest are scored and written before the rest is read."""
         if self._reader.pull_newest():
             self._score_and_write()
         self._reader.pull_changes()
 
     def _someone_waits(self) -> bool:
-        """Whether a change was announced since the last look, a moment ago at least; taken as served then."""
+        """Whether a change was announced since the last check, at least a moment ago; it then counts as processed."""
         if time.monotonic() - self._looked_at < LOOK_EVERY:
             return False
         self._looked_at = time.monotonic()
         wanted, full = self.store.take_wanted(self.project)
         if full:
-            self.store.want(self.project, full=True)  # has its turn after this run
+            self.store.want(self.project, full=True)  # follows after this run
         return wanted
 
     def _score_and_write(self) -> None:
         self._note_stale()
         total = self.store.count_unscored(self.project)
-        # Once through the tasks by number, up to the newest as of now: it ends whatever changes meanwhile.
+        # One pass over the tasks by number, up to the newest one now, so that it ends whatever changes meanwhile.
         done, last, end = 0, -1, self.store.highest(self.project)
         last_write = time.monotonic()
         while True:
@@ -522,12 +522,12 @@ class ProjectSync:
                 "provenance": self.scorer.provenance(self._effective.values.measure, self._effective.values.policy),
             },
             summary_at=at,
-            summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when it is due
+            summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when the next run is due
             summary_due=at + SUMMARY_SHARE * own,
         )
 
     def _coefficients(self, check: Callable[[], None]) -> tuple[dict[str, Any], float, float]:
-        """The report on each control, how long that took, and how much of it was work of this thread."""
+        """Compute the report on each control, with its duration and this thread's processor time."""
         started, own = time.monotonic(), time.thread_time()
 
         def progress(done: int, total: int) -> None:
@@ -547,7 +547,7 @@ class ProjectSync:
             )
             for control in shown
         }
-        # the thread's own time is without what other programs took: on a busy machine little work takes long
+        # the thread's own time excludes other programs, which make little work take long on a busy machine
         return reports, time.monotonic() - started, time.thread_time() - own
 
     def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 OVERLAP = timedelta(seconds=10)  # a change can become visible later than its time stamp says,
 SETTLED_AFTER = 30.0  # but not this many seconds later
 FEW_STALE = 50  # tasks that are read one by one
-NEWEST = 20  # tasks that are looked at before the whole overlap is
+NEWEST = 20  # tasks that are read before the whole overlap
 EARLIEST = "1970-01-01T00:00:00.000000Z"
 FULL_ON_MISMATCH_EVERY = 600.0
 TRIES_TO_LIST = 2
@@ -102,7 +102,7 @@ class TaskReader:
         self.incomplete = False
         self.writers: dict[str, Mapping[str, Any]] = {}
         self.foreign: dict[int, set[str]] = {}
-        self._unmet: set[int] = set()  # noted tasks that a reading of their own did not give
+        self._unmet: set[int] = set()  # tasks that were missing when they were read one by one
 
     def row(self) -> Row:
         """The project's row as it is now."""
@@ -143,7 +143,7 @@ class TaskReader:
         listed, sound = self._listed()
         if unread := self._unread(listed, generation):
             self._read_pages(generation=generation, after=unread[0] - 1)
-            if self._unread(listed, generation):  # gone meanwhile, or still not given out
+            if self._unread(listed, generation):  # deleted meanwhile, or not visible yet
                 listed, sound = self._listed()
         unread = self._unread(listed, generation)
         self._drop([number for number in missed if number not in listed], listed, sound)
@@ -206,23 +206,23 @@ class TaskReader:
             self.store.update_project(self.project, watermark=tasks.exact(newest), watermark_at=now)
 
     def pull_newest(self) -> bool:
-        """Read what changed last, where going through the overlap may take long; whether there was something.
+        """Read the latest changes, where reading the overlap may take long; returns whether there were any.
 
-        A moment after an import the overlap is the whole of it, and an annotator's edit would wait for that.
+        Just after an import the overlap is the whole import, and an annotator's edit would have to wait for it.
         """
         row = self.row()
         if row["watermark"] is None or row["watermark_at"] is None:
             return False
         stale = self._stale(tasks.newest(self.client, self.number, NEWEST))
-        if not 0 < len(stale) < NEWEST:  # so many are read by the page, later
+        if not 0 < len(stale) < NEWEST:  # so many are read in pages, later
             return False
         self._read_pages(generation=row["generation"], only=stale)
         return True
 
     def pull_some(self) -> tuple[list[int], bool]:
-        """Read a few tasks that changed last or that a hint names; which, and whether there may be more of them.
+        """Read a few tasks that changed last or that a hint names; returns them, and whether there may be more.
 
-        The work is bounded, so that what is served between two steps of a long run never keeps the run from its next step.
+        The work is bounded, so that a long run always reaches its next step.
         """
         row = self.row()
         suspects = [number for number in self.store.suspects(self.project) if number not in self._unmet]
@@ -242,9 +242,9 @@ class TaskReader:
         return [number for number, (stamp, _) in dated.items() if noted.get(number) != stamp]
 
     def _read_stale(self, generation: int, since: str) -> str | None:
-        """Read the tasks whose ``updated_at`` is another than noted; the newest of all that changed since then.
+        """Read the tasks whose ``updated_at`` differs from the stored one; returns the newest date since then.
 
-        What was imported a moment ago is within the overlap, and may be the whole project: only its dates are looked at.
+        A recent import is within the overlap and may be the whole project, so only its dates are read.
         """
         changes = tasks.dates(self.client, self.number, updated_after=since)
         stale = self._stale(changes)
@@ -255,7 +255,7 @@ class TaskReader:
         return max((stamp for stamp, _ in changes.values()), default=None)
 
     def settle(self) -> bool:
-        """Some time after a change, read whole what is within the overlap once more; False if that is not due."""
+        """Some time after a change, read the whole overlap once more; False if that is not due."""
         row = self.row()
         now = time.time()
         if row["watermark_at"] is None or now - row["watermark_at"] <= SETTLED_AFTER:
@@ -286,8 +286,8 @@ class TaskReader:
     ) -> str | None:
         """Note the tasks' answers and predictions; returns the newest ``updated_at`` of the first page.
 
-        Whatever changes after the first page was read is newer than that; of later pages this can't be said. With `serve`
-        what annotators do meanwhile is served between two pages.
+        Changes after the reading of the first page are newer than its dates; this does not hold for later pages. `serve` processes annotators'
+        changes between two pages.
         """
         newest: str | None = None
         done = 0
@@ -352,7 +352,7 @@ class TaskReader:
         self._unanswered = set(names)
 
     def _note_answered(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Before the rows are kept, so that a run that is broken off does not forget it."""
+        """Store answered controls before the rows, so that an interrupted run does not lose them."""
         if self._unanswered:
             appeared = self._unanswered & set().union(*(answered(row["answers"]) for row in rows))
             if appeared:
@@ -376,7 +376,7 @@ class TaskReader:
             return
         self._look_where_counts_differ()
         after = self._remote_counts()
-        # Annotators at work make the numbers differ for a moment; that alone must not read everything again and again.
+        # The numbers differ for a moment while annotators work; this alone must not cause complete readings.
         if self._agrees(after) or after != before:
             return
         if time.time() - (self.row()["pulled_at"] or 0) > self._mismatch_pause():

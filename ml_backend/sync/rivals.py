@@ -1,8 +1,8 @@
 """Two backends on one project: which of them writes.
 
-A connected backend goes before one that is not connected. Of two connected ones the one that was connected last goes first. Of two
-that are not connected, each ``softirr-ls sync`` writes when somebody runs it, and says so. Backends that score alike are no rivals. A
-backend whose connection or whose predictions are gone is no rival any more.
+A connected backend takes precedence over one that is not connected. Of two connected ones the last connected one takes precedence. Without a
+connection, each ``softirr-ls sync`` writes and says so. Backends with the same scores are no rivals, and neither is a backend whose connection or
+predictions are gone.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def note(rival: Mapping[str, Any], number: int) -> Note:
 
 
 def note_of_overwriting(n: int, number: int) -> Note:
-    """What people are told when this backend replaces scores that it did not write."""
+    """Note for people when this backend replaces scores that it did not write."""
     return Note(
         f"{n} scores of project {number} were written by another backend or program since this one last ran; it wrote its own over them.",
         "If two backends score this project, run softirr-ls connect with the one that is to write: the other one leaves the writing to it then.",

@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 
 FEW_CREATES = 12  # below, single POSTs are faster than one bulk import, whose cost hardly depends on its size
 BULK_BYTES = 24_000_000
-MOST_REFUSED = 200  # single predictions in a run, beyond which it is not for tasks that people delete
-REWRITE_FROM = 200  # changes from which deleting the version and one bulk import beat single PATCHes
+MOST_REFUSED = 200  # refused predictions in a run that deleted tasks can explain
+REWRITE_FROM = 200  # changes from which deleting the version and one bulk import are faster than single PATCHes
 REWRITE_SHARE = 0.2
 READ_AT_ONCE = 500
 

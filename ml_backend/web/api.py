@@ -20,7 +20,7 @@ def project_with_key() -> Row:
     Raises
     ------
     Refused
-        404 for an unknown project and for a wrong key alike: who has no key learns nothing.
+        404 for an unknown project and for a wrong key, so that a request without a key learns nothing.
     """
     number = project_number(request.args.get("project"))
     row = services().store.project(services().settings.label_studio_url, number)

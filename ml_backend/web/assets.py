@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def plugin_dir() -> Path:
-    """Folder ``plugin``: the packaged one, else the checkout's."""
+    """Folder ``plugin``: from the package, else from the checkout."""
     packaged = Path(__file__).parents[1] / "plugin"
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
 

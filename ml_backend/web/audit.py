@@ -87,7 +87,7 @@ def draw() -> Response:
 def pairs(which: int) -> Response:
     """The pairs in the order of judging, with the judgements of one judge: ``project``, ``judge``.
 
-    ``result=1`` adds the result, ``own=1`` what this judge did and how far the judges agree; both are there for who has judged all.
+    ``result=1`` adds the result, ``own=1`` this judge's progress and the judges' agreement; both need a judge who has judged every pair.
     """
     project = visitors.enter(project_number(request.args.get("project")), "report")
     found = _audit(project, which)
@@ -158,7 +158,7 @@ def _complete(found: Row) -> list[str]:
 def _after(project: Row, found: Row, judge: str, before: list[str]) -> dict[str, Any]:
     """Reply after a changed judgement of `judge`; the judges in `before` had judged every pair before the change.
 
-    Only who has judged every pair counts once somebody has, so that the word of somebody in the middle changes nothing then.
+    Once one judge finishes, unfinished judges are ignored, so their judgements change nothing then.
     """
     which, now = found["id"], _complete(found)
     if not now:

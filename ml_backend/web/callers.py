@@ -64,7 +64,7 @@ def keys() -> Keys:
 def check_host() -> tuple[Response, int, dict[str, str]] | None:
     """Refuse a request for an unknown host name, and any but ``/health`` while no project is connected.
 
-    A page of another site can point a name of its own at this machine (DNS rebinding); then the browser takes us for that site.
+    A page of another site can point its own host name at this machine (DNS rebinding); the browser then treats this server as that site.
     """
     if request.endpoint == OPEN:
         return None
@@ -177,7 +177,7 @@ def require_connection() -> Row | None:
     Raises
     ------
     Refused
-        Without a right secret, whether or not there is such a project; or if a page of another site asks.
+        If the secret is wrong, whether or not the project exists, or if a page of another site sends the request.
     """
     source = request.headers.get("Origin")
     if source is not None and origin(source) != origin(request.host_url):

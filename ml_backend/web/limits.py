@@ -19,11 +19,11 @@ __all__ = ["BoundedInteger", "KnownSecrets", "WrongKeys", "body_is_bounded", "in
 log = logging.getLogger(__name__)
 
 LARGEST_INTEGER = 2**31 - 1
-SMALL_BODY = 1024 * 1024  # bytes that anybody may send
+SMALL_BODY = 1024 * 1024  # bytes that requests without a secret may send
 GREATEST_DEPTH = 100
 BIG_BODY = 4 * 1024 * 1024  # bytes from which bodies are parsed one at a time in each process
 BIG_BODY_WAITS = 30.0
-BYTES_PER_VALUE = 60  # what Python's objects for one JSON value take beside its text, at least
+BYTES_PER_VALUE = 60  # least memory of Python's objects for one JSON value, besides its text
 MEMORY_PER_BYTE = 6  # memory allowed for a parsed body, as a multiple of the largest body
 WRONG_KEYS = 30  # from one address within WRONG_KEYS_WINDOW
 WRONG_KEYS_WINDOW = 60.0
@@ -67,7 +67,7 @@ def body_is_bounded(body: bytes, largest: int) -> str | None:
 
 
 class WrongKeys:
-    """Counts wrong keys per address and blocks addresses with many. Keys that were right before stay valid from there."""
+    """Counts wrong keys per address and blocks addresses with many. Keys that were right before stay valid from a blocked address."""
 
     def __init__(self, most: int | None = None, window: float = WRONG_KEYS_WINDOW):
         self._most, self._window = WRONG_KEYS if most is None else most, window

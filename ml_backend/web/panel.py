@@ -57,7 +57,7 @@ def page() -> Response:
 
 @panel.get("/enter/<int:number>")
 def come_in(number: int) -> Response:
-    """Open a personal link, which identifies the browser from now on."""
+    """Open a personal link, which identifies the browser for later requests."""
     project = visitors.find_project(number)
     token, now = request.args.get("t"), time.time()
     generation = project["key_round"] if project is not None else 0
@@ -141,7 +141,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
 
 
 def _has_answered(who: Person, task: Row | None) -> bool:
-    """Whether the person's own answer to the task is in, a skipped one too; until then other people's answers would guide it."""
+    """Whether the person has answered or skipped the task; before that, other people's answers would influence them."""
     return task is not None and any(
         who.user in entry["answers"]
         or any((str(rater), reason) == (who.user, SKIPPED) for rater, reason in entry.get("excluded", ()))
@@ -226,7 +226,7 @@ def preflight(number: int | None = None) -> Response:
 
 
 def allow_label_studio(response: Response) -> Response:
-    """Let scripts on Label Studio's pages read the answer."""
+    """Let scripts on Label Studio's pages read the response."""
     asked = request.headers.get("Origin")
     number = request.args.get("project", type=int)
     if asked and asked in visitors.label_studio_places(visitors.find_project(number) if number else None):

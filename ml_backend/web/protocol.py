@@ -36,7 +36,7 @@ protocol = Blueprint("protocol", __name__)
 protocol.register_error_handler(Refused, refused)
 
 LABEL_STUDIO_STORES_WITHIN = 5.0  # seconds after our reply
-PREDICT_BATCH = 20  # tasks scored between two looks at the clock
+PREDICT_BATCH = 20  # tasks scored between two checks of the time
 MOST_PAIRS_AT_ONCE = 20_000  # text comparisons of one task that a request may wait for
 
 
@@ -85,7 +85,7 @@ def versions() -> Response:
 def setup() -> Response:
     """Setup call of Label Studio for a connected project: store the options of its connection.
 
-    What else the request says is not believed: it makes no project known, and names no address where Label Studio is opened.
+    The rest of the request is not trusted: it cannot add a project or set an address of Label Studio.
     """
     row, body = connected_project()
     schema = body.get("schema")
@@ -248,7 +248,7 @@ def _results(
             if time.monotonic() > deadline:
                 break
             part = places[start : start + PREDICT_BATCH]
-            # Keyed by place: a request may name a task twice.
+            # By position, because a request may name a task twice.
             answers_of = {place: without(missing[place], unanswered) for place in part}
             details = services().scorer.task_details(answers_of, chosen, decisions=decisions, calibration=calibration)
             results.update({place: _result(details[place], controls, chosen) for place in part})

@@ -86,7 +86,7 @@ def files(version: str, name: str) -> Response:
 
 @report.get("/api/report")
 def report_data() -> Response:
-    """The report as JSON; unchanged, it is 304 without a body."""
+    """The report as JSON; 304 without a body if it is unchanged."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
@@ -96,7 +96,7 @@ def report_data() -> Response:
 
 @report.get("/api/report/state")
 def state() -> Response:
-    """Whether there is news: the version of the results, and what is being worked on."""
+    """The version of the results, and the running work, for pages that wait for news."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     job = job_of(project)
     working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
@@ -134,7 +134,7 @@ def mark() -> Response:
 
 @report.delete("/api/queue/<int:task>")
 def unmark(task: int) -> Response:
-    """Take the mark back."""
+    """Remove the mark."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} is not marked as done.")
@@ -142,7 +142,7 @@ def unmark(task: int) -> Response:
 
 
 def _left(project: Row) -> dict[str, Any]:
-    """What a page shows of the queue as a whole, after a mark."""
+    """The counts of the queue that a page shows after a mark."""
     found = reports().queue(project, links_of(project))
     return {"marks": reports().marks(project), "queue": {"low": found.n_low, "done": found.n_done}}
 
@@ -191,7 +191,7 @@ def job_of(project: Row) -> Row | None:
 
 
 def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Measures that can be compared: those that open nothing, and those that the operator allows by name."""
+    """Measures that can be compared: those without a model or file, and those that the operator allows by name."""
     from softirr.measures import measure_names
 
     settings = services().settings
@@ -204,7 +204,7 @@ def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, A
 
 
 def csv_response(rows: Iterable[Iterable[Any]], *, for_people: bool = True) -> Response:
-    """Rows as a CSV file; no text can become a formula; for people's spreadsheets with a mark that says UTF-8."""
+    """Rows as a CSV file; no text can become a formula; with a byte order mark, by which spreadsheets recognize UTF-8."""
     text = io.StringIO()
     csv.writer(text).writerows([plain_cell(value) for value in row] for row in rows)
     response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())

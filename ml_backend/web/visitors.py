@@ -58,7 +58,7 @@ def enter(number: int, scope: Scope) -> Row:
 
 
 def visitor(project: Row) -> Person | None:
-    """Who asks, as far as something shows it: Label Studio's session, a personal link, or the report's key, which is a lead's."""
+    """The person behind the request, identified by Label Studio's session, a personal link, or the report's key, which is a lead's."""
     number, generation = project["number"], project["key_round"]
     session = people().person(project)
     token = request.cookies.get(f"{PERSON_COOKIE}-{number}")
@@ -72,7 +72,7 @@ def visitor(project: Row) -> Person | None:
 
 
 def reviewer(project: Row) -> Person:
-    """Who asks, if that is shown and they may decide.
+    """The person behind the request, if they are identified and may decide.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def label_studio_home() -> str:
 
 
 def given_key(number: int) -> str | None:
-    """The key of the request: in the address, in a header, or in the cookie that an earlier visit left."""
+    """The key of the request: in the address, in a header, or in the cookie of an earlier visit."""
     return request.args.get("k") or request.headers.get(KEY_HEADER) or request.cookies.get(f"{COOKIE}-{number}")
 
 
@@ -185,7 +185,7 @@ def remember_given_key(response: Response, project: Row, scope: Scope) -> None:
 
 
 def remember_person(response: Response, project: Row, token: str, seconds: float) -> None:
-    """Leave a personal link's token with the browser.
+    """Store a personal link's token in the browser.
 
     Pages of Label Studio on the same host, whatever its port, and behind the same proxy are of the same site. On another host the
     browser sends the cookie from the panel's frame only over https.
@@ -215,7 +215,7 @@ def page(html: str, *, label_studio: list[str] | None = None) -> Response:
 
 
 def data(body: Any, *, status: int = 200, etag: bool = False) -> Response:
-    """JSON for one visitor; with `etag` an unchanged answer is 304 without a body."""
+    """JSON for one visitor; with `etag`, unchanged content is 304 without a body."""
     response = jsonify(body)
     response.status_code = status
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -230,7 +230,7 @@ def data(body: Any, *, status: int = 200, etag: bool = False) -> Response:
 
 
 def refusal(error: Refused) -> Response:
-    """Why not: a page for people, JSON for programs."""
+    """The reason for a refusal: a page for people, JSON for programs."""
     if request.path.startswith("/api/") or request.path.rpartition(".")[2] in ("csv", "json"):
         return data({"error": error.sentence}, status=error.status)
     from ml_backend.web.pages import message
@@ -242,7 +242,7 @@ def refusal(error: Refused) -> Response:
 
 
 def person(project: Row, body: Mapping[str, Any]) -> str:
-    """Who does something: by Label Studio's session or a personal link; a lead with the report's address types a name."""
+    """Name of the person, by Label Studio's session or a personal link; a lead with the report's address types a name."""
     who = visitor(project)
     known = who.name if who is not None else ""
     typed = body.get("who")
@@ -264,7 +264,7 @@ def whole_number(value: Any, name: str) -> int:
 
 
 def _loopback_twins(places: set[str]) -> set[str]:
-    """Localhost and 127.0.0.1 are one machine, whichever a person typed."""
+    """The same origins with localhost and 127.0.0.1 exchanged, because both are this machine."""
     twins = set()
     for place in places:
         host = urlsplit(place).hostname
@@ -275,7 +275,7 @@ def _loopback_twins(places: set[str]) -> set[str]:
 
 
 class _People:
-    """Asks Label Studio who a session belongs to; only where its cookie reaches us: on the same host, or behind the same proxy."""
+    """Asks Label Studio who a session belongs to; only where its cookie reaches this server: on the same host, or behind the same proxy."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[float, dict[str, Any] | None]] = {}
@@ -323,7 +323,7 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _role(user: Mapping[str, Any], project: Row) -> Role:
-    """By what `connect` noted, the project's reviewers, and, in editions that have them, Label Studio's own roles."""
+    """The role by what `connect` stored, the project's reviewers, and Label Studio's own roles in editions that have them."""
     number = str(user["id"])
     if number in project["connection"].get("leads", ()):
         return "lead"
