@@ -353,6 +353,7 @@ OPEN = {
     "off": "NAME",
 }
 OPEN["written"] = "RATER"
+OPEN["kinds"] = "REASON"
 OPEN["needed_for_width"] = "WIDTH"
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
@@ -376,7 +377,7 @@ def test_every_key_of_the_json_report_is_documented(
 ) -> None:
     said: dict[int, list[tuple[str, ...] | None]] = {
         1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("alone",)],
-        2: [("cough", "fevers"), ("a rash",), (), ("itch",), None],
+        2: [("cough", "fevers"), ("a rash",), (), ("itch for many weeks",), None],
         3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), None],
     }
     tasks = [
@@ -395,7 +396,8 @@ def test_every_key_of_the_json_report_is_documented(
     written = set(re.findall(r"^\| `([^`]+)`", page, flags=re.MULTILINE))
     assert written >= COEFFICIENT | OF_THE_TABLE
     documented = written - COEFFICIENT - OF_THE_TABLE
-    keys = _keys(report)
+    assert softirr.cli.main.main(["score", "export.json", *options, "--json"]) == 0
+    keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
     # a list that is empty in one place and not in another
     keys -= {key for key in keys if any(other.startswith(f"{key}[]") for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

@@ -49,6 +49,7 @@ def _score(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             interval=arguments.interval,
             assignment=arguments.assignment,
+            what_if=True,
             **kept,
         )
     print_report(report.to_dict(), arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -25,16 +25,19 @@ from softirr.matching.consensus import MANY, THRESHOLD
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import terminology_measure_of
 from softirr.policy.measure import policy_of, under_policy
+from softirr.policy.reasons import Reason, explain, known_words
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
 from softirr.provenance import Progress
 from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import items_with_codes
+from softirr.report.headline import headline
 from softirr.report.items import item_agreements
 from softirr.report.objects import (
     AgreementReport,
@@ -45,7 +48,9 @@ from softirr.report.objects import (
     RaterPairAgreement,
 )
 from softirr.report.options import AgreementOptions
+from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarise_reasons
 from softirr.report.unaudited import unaudited_intervals
+from softirr.report.what_if import what_if
 from softirr.tables.ratings import Floats, Marginals, Ratings
 from softirr.tables.table import AnnotationTable
 
@@ -247,6 +252,8 @@ def _agreement(
     found = scored(table, made, options, cache=cache, progress=progress)
     ratings, scores, known, summary = found.ratings, found.scores, found.chance, found.summary
     with_interval, options = found.with_interval, found.options
+    explain_with = _explain(table, made, cache, progress) if options.reasons else None
+    fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     coefficients = {name: with_interval(estimate) for name, estimate in summary.coefficients.items()}
     provenance = replace(made.provenance(), policy=_policy(table, made).to_dict())
     items = item_agreements(
@@ -255,12 +262,13 @@ def _agreement(
         ratings,
         scores,
         options.assignment,
-        expected=summary.coefficients["fleiss_kappa"].expected,
+        expected=fleiss_expected,
         beyond=summary.beyond_chance,
         most_pairs=MOST_PAIRS_OF_ITEM,
+        explain=explain_with,
     )
     terms = terminology_measure_of(made)
-    return AgreementReport(
+    report = AgreementReport(
         measure=made.name,
         n_items=len(table.items),
         n_raters=len(table.raters),
@@ -281,7 +289,70 @@ def _agreement(
         alpha_without=_alpha_without(table, ratings, scores, known),
         unaudited=unaudited_intervals(coefficients, table, ratings, known, provenance),
         codes=None if terms is None else code_agreement(table, terms.coder),
+        reasons=_reasons(table, ratings, items) if options.reasons else None,
     )
+    return _with_what_if(report, table, made, options, cache, progress) if options.what_if else report
+
+
+def _with_what_if(
+    report: AgreementReport,
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> AgreementReport:
+    """The report with its headline coefficient under policies that ignore one attribute more."""
+    found = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
+    if found is None or report.reasons is None:
+        return report
+    name = found[0]
+    if not isinstance(measure, BlockMeasure):
+        # the same permutation with and without an attribute: what it adds to both is not in their difference
+        options = replace(options, chance="permutation", permutations=1)
+    options = replace(options, compat=None)
+
+    def value_of(part: AnnotationTable, other: Measure) -> float | None:
+        return scored(part, other, options, cache=cache, progress=progress).summary.coefficients[name].value
+
+    differences = what_if(
+        table,
+        measure,
+        attributes_that_occur(report.reasons),
+        coefficient=name,
+        value=found[1]["value"],
+        value_of=value_of,
+        seed=options.seed,
+    )
+    return replace(report, reasons=replace(report.reasons, what_if=differences))
+
+
+def _explain(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
+    """What gives the reasons of pairs of texts of this table."""
+    known = known_words(table.texts)
+
+    def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
+        return explain(
+            pairs,
+            measure,
+            equivalence,
+            directions,
+            threshold=THRESHOLD,
+            known=known,
+            cache=cache,
+            progress=progress,
+        )
+
+    return asked
+
+
+def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgreement]) -> ReasonSummary:
+    comparisons = ratings.comparisons
+    shared = {
+        (table.raters[a], table.raters[b]): n
+        for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
+    }
+    return summarise_reasons(((item.id, item.reasons) for item in items), shared)
 
 
 def item_agreement(
@@ -290,6 +361,7 @@ def item_agreement(
     *,
     policy: Policy | str | None = None,
     assignment: str = "optimal",
+    reasons: bool = True,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> tuple[ItemAgreement, ...]:
@@ -297,7 +369,11 @@ def item_agreement(
 
     Parameters
     ----------
-    table, measure, policy, assignment, cache, progress
+    table, measure, policy, assignment
+        As for :func:`softirr.agreement`.
+    reasons : bool
+        Say for each pair of texts that does not match why.
+    cache, progress
         As for :func:`softirr.agreement`.
 
     Returns
@@ -321,7 +397,10 @@ def item_agreement(
         scores = AnswerScorer(table, scorer, method=assignment).score(
             ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         )
-        return items_with_codes(item_agreements(table, scorer, ratings, scores, assignment), made)
+        found = item_agreements(
+            table, scorer, ratings, scores, assignment, explain=_explain(table, made, store, told) if reasons else None
+        )
+        return items_with_codes(found, made)
 
 
 def _check_table(table: object) -> None:

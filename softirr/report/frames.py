@@ -9,7 +9,7 @@ from softirr.errors import InputError
 
 __all__ = ["FrameKind", "report_frame"]
 
-FrameKind = Literal["coefficients", "items", "raters", "pairs"]
+FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons"]
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -18,7 +18,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     Parameters
     ----------
     report : mapping
-    kind : {"coefficients", "items", "raters", "pairs"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons"}
 
     Returns
     -------
@@ -42,7 +42,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
 
 
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
-_TEXTS = ("undefined", "suggestion")
+_TEXTS = ("undefined", "suggestion", "reasons", "text_a", "text_b", "reason", "also", "words")
 _COUNTS = ("n_items", "n_raters")
 
 
@@ -56,7 +56,21 @@ def _coefficients(report: Mapping[str, Any]) -> _Part:
 
 def _items(report: Mapping[str, Any]) -> _Part:
     columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion"]
-    return ["item"], columns, [(item["id"], *(item[name] for name in columns)) for item in report["items"]]
+    rows = [
+        (item["id"], *(item[name] for name in columns), list(dict.fromkeys(one["kind"] for one in item["reasons"])))
+        for item in report["items"]
+    ]
+    return ["item"], [*columns, "reasons"], rows
+
+
+def _reasons(report: Mapping[str, Any]) -> _Part:
+    rows = [
+        (item["id"], *one["raters"], *one["texts"], one["equivalence"], one["kind"], one["also"], one["words"])
+        for item in report["items"]
+        for one in item["reasons"]
+    ]
+    columns = ["text_a", "text_b", "equivalence", "reason", "also", "words"]
+    return ["item", "rater_a", "rater_b"], columns, rows
 
 
 def _raters(report: Mapping[str, Any]) -> _Part:
@@ -100,4 +114,5 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
     "items": _items,
     "raters": _raters,
     "pairs": _pairs,
+    "reasons": _reasons,
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 
 import numpy as np
 
-from softirr.matching.consensus import Consensus, consensus
+from softirr.matching.consensus import MANY, THRESHOLD, Consensus, consensus
 from softirr.measures.pairs import PairScorer
 from softirr.report.objects import ItemAgreement
+from softirr.report.reasons import Explain, explain_items, open_pairs
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 from softirr.tables.table import AnnotationTable
 
@@ -29,6 +31,7 @@ def item_agreements(
     expected: float | None = None,
     beyond: Floats | None = None,
     most_pairs: int | None = None,
+    explain: Explain | None = None,
 ) -> tuple[ItemAgreement, ...]:
     """One entry per item of the table, answered or not.
 
@@ -47,7 +50,9 @@ def item_agreements(
     beyond : shape (P,), optional
         :func:`softirr.coefficients.distributions.beyond_chance` of each comparison, for the sigma of each item.
     most_pairs : int, optional
-        Items with more pairs of raters list none of them.
+        Items with more pairs of raters list none of them, and no reasons.
+    explain : callable, optional
+        Gives the reasons of pairs that do not match; None asks for none. Items of very many texts (``MANY``) get none.
 
     Returns
     -------
@@ -65,6 +70,7 @@ def item_agreements(
     left, right, values = comparisons.left.tolist(), comparisons.right.tolist(), scores.tolist()
     compared = _TextScores(table, scorer, ratings)
     result = []
+    explained: list[dict[str, tuple[str, ...]]] = []
     for number, id in enumerate(table.items):
         given = {table.raters[rater[i]]: table.texts_of(answer[i]) for i in range(*rows[number])}
         found = compared.consensus(given, assignment)
@@ -76,6 +82,8 @@ def item_agreements(
         if mean is not None and expected is not None and expected < 1 - _CERTAIN:
             kappa = (mean - expected) / (1 - expected)
         sigma = float(sigmas[number]) if last > first and beyond is not None else None
+        few = len(listed) == last - first and sum(map(len, given.values())) <= MANY
+        explained.append(given if few else {})
         written = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
         suggestion = found.suggestion
         if table.split is not None and len(suggestion) > 1 and 2 * len(written) >= len(given):
@@ -94,7 +102,12 @@ def item_agreements(
                 written=written,
             )
         )
-    return tuple(result)
+    if explain is None:
+        return tuple(result)
+    directions = compared.directions if scorer.directional else None
+    unmatched = open_pairs(explained, compared.equal, THRESHOLD)
+    reasons = explain_items(unmatched, compared.equal, directions, explain)
+    return tuple(replace(item, reasons=own) if own else item for item, own in zip(result, reasons, strict=True))
 
 
 class _TextScores:
@@ -109,8 +122,8 @@ class _TextScores:
         self._entail = scorer.entail(low, high)
 
     def consensus(self, given: dict[str, tuple[str, ...]], assignment: str) -> Consensus:
-        directions = self._directions if self._entail is not None else None
-        return consensus(given, self._equal, directions, method=assignment)
+        directions = self.directions if self._entail is not None else None
+        return consensus(given, self.equal, directions, method=assignment)
 
     def _place(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints, Ints]:
         """Numbers of the first and the second texts, and where their pairs stand; -1 for two texts of one rater, which were not scored."""
@@ -122,11 +135,13 @@ class _TextScores:
         known = self._keys[place] == key if len(self._keys) else np.zeros(len(key), dtype=bool)
         return a, b, np.where(known, place, -1)
 
-    def _equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+    def equal(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """P(a ≡ b) of texts of different raters."""
         _, _, place = self._place(pairs)
         return np.where(place >= 0, self._equivalence[place], 0.0) if len(self._keys) else np.zeros(len(pairs))
 
-    def _directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+    def directions(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """P(a ⇒ b) of texts of different raters."""
         assert self._entail is not None
         a, b, place = self._place(pairs)
         if not len(self._keys):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
@@ -12,6 +15,7 @@ from softirr.report.code_agreement import CodeAgreement
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
 from softirr.report.html import report_html
+from softirr.report.reasons import ItemReason, ReasonSummary
 from softirr.report.text import report_lines
 from softirr.report.unaudited import record_of
 from softirr.tables.table import Excluded
@@ -118,6 +122,8 @@ class ItemAgreement:
         Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
     suggestion_codes : tuple of tuple of Code, optional
         With terminologies: the concepts of each text of the suggestion.
+    reasons : tuple of ItemReason
+        The pairs of texts that do not match, and why.
     """
 
     id: str
@@ -131,11 +137,17 @@ class ItemAgreement:
     sigma: float | None = None
     written: dict[str, tuple[str, ...]] = field(default_factory=dict)
     suggestion_codes: tuple[tuple[Code, ...], ...] | None = None
+    reasons: tuple[ItemReason, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items``."""
         coded = zip(self.suggestion, self.suggestion_codes or (), strict=False)
         codes = [{"text": text, "codes": [code.to_dict() for code in own]} for text, own in coded]
+        kinds = {
+            (rater, text, other, its): one.reason.kind
+            for one in self.reasons
+            for (rater, other), (text, its) in ((one.raters, one.texts), (one.raters[::-1], one.texts[::-1]))
+        }
         return {
             "id": self.id,
             "agreement": self.agreement,
@@ -143,12 +155,23 @@ class ItemAgreement:
             "sigma": self.sigma,
             "n_raters": self.n_raters,
             "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
-            "matches": [match.to_dict() for match in self.matches],
+            "matches": [match.to_dict() | {"reason": _match_reason(match, kinds)} for match in self.matches],
             "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
             "suggestion": list(self.suggestion),
             "written": {rater: list(texts) for rater, texts in self.written.items()},
             **({} if self.suggestion_codes is None else {"suggestion_codes": codes}),
+            "reasons": [one.to_dict() for one in self.reasons],
         }
+
+
+def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str | None], str]) -> str | None:
+    """The reason that most pairs of texts of a match have; None where they match."""
+    found = Counter(
+        kind
+        for (a, text), (b, other) in combinations(match.texts.items(), 2)
+        if (kind := kinds.get((a, text, b, other))) is not None
+    )
+    return found.most_common(1)[0][0] if found else None
 
 
 @dataclass(frozen=True)
@@ -252,6 +275,8 @@ class AgreementReport:
         95% intervals that include the measure's error as well as the sampling of the items, by coefficient; empty in an audited report.
     codes : CodeAgreement or None
         With terminologies: how many texts they know, and agreement on the concepts.
+    reasons : ReasonSummary or None
+        Why raters disagree, counted; None where it was not asked for.
     """
 
     measure: str
@@ -272,6 +297,7 @@ class AgreementReport:
     alpha_without: tuple[tuple[str, float], ...] = ()
     unaudited: dict[str, tuple[float, float]] = field(default_factory=dict)
     codes: CodeAgreement | None = None
+    reasons: ReasonSummary | None = None
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
@@ -289,9 +315,10 @@ class AgreementReport:
 
         Parameters
         ----------
-        kind : {"coefficients", "items", "raters", "pairs"}
-            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion
-            by item. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
+        kind : {"coefficients", "items", "raters", "pairs", "reasons"}
+            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion,
+            reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also and words by item and its two raters, a row for each pair of texts
+            that does not match. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
             by the two raters. low and high are the ends of the 95% interval; what is not defined is NaN.
 
         Returns
@@ -329,6 +356,7 @@ class AgreementReport:
             "raters": [rater.to_dict() for rater in self.raters],
             "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
             "items": [item.to_dict() for item in self.items],
+            "reasons": None if self.reasons is None else self.reasons.to_dict(),
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": list(self.warnings),
             **({} if self.codes is None else {"codes": self.codes.to_dict()}),

@@ -42,6 +42,10 @@ class AgreementOptions:
         Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
     compat : {"braylan2022"}, optional
         sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+    reasons : bool
+        Say for each pair of texts of an item that does not match why, see :mod:`softirr.policy.reasons`.
+    what_if : bool
+        Also compute the headline coefficient without each attribute that raters disagree about.
 
     Raises
     ------
@@ -63,6 +67,8 @@ class AgreementOptions:
     assignment: str = "optimal"
     marginals: Marginals = "answers"
     compat: str | None = None
+    reasons: bool = True
+    what_if: bool = False
 
     def __post_init__(self) -> None:
         for name, value, allowed in (

@@ -5,6 +5,7 @@ from typing import Any
 
 from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
+from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
 from softirr.text import normalise
@@ -23,6 +24,11 @@ COEFFICIENT_NAMES = {
 }
 
 _LOWEST_SHOWN = 5
+_LISTED = 3
+_SEVERAL = 3
+"""Items from which a reason of two raters is told."""
+_LEAST_CHANGE = 0.005
+_WIDEST = 60
 
 
 Block = str | tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -84,6 +90,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     )
     yield from _codes(report)
     yield from _lowest(report["items"])
+    yield from _reasons(report.get("reasons"))
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
@@ -225,6 +232,57 @@ def _audit(audit: Mapping[str, Any]) -> str:
         f"Audited by {_count(audit['judgements'], 'judgement')} on {_count(audit['units'], 'unit')}; "
         f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''}"
     )
+
+
+def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
+    """Why raters disagree, and what the headline would be if an attribute did not count."""
+    if not reasons or not reasons["kinds"]:
+        return
+    yield ""
+    yield (
+        ("why texts do not match", "pairs", "items", "example"),
+        [
+            (one["name"], f"{one['pairs']:,}", f"{one['items']:,}", _shortened(printable(one["examples"][0]["words"])))
+            for one in reasons["kinds"]
+        ],
+    )
+    sentences = [*_most_frequent(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
+    yield from ("", *sentences) if sentences else ()
+
+
+def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """What the headline coefficient would be without each attribute that changes it.
+
+    Parameters
+    ----------
+    found : sequence of mappings
+        ``reasons.what_if`` of a report.
+    """
+    for one in found:
+        if abs(one["value"] - one["instead_of"]) < _LEAST_CHANGE:
+            continue
+        name = COEFFICIENT_NAMES.get(one["coefficient"], one["coefficient"])
+        yield (
+            f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {one['value']:.2f} instead of "
+            f"{one['instead_of']:.2f}."
+        )
+
+
+def _most_frequent(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The rater pairs and the reasons that come up most often, where they come up in several items."""
+    found = [
+        (count / pair["n_items"], pair, kind)
+        for pair in rater_pairs
+        for kind, count in pair["kinds"].items()
+        if kind in KIND_NAMES and count >= _SEVERAL
+    ]
+    for share, pair, kind in sorted(found, key=lambda one: -one[0])[:_LISTED]:
+        first, second = map(printable, pair["raters"])
+        yield f"{first} and {second} disagree on {KIND_NAMES[kind]} in {share:.0%} of items."
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _lowest(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:

@@ -1,0 +1,403 @@
+"""Why two texts do not match: by leaving something out of both and asking the measure again.
+
+If the equivalence rises above the threshold once an attribute (side, severity, ...) is left out of both texts, that attribute is the reason. Else it is the
+first of these that holds: one text is a list that has the other one, the texts exclude each other, their letters are close, one is more general, they
+are unrelated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.measures.base import DirectionalMeasure, Measure
+from softirr.measures.cache import PairCache
+from softirr.measures.pairs import PairScorer
+from softirr.policy.attributes import KIND_NAMES, KINDS, Attributes, attributes, without
+from softirr.policy.letters import Known, are_opposites, is_misspelling, look_alike
+from softirr.provenance import Progress
+
+__all__ = ["REASONS", "REASON_NAMES", "Reason", "explain", "known_words", "one_rater_only"]
+
+REASON_NAMES: dict[str, str] = KIND_NAMES | {
+    "list": "a list against a part of it",
+    "contradiction": "contradiction",
+    "spelling": "spelling",
+    "look-alike": "words that look alike",
+    "more general": "one is more general",
+    "one rater only": "only one of the raters says it",
+    "unrelated": "unrelated",
+}
+"""Reasons, in the order in which they are tried, and their names for people."""
+REASONS: tuple[str, ...] = tuple(REASON_NAMES)
+
+THRESHOLD = 0.5
+DIRECTION = 0.5
+"""P(a ⇒ b) from which one text implies the other."""
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_LISTED = re.compile(r"\s*[,;\n/&+]\s*|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
+_SMALL = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "with",
+        "by",
+        "from",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "my",
+        "his",
+        "her",
+        "their",
+        "has",
+        "have",
+        "had",
+    ]
+)
+_KNOWN_FROM = 3
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why two texts do not match.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`REASONS`.
+    left, right : str
+        What the two texts say about it: "left" and "right" of `side`. Empty where a text says nothing about it.
+    also : tuple of str
+        Other attributes that have to be left out, too, before the texts match.
+    """
+
+    kind: str
+    left: str = ""
+    right: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The reason in words, such as "left against right"."""
+        if self.kind in KINDS:
+            return f"{self.left or _nothing(self.kind)} against {self.right or _nothing(self.kind)}"
+        if self.kind == "more general":
+            return f"{self.left} is more general than {self.right}"
+        if self.kind == "one rater only":
+            return f"only one rater says {self.left or self.right}"
+        return f"{self.left} against {self.right}"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Everything that the texts disagree about."""
+        return (self.kind, *self.also)
+
+    def turned(self) -> Reason:
+        """The reason of the same two texts in the other order; which text is more general does not depend on it."""
+        if self.kind == "more general":
+            return self
+        return Reason(self.kind, self.right, self.left, self.also)
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON."""
+        return {"kind": self.kind, "also": list(self.also), "words": self.words}
+
+
+def _nothing(kind: str) -> str:
+    return f"no {kind}"
+
+
+def one_rater_only(text: str, *, left: bool = True) -> Reason:
+    """The reason of a text that has no counterpart.
+
+    Parameters
+    ----------
+    text : str
+    left : bool
+        Whether it is the first rater's.
+
+    Returns
+    -------
+    Reason
+    """
+    return Reason("one rater only", text, "") if left else Reason("one rater only", "", text)
+
+
+def known_words(texts: Iterable[str]) -> frozenset[str]:
+    """Words, in folded case, that several texts of a project use: hardly misspellings.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Returns
+    -------
+    frozenset of str
+
+    Examples
+    --------
+    >>> sorted(known_words(["ileum", "the ileum", "ileum biopsy", "ilium"]))
+    ['ileum']
+    """
+    counts = Counter(word for text in texts for word in set(_words(text)))
+    return frozenset(word for word, n in counts.items() if n >= _KNOWN_FROM)
+
+
+def explain(
+    pairs: Sequence[tuple[str, str]],
+    measure: Measure,
+    equivalence: NDArray[np.float64] | None = None,
+    directions: NDArray[np.float64] | None = None,
+    *,
+    threshold: float = THRESHOLD,
+    known: Known = frozenset(),
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> tuple[Reason, ...]:
+    """Why each pair of texts does not match; the pairs are taken as not matching, whatever their equivalence.
+
+    Parameters
+    ----------
+    pairs : sequence of (str, str), n of them
+    measure : Measure
+        Asked again about the texts without what they disagree about.
+    equivalence : ndarray, shape (n,), optional
+        P(a ≡ b) of the pairs; scored here when None.
+    directions : ndarray, shape (n, 2), optional
+        P(a ⇒ b) and P(b ⇒ a) of the pairs, where the measure has directions; scored here when both are None.
+    threshold : float
+        Equivalence from which two texts match.
+    known : collection of str
+        :func:`known_words` of the project: they tell misspellings from words that look alike.
+    cache, progress
+        As for :class:`softirr.measures.pairs.PairScorer`.
+
+    Returns
+    -------
+    tuple of Reason
+
+    Examples
+    --------
+    >>> from softirr.measures import measure
+    >>> found = explain([("left knee pain", "pain of the right knee"), ("gain of weight", "weight loss")], measure("jaccard"))
+    >>> [(reason.kind, reason.words) for reason in found]
+    [('side', 'left against right'), ('contradiction', 'gain against loss')]
+    """
+    asked = _Asked(measure, cache, progress)
+    if equivalence is None:
+        equivalence, directions = asked.both(pairs)
+    asked.remember(pairs, equivalence.tolist())
+    places: dict[tuple[str, str], int] = {}
+    for place, pair in enumerate(pairs):
+        places.setdefault(pair, place)
+    cases = [
+        _Case(a, b, float(equivalence[k]), None if directions is None else directions[k], known)
+        for (a, b), k in places.items()
+    ]
+    open_cases = _decide(cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
+    open_cases = _decide(open_cases, asked, threshold, _Case.part_trials, _Case.try_parts)
+    _directed(open_cases, asked)
+    found = {(case.a, case.b): case.reason or case.last_reason() for case in cases}
+    return tuple(found[pair] for pair in pairs)
+
+
+class _Asked:
+    """The measure, asked about pairs in batches."""
+
+    def __init__(self, measure: Measure, cache: PairCache | None, progress: Progress | None) -> None:
+        self._measure, self._cache, self._progress = measure, cache, progress
+        self._known: dict[tuple[str, str], float] = {}
+
+    def remember(self, pairs: Iterable[tuple[str, str]], equivalence: Iterable[float]) -> None:
+        """Keep scores, so that no pair is asked for twice."""
+        for (a, b), p in zip(pairs, equivalence, strict=True):
+            self._known[(a, b) if a <= b else (b, a)] = p
+
+    def equivalence(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """P(a ≡ b), n of them."""
+        keys = [(a, b) if a <= b else (b, a) for a, b in pairs]
+        new = [key for key in dict.fromkeys(keys) if key not in self._known]
+        self.remember(new, self.both(new)[0].tolist())
+        return [self._known[key] for key in keys]
+
+    def both(self, pairs: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """P(a ≡ b), shape (n,), and both directions, shape (n, 2), where there are any."""
+        if not pairs:
+            return np.zeros(0), None
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        number = {text: place for place, text in enumerate(texts)}
+        left = np.array([number[a] for a, _ in pairs], dtype=np.int64)
+        right = np.array([number[b] for _, b in pairs], dtype=np.int64)
+        scorer = PairScorer(self._measure, texts, cache=self._cache, progress=self._progress)
+        return scorer.score(left, right), scorer.entail(left, right)
+
+    def directions(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64] | None:
+        """P(a ⇒ b) and P(b ⇒ a), shape (n, 2); None where the measure has no directions."""
+        return self.both(pairs)[1] if isinstance(self._measure, DirectionalMeasure) else None
+
+
+_Trial = tuple[str, str]
+
+
+class _Case:
+    """Two texts whose reason is looked for."""
+
+    def __init__(
+        self, a: str, b: str, p: float, directions: NDArray[np.float64] | None, known: Collection[str]
+    ) -> None:
+        self.a, self.b, self.p, self.directions, self._known = a, b, p, directions, known
+        self.reason: Reason | None = None
+        self._own: tuple[Attributes, Attributes] = attributes(a), attributes(b)
+        self.differ: tuple[str, ...] = ()
+        if self._own[0].spans or self._own[1].spans:
+            self.differ = tuple(kind for kind in KINDS if self._said(0, kind) != self._said(1, kind))
+
+    def _said(self, side: int, kind: str) -> tuple[str, ...]:
+        return tuple(sorted(wording.casefold() for wording in self._own[side].of(kind)))
+
+    def heads(self) -> _Trial:
+        """Both texts without everything that they disagree about."""
+        return without(self.a, self.differ), without(self.b, self.differ)
+
+    def attribute_trials(self) -> list[_Trial]:
+        """Both texts without each attribute that they disagree about, and without all of them."""
+        trials = [(without(self.a, (kind,)), without(self.b, (kind,))) for kind in self.differ]
+        return [*trials, self.heads()] if len(trials) > 1 else trials
+
+    def try_attributes(self, p: Sequence[float], threshold: float) -> None:
+        """Take the attribute without which equivalence is highest, if it reaches the threshold; else all of them together."""
+        n = len(self.differ)
+        best = max(range(n), key=lambda place: p[place])
+        if p[best] >= threshold and p[best] > self.p:
+            self.reason = self._attribute(self.differ[best])
+        elif n > 1 and p[n] >= threshold and p[n] > self.p:
+            self.reason = self._attribute(*self.differ)
+
+    def _attribute(self, kind: str, *also: str) -> Reason:
+        left, right = (", ".join(self._own[side].of(kind)) for side in (0, 1))
+        return Reason(kind, left, right, also)
+
+    def part_trials(self) -> list[_Trial]:
+        """What a list, a slip of the pen or an opposite would make the same."""
+        self._lists = _listed(self.a), _listed(self.b)
+        self._words = self._changed_word()
+        trials = []
+        if max(map(len, self._lists)) > 1:
+            trials += [(one, other) for one in self._lists[0] for other in self._lists[1]]
+        if self._words is not None:
+            trials.append(self._with_same_word())
+        return trials
+
+    def try_parts(self, p: Sequence[float], threshold: float) -> None:
+        """Take what a trial has shown."""
+        listed = list(p)
+        swapped = listed.pop() if self._words is not None else 0.0
+        if listed and max(listed) >= threshold:
+            self.reason = Reason("list", self.a, self.b)
+        elif self._words is not None and swapped >= threshold:
+            x, y = self._words
+            if are_opposites(x, y):
+                kind = "contradiction"
+            else:
+                kind = "spelling" if is_misspelling(x, y, self._known) else "look-alike"
+            self.reason = Reason(kind, x, y)
+
+    def _changed_word(self) -> tuple[str, str] | None:
+        """The two words, in folded case, that exclude each other or look alike; opposites come first."""
+        first, second = (_words(head) for head in self.heads())
+        if "".join(first) == "".join(second) and first != second:
+            return " ".join(first), " ".join(second)
+        only = [w for w in first if w not in second], [w for w in second if w not in first]
+        for related in (are_opposites, look_alike):
+            for x in only[0]:
+                for y in only[1]:
+                    if related(x, y):
+                        return x, y
+        return None
+
+    def _with_same_word(self) -> _Trial:
+        """Both heads with the first text's word."""
+        assert self._words is not None
+        a, b = self.heads()
+        x, y = self._words
+        return a.casefold(), re.sub(rf"\b{re.escape(y)}\b", lambda _: x, b.casefold())
+
+    def general(self, directions: NDArray[np.float64] | None, a: str, b: str) -> Reason | None:
+        """More general or more specific, by the directions, else by words that one text has in addition."""
+        if directions is not None:
+            forward, backward = float(directions[0]), float(directions[1])
+            if forward >= DIRECTION > backward:
+                return Reason("more general", b, a)
+            if backward >= DIRECTION > forward:
+                return Reason("more general", a, b)
+        first, second = (set(_words(text)) - _SMALL for text in (a, b))
+        if first and first < second:
+            return Reason("more general", a, b)
+        if second and second < first:
+            return Reason("more general", b, a)
+        return None
+
+    def last_reason(self) -> Reason:
+        """The reason of texts that nothing else connects."""
+        return Reason("unrelated", self.a, self.b)
+
+
+def _decide(
+    cases: Sequence[_Case],
+    asked: _Asked,
+    threshold: float,
+    trials_of: Callable[[_Case], list[_Trial]],
+    take: Callable[[_Case, Sequence[float], float], None],
+) -> list[_Case]:
+    """Ask the measure about the trials of all cases at once; the cases that are still open."""
+    trials = [trials_of(case) for case in cases]
+    numbers: dict[_Trial, int] = {}
+    for one in trials:
+        for trial in one:
+            numbers.setdefault(trial, len(numbers))
+    values = asked.equivalence(list(numbers))
+    for case, own in zip(cases, trials, strict=True):
+        if own:
+            take(case, [values[numbers[trial]] for trial in own], threshold)
+    return [case for case in cases if case.reason is None]
+
+
+def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
+    """Which of two texts is more general: as they are, else without what they disagree about."""
+    rest = []
+    for case in cases:
+        case.reason = case.general(case.directions, case.a, case.b)
+        if case.reason is None and case.differ:
+            rest.append(case)
+    directions = asked.directions([case.heads() for case in rest])
+    for place, case in enumerate(rest):
+        found = case.general(None if directions is None else directions[place], *case.heads())
+        if found is not None:
+            case.reason = Reason(found.kind, found.left, found.right, case.differ)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The parts of a text that may be a list."""
+    parts = [part.strip() for part in _LISTED.split(text)]
+    return tuple(part for part in parts if any(map(str.isalpha, part))) or (text,)

@@ -1,0 +1,369 @@
+"""Why raters disagree: the reason of every pair of texts of an item that does not match, and how often each reason occurs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from softirr.policy.attributes import KINDS
+from softirr.policy.reasons import REASON_NAMES, REASONS, Reason, one_rater_only
+from softirr.tables.ratings import Floats
+
+__all__ = [
+    "Explain",
+    "ItemReason",
+    "ReasonCount",
+    "ReasonSummary",
+    "WhatIf",
+    "attributes_that_occur",
+    "explain_items",
+    "open_pairs",
+    "summarise_reasons",
+]
+
+EXAMPLES = 5
+"""Examples of each reason that a report holds."""
+
+Explain = Callable[[Sequence[tuple[str, str]], Floats, Floats | None], Sequence[Reason]]
+"""Reasons of pairs of texts, from their equivalence and directions."""
+Score = Callable[[Sequence[tuple[str, str]]], Floats]
+
+
+@dataclass(frozen=True)
+class ItemReason:
+    """Two texts of an item that do not match, and why.
+
+    Attributes
+    ----------
+    raters : (str, str)
+    texts : (str or None, str or None)
+        A text of each; None where one of them wrote none.
+    equivalence : float
+        P(a ≡ b) of the texts; 0 where one is missing.
+    reason : Reason
+    """
+
+    raters: tuple[str, str]
+    texts: tuple[str | None, str | None]
+    equivalence: float
+    reason: Reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``items[].reasons``."""
+        return {
+            "raters": list(self.raters),
+            "texts": list(self.texts),
+            "equivalence": self.equivalence,
+            **self.reason.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class OpenPair:
+    """Two texts whose reason is asked for; ``alone`` where the other rater's text has a match of its own."""
+
+    raters: tuple[str, str]
+    texts: tuple[str | None, str | None]
+    alone: bool
+
+
+def open_pairs(
+    items: Iterable[Mapping[str, tuple[str, ...]]], score: Score, threshold: float
+) -> list[tuple[OpenPair, ...]]:
+    """The pairs of texts of each item that do not match, for every two raters.
+
+    A text matches where some text of the other rater reaches the threshold. Texts of both that have no match are paired, the closest first. One that
+    is left over is compared with its best counterpart.
+
+    Parameters
+    ----------
+    items : iterable of mappings of rater to texts
+    score : callable
+        P(a ≡ b) of pairs of texts.
+    threshold : float
+
+    Returns
+    -------
+    list of tuple of OpenPair
+    """
+    result: list[tuple[OpenPair, ...]] = []
+    held: list[list[_Answers]] = []
+    size = 0
+    for given in items:
+        held.append([((a, b), given[a], given[b]) for a, b in combinations(given, 2) if given[a] != given[b]])
+        size += sum(len(left) * len(right) for _, left, right in held[-1])
+        if size >= _AT_ONCE:
+            result += _open_pairs(held, score, threshold)
+            held, size = [], 0
+    return result + _open_pairs(held, score, threshold)
+
+
+_Answers = tuple[tuple[str, str], tuple[str, ...], tuple[str, ...]]
+_AT_ONCE = 1 << 18
+
+
+def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: float) -> list[tuple[OpenPair, ...]]:
+    pairs = [(a, b) for own in items for _, left, right in own for a in left for b in right]
+    values = score(pairs) if pairs else np.zeros(0)
+    matches = (values >= threshold).tolist()
+    start = 0
+    result = []
+    for own in items:
+        found: list[OpenPair] = []
+        for raters, left, right in own:
+            stop = start + len(left) * len(right)
+            if not left or not right:
+                found += [OpenPair(raters, (text, None), True) for text in left]
+                found += [OpenPair(raters, (None, text), True) for text in right]
+            elif stop == start + 1:
+                if not matches[start]:
+                    found.append(OpenPair(raters, (left[0], right[0]), False))
+            else:
+                found += _of_sets(raters, left, right, values[start:stop].reshape(len(left), len(right)), threshold)
+            start = stop
+        result.append(tuple(found))
+    return result
+
+
+def _of_sets(
+    raters: tuple[str, str], left: Sequence[str], right: Sequence[str], p: Floats, threshold: float
+) -> Iterator[OpenPair]:
+    rows = np.flatnonzero(p.max(axis=1) < threshold).tolist()
+    columns = np.flatnonzero(p.max(axis=0) < threshold).tolist()
+    while rows and columns:
+        place = int(np.argmax(p[np.ix_(rows, columns)]))
+        row, column = rows.pop(place // len(columns)), columns.pop(place % len(columns))
+        yield OpenPair(raters, (left[row], right[column]), False)
+    for row in rows:
+        yield OpenPair(raters, (left[row], right[int(np.argmax(p[row]))]), True)
+    for column in columns:
+        yield OpenPair(raters, (left[int(np.argmax(p[:, column]))], right[column]), True)
+
+
+def explain_items(
+    items: Sequence[Sequence[OpenPair]], score: Score, directions: Score | None, explain: Explain
+) -> list[tuple[ItemReason, ...]]:
+    """The reasons of every item; each pair of texts is explained once.
+
+    Parameters
+    ----------
+    items : sequence of sequences of OpenPair
+        For each item what :func:`open_pairs` gives.
+    score : callable
+        P(a ≡ b) of pairs of texts.
+    directions : callable or None
+        P(a ⇒ b) of pairs of texts, where the measure has directions.
+    explain : callable
+        Gives the reasons.
+
+    Returns
+    -------
+    list of tuple of ItemReason
+    """
+    pairs: dict[tuple[str, str], int] = {}
+    for own in items:
+        for found in own:
+            one, other = found.texts
+            if one is not None and other is not None:
+                pairs.setdefault((min(one, other), max(one, other)), len(pairs))
+    asked = list(pairs)
+    equivalence = score(asked) if asked else np.zeros(0)
+    both = None
+    if directions is not None and asked:
+        both = np.stack([directions(asked), directions([(b, a) for a, b in asked])], axis=1)
+    reasons = explain(asked, equivalence, both) if asked else ()
+    return [tuple(_reason(found, pairs, equivalence, reasons) for found in own) for own in items]
+
+
+def _reason(
+    found: OpenPair, pairs: Mapping[tuple[str, str], int], equivalence: Floats, reasons: Sequence[Reason]
+) -> ItemReason:
+    one, other = found.texts
+    if one is None or other is None:
+        return ItemReason(found.raters, found.texts, 0.0, one_rater_only(one or other or "", left=other is None))
+    place = pairs[min(one, other), max(one, other)]
+    reason = reasons[place] if one <= other else reasons[place].turned()
+    if found.alone and reason.kind == "unrelated":
+        reason = Reason("one rater only", one, other)
+    return ItemReason(found.raters, found.texts, float(equivalence[place]), reason)
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """How often raters disagree for one reason.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`softirr.policy.reasons.REASONS`.
+    pairs : int
+        Pairs of texts that do not match for it.
+    items : int
+        Items that have such a pair.
+    examples : tuple of (str, ItemReason)
+        Items, and such a pair of theirs; the pairs that occur most often.
+    """
+
+    kind: str
+    pairs: int
+    items: int
+    examples: tuple[tuple[str, ItemReason], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``reasons.kinds``."""
+        examples = [
+            {"item": item, "raters": list(one.raters), "texts": list(one.texts), "words": one.reason.words}
+            for item, one in self.examples
+        ]
+        return {
+            "kind": self.kind,
+            "name": REASON_NAMES[self.kind],
+            "pairs": self.pairs,
+            "items": self.items,
+            "examples": examples,
+        }
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The coefficient that stands for the table if one attribute did not count.
+
+    Attributes
+    ----------
+    attribute : str
+        One of :data:`softirr.policy.attributes.KINDS`.
+    coefficient : str
+    value : float
+        Without the attribute.
+    instead_of : float
+        With it.
+    items : int
+        Items that the difference was measured on; fewer than all are a random sample.
+    """
+
+    attribute: str
+    coefficient: str
+    value: float
+    instead_of: float
+    items: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``reasons.what_if``."""
+        return {
+            "attribute": self.attribute,
+            "coefficient": self.coefficient,
+            "value": self.value,
+            "instead_of": self.instead_of,
+            "items": self.items,
+        }
+
+
+@dataclass(frozen=True)
+class ReasonSummary:
+    """The reasons of a whole table.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs of texts that do not match.
+    items : int
+        Items that have one.
+    kinds : tuple of ReasonCount
+        The most frequent first; reasons that do not occur are left out.
+    rater_pairs : tuple of ((str, str), int, dict of str to int)
+        Two raters, the items that both answered, and for each reason the items that they disagree on for it.
+    what_if : tuple of WhatIf
+        The largest difference first.
+    """
+
+    pairs: int
+    items: int
+    kinds: tuple[ReasonCount, ...]
+    rater_pairs: tuple[tuple[tuple[str, str], int, dict[str, int]], ...]
+    what_if: tuple[WhatIf, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object ``reasons``."""
+        return {
+            "pairs": self.pairs,
+            "items": self.items,
+            "kinds": [one.to_dict() for one in self.kinds],
+            "rater_pairs": [
+                {"raters": list(raters), "n_items": n, "kinds": kinds} for raters, n, kinds in self.rater_pairs
+            ],
+            "what_if": [one.to_dict() for one in self.what_if],
+        }
+
+
+def summarise_reasons(
+    items: Iterable[tuple[str, Sequence[ItemReason]]], shared: Mapping[tuple[str, str], int]
+) -> ReasonSummary:
+    """Count the reasons of a table.
+
+    Parameters
+    ----------
+    items : iterable of (str, sequence of ItemReason)
+        Ids of the items, and their reasons.
+    shared : mapping of (str, str) to int
+        Items that each two raters share, in the order of the table's raters.
+
+    Returns
+    -------
+    ReasonSummary
+    """
+    pairs, with_kind = Counter[str](), Counter[str]()
+    wordings: dict[str, Counter[tuple[str | None, ...]]] = defaultdict(Counter)
+    first: dict[tuple[str, tuple[str | None, ...]], tuple[str, ItemReason]] = {}
+    of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    n_items = total = 0
+    for id, reasons in items:
+        n_items += bool(reasons)
+        total += len(reasons)
+        with_kind.update({kind for one in reasons for kind in one.reason.kinds})
+        for raters, kind in {(one.raters, kind) for one in reasons for kind in one.reason.kinds}:
+            of_raters[raters][kind] += 1
+        for one in reasons:
+            pairs.update(one.reason.kinds)
+            for kind in one.reason.kinds:
+                texts = tuple(sorted(one.texts, key=lambda text: text or ""))
+                wordings[kind][texts] += 1
+                first.setdefault((kind, texts), (id, one))
+    kinds = sorted(pairs, key=lambda kind: (-pairs[kind], REASONS.index(kind)))
+    return ReasonSummary(
+        pairs=total,
+        items=n_items,
+        kinds=tuple(
+            ReasonCount(
+                kind,
+                pairs[kind],
+                with_kind[kind],
+                tuple(first[kind, texts] for texts, _ in wordings[kind].most_common(EXAMPLES)),
+            )
+            for kind in kinds
+        ),
+        rater_pairs=tuple(
+            (raters, n, {kind: of_raters[raters][kind] for kind in kinds if of_raters[raters][kind]})
+            for raters, n in shared.items()
+            if raters in of_raters
+        ),
+    )
+
+
+def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:
+    """The attributes that raters disagree about.
+
+    Parameters
+    ----------
+    summary : ReasonSummary
+
+    Returns
+    -------
+    tuple of str
+        The most frequent first.
+    """
+    return tuple(one.kind for one in summary.kinds if one.kind in KINDS)

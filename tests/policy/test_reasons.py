@@ -1,0 +1,210 @@
+"""Why two texts do not match."""
+
+import csv
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import softirr
+from softirr.measures import measure
+from softirr.policy.letters import is_misspelling
+from softirr.policy.reasons import REASONS, Reason, explain, known_words
+from softirr.report.reasons import explain_items, open_pairs
+
+LABELLED = Path(__file__).with_name("labelled_reasons.csv")
+
+
+def labelled() -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """Pairs with their reason, labelled by hand before there was code: those looked at while it was written, and those that never were."""
+    with LABELLED.open(encoding="utf-8") as file:
+        rows = [(row["text_a"], row["text_b"], row["reason"]) for row in csv.DictReader(file)]
+    parts: tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]] = [], []
+    for row in rows:
+        parts[hashlib.sha256(f"{row[0]}\n{row[1]}".encode()).digest()[0] % 2].append(row)
+    return parts
+
+
+def told(reason: Reason, a: str) -> str:
+    """A reason as the labels say it."""
+    if reason.kind != "more general":
+        return "+".join(sorted(reason.kinds))
+    first = reason.left == a or reason.words.startswith(f"{a} is")
+    return "+".join(sorted([f"{'first' if first else 'second'} more general", *reason.also]))
+
+
+def share_right(rows: list[tuple[str, str, str]], made: Any) -> float:
+    found = explain([(a, b) for a, b, _ in rows], made)
+    right = [
+        "+".join(sorted(want.split("+"))) == told(reason, a) for (a, _, want), reason in zip(rows, found, strict=True)
+    ]
+    return float(np.mean(right))
+
+
+def test_enough_pairs_are_labelled() -> None:
+    seen, held_out = labelled()
+    assert len(seen) + len(held_out) >= 300 and min(len(seen), len(held_out)) >= 150
+
+
+def test_reasons_of_labelled_pairs_without_a_model() -> None:
+    seen, held_out = labelled()
+    assert share_right(seen, measure("indel")) >= 0.78
+    assert share_right(held_out, measure("indel")) >= 0.78
+
+
+@pytest.mark.slow
+def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
+    seen, held_out = labelled()
+    made = measure("nli", precision="float32", device="cpu")
+    assert share_right(seen, made) >= 0.85
+    assert share_right(held_out, made) >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "words"),
+    [
+        ("left knee pain", "right knee pain", "side", "left against right"),
+        ("severe headache", "headache", "severity", "severe against no severity"),
+        ("fever, cough, headache", "cough", "list", "fever, cough, headache against cough"),
+        ("weight gain", "weight loss", "contradiction", "gain against loss"),
+        ("hypertension", "hypotension", "contradiction", "hypertension against hypotension"),
+        ("haemorrhage", "hemorrhage", "spelling", "haemorrhage against hemorrhage"),
+        ("head ache", "headache", "spelling", "head ache against headache"),
+        ("ileum", "ilium", "look-alike", "ileum against ilium"),
+        ("ulcer", "gastric ulcer", "more general", "ulcer is more general than gastric ulcer"),
+        ("gastric ulcer", "ulcer", "more general", "ulcer is more general than gastric ulcer"),
+        ("rash", "fever", "unrelated", "rash against fever"),
+    ],
+)
+def test_kinds_of_reasons(a: str, b: str, kind: str, words: str) -> None:
+    (found,) = explain([(a, b)], measure("exact"))
+    assert (found.kind, found.words) == (kind, words)
+
+
+def test_attributes_that_only_explain_together() -> None:
+    (found,) = explain([("severe left knee pain", "mild right knee pain")], measure("exact"))
+    assert found.kinds == ("side", "severity")
+    assert found.to_dict() == {"kind": "side", "also": ["severity"], "words": "left against right"}
+
+
+def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
+    assert is_misspelling("arthritis", "arteritis")
+    known = known_words(["arteritis", "temporal arteritis", "arteritis of the aorta"])
+    assert not is_misspelling("arthritis", "arteritis", known)
+    assert explain([("arthritis", "arteritis")], measure("exact"), known=known)[0].kind == "look-alike"
+
+
+def test_directions_say_which_text_is_more_general() -> None:
+    found = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
+    assert found[0].words == "lymphocyte is more general than T cell"
+
+
+TEXTS = st.sampled_from(
+    ["severe left knee pain", "knee pain", "fever, cough", "cough", "no cough", "rash", "rashes", "2 cm rash", ""]
+)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
+def test_every_pair_has_one_reason(pairs: list[tuple[str, str]]) -> None:
+    found = explain(pairs, measure("indel"))
+    assert len(found) == len(pairs)
+    assert all(reason.kind in REASONS and reason.words for reason in found)
+    assert found == tuple(explain([pair], measure("indel"))[0] for pair in pairs)
+
+
+SETS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True).map(tuple)
+
+
+@given(st.dictionaries(st.sampled_from(["ann", "bob", "cid"]), SETS))
+def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[str, ...]]) -> None:
+    def same(pairs: Any) -> Any:
+        return np.array([float(a == b) for a, b in pairs])
+
+    (found,) = open_pairs([given_texts], same, 0.5)
+    (reasons,) = explain_items([found], same, None, lambda pairs, *_: explain(pairs, measure("exact")))
+    for a, left in given_texts.items():
+        for b, right in given_texts.items():
+            own = [one for one in reasons if one.raters == (a, b)]
+            alone = set(left) ^ set(right)
+            if own:
+                assert {text for one in own for text in one.texts if text} >= alone
+            assert not own or alone
+    assert all((one.reason.kind == "one rater only") >= (None in one.texts) for one in reasons)
+
+
+def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+
+
+ROWS: list[tuple[str, str, Any]] = [
+    ("1", "ben", "headache"),
+    ("1", "chiara", "very severe headache"),
+    ("2", "ben", ("cough", "fever")),
+    ("2", "chiara", ("cough",)),
+    ("3", "ben", "mild cough"),
+    ("3", "chiara", "severe cough"),
+    ("4", "ben", ()),
+    ("4", "chiara", "rash"),
+    ("5", "ben", "rash"),
+    ("5", "chiara", "rash"),
+]
+
+
+def test_a_report_counts_reasons() -> None:
+    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    assert [[(one.reason.kind, one.texts) for one in item.reasons] for item in report.items] == [
+        [("severity", ("headache", "very severe headache"))],
+        [("one rater only", ("fever", "cough"))],
+        [("severity", ("mild cough", "severe cough"))],
+        [("one rater only", (None, "rash"))],
+        [],
+    ]
+    reasons = report.to_dict()["reasons"]
+    assert (reasons["pairs"], reasons["items"]) == (4, 4)
+    assert [(one["kind"], one["pairs"], one["items"]) for one in reasons["kinds"]] == [
+        ("severity", 2, 2),
+        ("one rater only", 2, 2),
+    ]
+    assert reasons["rater_pairs"] == [
+        {"raters": ["ben", "chiara"], "n_items": 5, "kinds": {"severity": 2, "one rater only": 2}}
+    ]
+    assert report.to_dict()["items"][2]["matches"][0]["reason"] == "severity"
+
+
+def test_what_if_is_what_the_policy_gives() -> None:
+    report = softirr.agreement(table(ROWS), "exact", what_if=True)
+    ignored = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}))
+    assert report.reasons is not None
+    (found,) = report.reasons.what_if
+    assert (found.attribute, found.coefficient, found.items) == ("severity", "krippendorff_alpha", 5)
+    assert found.value == pytest.approx(ignored.coefficients["krippendorff_alpha"].value)
+    assert found.instead_of == report.coefficients["krippendorff_alpha"].value
+    shown = str(report)
+    assert (
+        f"If severity did not count, Krippendorff's alpha would be {found.value:.2f} instead of {found.instead_of:.2f}."
+        in shown
+    )
+    under = softirr.agreement(table(ROWS), "exact", policy=softirr.Policy(ignore={"severity"}), what_if=True)
+    assert under.reasons is not None and under.reasons.what_if == ()
+
+
+def test_reasons_change_no_number() -> None:
+    asked, silent = (softirr.agreement(table(ROWS), "indel", reasons=reasons).to_dict() for reasons in (True, False))
+    assert silent["reasons"] is None
+    for one in (asked, silent):
+        one.pop("reasons")
+        for item in one["items"]:
+            item.pop("reasons")
+            for match in item["matches"]:
+                match.pop("reason")
+    assert asked == silent
+
+
+def test_reasons_as_a_data_frame() -> None:
+    pytest.importorskip("pandas")
+    frame = softirr.agreement(table(ROWS), "exact").to_frame("reasons")
+    assert frame.loc[("3", "ben", "chiara"), "words"] == "mild against severe"
