@@ -16,6 +16,7 @@ from ml_backend.web import limits
 from ml_backend.web.api import api
 from ml_backend.web.callers import check_host
 from ml_backend.web.protocol import protocol
+from ml_backend.web.webhook import webhook
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     limits.install(app, largest_body=parts.settings.largest_body)
     app.before_request(check_host)
     app.register_blueprint(protocol)
+    app.register_blueprint(webhook)
     app.register_blueprint(api)
     for name in ("panel", "report", "audit"):
         _register_pages(app, name)

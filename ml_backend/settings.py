@@ -18,16 +18,6 @@ from softirr.report.options import ChanceMethod, IntervalMethod
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
-WEBHOOK_ACTIONS = (
-    "ANNOTATION_CREATED",
-    "ANNOTATIONS_CREATED",
-    "ANNOTATION_UPDATED",
-    "ANNOTATIONS_DELETED",
-    "TASKS_CREATED",
-    "TASKS_DELETED",
-    "PROJECT_UPDATED",
-)
-"""What Label Studio is asked to tell of, and what has a project read again."""
 
 
 def _default_data_folder() -> Path:

@@ -16,7 +16,8 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import text_controls
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound
 from ml_backend.labelstudio.register import Register, backend_name, stronger
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, WEBHOOK_ACTIONS, Settings, clean_url, origin
+from ml_backend.labelstudio.webhook_actions import WEBHOOK_ACTIONS
+from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, clean_url, origin
 from ml_backend.store.store import LEASE_EVERY, Row, Store, is_connected, process_name
 from softirr.errors import InputError, SoftirrError
 

@@ -2,6 +2,7 @@
 
 import hmac
 import ipaddress
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ __all__ = [
     "is_operator",
     "json_body",
     "keys",
+    "project_in",
     "project_number",
     "refused",
     "require_connection",
@@ -141,6 +143,12 @@ def project_number(value: Any) -> int:
 
 
 # --- programs -------------------------------------------------------------------------------------------------------
+
+
+def project_in(body: Mapping[str, Any]) -> int:
+    """Project id in a body of Label Studio: ``{"project": 4}`` or ``{"project": {"id": 4}}``."""
+    project = body.get("project")
+    return project_number(project.get("id") if isinstance(project, Mapping) else project)
 
 
 def is_operator() -> bool:

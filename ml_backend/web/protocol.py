@@ -1,6 +1,5 @@
 """The ML backend protocol of Label Studio 1.23. Every answer is quick, because the scorer process does the work."""
 
-import hmac
 import logging
 import time
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, 
 from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
 from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
-from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, WEBHOOK_ACTIONS, checked_options, effective
+from ml_backend.settings import MODEL_VERSION, checked_options, effective
 from ml_backend.settings import refused as refused_options
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web.callers import (
@@ -23,7 +22,7 @@ from ml_backend.web.callers import (
     is_operator,
     json_body,
     keys,
-    project_number,
+    project_in,
     refused,
     require_connection,
     services,
@@ -116,7 +115,7 @@ def connected_project() -> tuple[Row, dict[str, Any]]:
     """
     row = require_connection()
     body = json_body()
-    number = _number(body)
+    number = project_in(body)
     if row is None:
         row = services().store.project(services().settings.label_studio_url, number)
         if row is None or not is_connected(row["connection"]):
@@ -126,61 +125,8 @@ def connected_project() -> tuple[Row, dict[str, Any]]:
     return row, body
 
 
-def _number(body: Mapping[str, Any]) -> int:
-    project = body.get("project")
-    return project_number(project.get("id") if isinstance(project, Mapping) else project)
-
-
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if name == "controls" and value else value for name, value in options.items()}
-
-
-@protocol.post("/webhook")
-def webhook() -> tuple[Response, int]:
-    """Webhook about a change in a project: requests an update; its content is not trusted. Answers at once."""
-    row, body = _sent()
-    action = body.get("action")
-    if not isinstance(action, str):
-        raise Refused(400, "The request names no action.")
-    store = services().store
-    key, deleted = row["id"], _ids(body.get("tasks")) if action == "TASKS_DELETED" else []
-    wakeups, training = services().wakeups, action == "START_TRAINING"
-
-    def note() -> None:
-        if not store.is_connected(key):  # disconnected meanwhile
-            return
-        if deleted:
-            store.suspect(key, deleted)
-        wakeups.want(key, "recompute" if training else action.lower(), full=training)
-
-    if training or action in WEBHOOK_ACTIONS:
-        # A waiting request covers this one, unless this one names tasks.
-        services().background.do(note, key=None if deleted else ("webhook", key, training))
-    return jsonify({"status": "ok"}), 202
-
-
-def _sent() -> tuple[Row, dict[str, Any]]:
-    """The project and the body of a webhook's call: our own webhook carries its secret; "Start training" comes over the connection."""
-    given = request.headers.get(SECRET_HEADER)
-    if given is None:
-        if request.authorization is None:
-            raise Refused(403, f"The webhook lacks the header {SECRET_HEADER}: run softirr-ls connect again.")
-        return connected_project()
-    candidate, found = given.encode("utf-8", "replace"), None
-    for row in services().store.connected(services().settings.label_studio_url):
-        if row["webhook_secret"] and hmac.compare_digest(candidate, row["webhook_secret"].encode()):
-            found = row
-    if found is None:
-        raise Refused(403, "The webhook's secret is wrong: run softirr-ls connect again.")
-    body = json_body()
-    if _number(body) != found["number"]:
-        raise Refused(403, "The webhook carries the secret of another project.")
-    return found, body
-
-
-def _ids(entries: Any) -> list[int]:
-    found = (entry.get("id") for entry in entries if isinstance(entry, Mapping)) if isinstance(entries, list) else ()
-    return [number for number in found if isinstance(number, int) and 0 < number < 2**31][:1000]
 
 
 @protocol.post("/predict")
