@@ -533,6 +533,12 @@ def test_every_file_that_is_linked_is_there() -> None:
     assert any(".png" in text for text in texts.values())
 
 
+def test_every_path_of_contributing_is_there() -> None:
+    paths = re.findall(r"`((?:softirr|ml_backend|plugin|docs|tests)/[\w./]*)`", PAGES["CONTRIBUTING.md"])
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_the_true_alpha_of_the_example_is_the_documented_one() -> None:
     from ml_backend.demo import data, true_value
 
