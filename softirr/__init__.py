@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from softirr.report.objects import AgreementReport
     from softirr.report.options import AgreementOptions
     from softirr.report.two_lists import cohen_kappa
-    from softirr.tables.files import read
+    from softirr.tables.files import read, read_texts
     from softirr.tables.table import AnnotationTable, Answer, Excluded
 
     __version__: str
@@ -73,6 +73,7 @@ __all__ = [
     "measure",
     "plan",
     "read",
+    "read_texts",
     "under_policy",
 ]
 
@@ -107,6 +108,7 @@ _HOME = {
     "measure": "policy.made",
     "plan": "planning.plan",
     "read": "tables.files",
+    "read_texts": "tables.files",
     "under_policy": "policy.measure",
 }
 """The module below this package that each name is loaded from."""

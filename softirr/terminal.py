@@ -205,18 +205,59 @@ def _number(text: str) -> float:
 def add_input_options(command: argparse.ArgumentParser) -> None:
     """The file of answers and how it is read: the same for every command that reads one."""
     command.add_argument(
-        "file", metavar="FILE", help="Label Studio JSON export, CSV item,rater,text, or JSONL; - reads standard input"
+        "file",
+        metavar="FILE",
+        help="table (CSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for each rater; - reads standard input",
     )
     add_reading_options(command)
 
 
-def add_reading_options(command: argparse.ArgumentParser) -> None:
-    """How a file of answers is read."""
-    command.add_argument("--control", metavar="NAME", help="TextArea to read, when an export has several")
+def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rater") -> None:
+    """How a file of answers is read.
+
+    Parameters
+    ----------
+    command : ArgumentParser
+    rater : str
+        Name of the option for the column of the raters, where the command has another ``--rater``.
+    """
+    command.add_argument(
+        "--control", metavar="NAME", action="append", help="TextArea to read, when a Label Studio export has several"
+    )
     command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
     command.add_argument(
         "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
     )
+    table = command.add_argument_group("how a file is read, where its columns do not tell")
+    table.add_argument(
+        "--format", default="auto", metavar="NAME", help="format of the file (auto: told by the content)"
+    )
+    table.add_argument("--item", metavar="COLUMN", help="column of the items")
+    table.add_argument(rater, dest="rater_column", metavar="COLUMN", help="column of the raters")
+    table.add_argument(
+        "--text",
+        metavar="COLUMNS",
+        action="append",
+        help="columns of the texts, each a field of its own; a+b is one answer in two columns",
+    )
+    table.add_argument(
+        "--raters", metavar="COLUMNS", action="append", help="a column for each rater, as nurse_1,nurse_2"
+    )
+    table.add_argument(
+        "--items", metavar="COLUMNS", action="append", help="a column for each item, and a row for each rater"
+    )
+    table.add_argument(
+        "--empty",
+        choices=("missing", "none"),
+        help="an empty cell is an answer not asked for, or one that found nothing (missing, but for item,rater,text)",
+    )
+    table.add_argument(
+        "--repeats",
+        choices=("set", "first", "last", "refuse"),
+        help="several rows of one rater on one item are a set of texts, or versions of which one counts, or a mistake",
+    )
+    table.add_argument("--sheet", metavar="NAME", help="sheet of an Excel workbook (the first with a table)")
+    table.add_argument("--encoding", metavar="NAME", help="of a text file (UTF-8 or UTF-16, told by the content)")
 
 
 def add_model_options(command: argparse.ArgumentParser) -> None:
@@ -238,7 +279,7 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, unit: str = " pairs") -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str, unit: str = " pairs", *, scaled: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Progress bar on standard error, updated with (done, total); shown from the first update on, and only on a terminal."""
     from tqdm import tqdm
 
@@ -247,7 +288,9 @@ def progress_bar(what: str, unit: str = " pairs") -> Iterator[Callable[[int, int
 
         def show(done: int, total: int) -> None:
             if not bars:
-                bars.append(stack.enter_context(tqdm(desc=what, unit=unit, file=sys.stderr, disable=None)))
+                bars.append(
+                    stack.enter_context(tqdm(desc=what, unit=unit, unit_scale=scaled, file=sys.stderr, disable=None))
+                )
             bars[0].total = total
             bars[0].update(done - bars[0].n)
 

@@ -34,6 +34,7 @@ import softirr.cli.bench
 import softirr.cli.experiment
 import softirr.cli.main
 import softirr.cli.train
+from tests.tables import formats
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference/"
@@ -238,6 +239,7 @@ def test_every_command_runs(
         told = [f"{row},{'Basel' if day % 2 else 'Bern'},{day}" for row, day in zip(part, days, strict=True)]
         (tmp_path / name).write_text("\n".join([f"{head},site,day", *told]) + "\n", encoding="utf-8")
     (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
+    formats.wide_csv(tmp_path)
     monkeypatch.chdir(tmp_path)
     for line in commands:
         command, _, target = line.partition(" > ")

@@ -24,7 +24,9 @@ __all__ = [
     "chosen_policy",
     "made_measure",
     "print_report",
+    "read_options",
     "read_table",
+    "read_tables",
     "scoring",
     "write_picture",
 ]
@@ -159,7 +161,26 @@ def add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def read_table(
+def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How a file is read, as :func:`softirr.read_texts` takes it."""
+    return {
+        "format": arguments.format,
+        "controls": arguments.control or (),
+        "casefold": arguments.casefold,
+        "predictions_as_raters": arguments.model_raters,
+        "item": arguments.item,
+        "rater": arguments.rater_column,
+        "text": arguments.text or (),
+        "raters": arguments.raters or (),
+        "items": arguments.items or (),
+        "empty": arguments.empty,
+        "repeats": arguments.repeats,
+        "sheet": arguments.sheet,
+        "encoding": arguments.encoding,
+    }
+
+
+def read_tables(
     arguments: argparse.Namespace,
     path: str | None = None,
     *,
@@ -167,8 +188,8 @@ def read_table(
     fields: Sequence[str] = (),
     models: bool = False,
     least_raters: int = 2,
-) -> Any:
-    """Read the file of a command: answers of two raters at least, unless one is enough.
+) -> dict[str, Any]:
+    """Read the file of a command, a table for each text: answers of two raters at least, unless fewer are enough.
 
     Parameters
     ----------
@@ -183,29 +204,75 @@ def read_table(
         Count predictions as raters, also without ``--model-raters``.
     least_raters : int
         Raters that the command needs.
+
+    Returns
+    -------
+    dict of str to AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If a text has answers of too few raters.
     """
-    from softirr.tables.files import read
+    from softirr.tables.files import read_texts
 
     name = arguments.file if path is None else path
-    table = read(
-        name,
-        control=control or arguments.control,
-        casefold=arguments.casefold,
-        predictions_as_raters=arguments.model_raters or models,
-        fields=fields,
-    )
-    if not table.raters:
-        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
-        wanted = "compare" if least_raters > 1 else "read"
-        raise InputError(f"{name} has no answers to {wanted}{f' (left out: {why})' if why else ''}.")
-    if len(table.raters) < least_raters:
-        raise InputError(f"{name} has answers of one rater only: agreement needs two.")
-    policy = chosen_policy(arguments)
-    if policy.split == "none":
-        return table
-    from softirr.policy.splitting import split_table
+    options = read_options(arguments) | {"fields": fields}
+    options["predictions_as_raters"] |= models
+    if control is not None:
+        options["controls"] = (control,)
+    with progress_bar("reading", "B", scaled=True) as show:
 
-    return split_table(table, policy.split)
+        def told(done: int, total: int) -> None:
+            if total > _LARGE:  # smaller files are read at once
+                show(done, total)
+
+        tables: dict[str, Any] = read_texts(name, progress=told, **options)
+    for text, table in tables.items():
+        where = f"{name}, text {text}," if len(tables) > 1 else name
+        if least_raters and not table.raters:
+            why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
+            wanted = "compare" if least_raters > 1 else "read"
+            raise InputError(f"{where} has no answers to {wanted}{f' (left out: {why})' if why else ''}.")
+        if len(table.raters) < least_raters:
+            raise InputError(f"{where} has answers of one rater only: agreement needs two.")
+    split = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
+    if split != "none":
+        from softirr.policy.splitting import split_table
+
+        tables = {text: split_table(table, split) for text, table in tables.items()}
+    return tables
+
+
+_LARGE = 8_000_000
+
+
+def read_table(arguments: argparse.Namespace, path: str | None = None, **options: Any) -> Any:
+    """Read the file of a command that takes one text; options as for :func:`read_tables`.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    path : str, optional
+        Another file than ``arguments.file``.
+    **options
+        As for :func:`read_tables`.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If there are several texts, or answers of too few raters.
+    """
+    tables = read_tables(arguments, path, **options)
+    if len(tables) > 1:
+        raise InputError(
+            f"This command takes one text at a time: choose one of {', '.join(tables)} with --text or --control."
+        )
+    return next(iter(tables.values()))
 
 
 def made_measure(arguments: argparse.Namespace) -> Any:

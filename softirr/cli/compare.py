@@ -58,7 +58,7 @@ def add_command(commands: Any) -> None:
     )
     compare.add_argument("--sheets-a", nargs="+", metavar="SHEET", help="judged audit sheets of the first file")
     compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
-    add_reading_options(compare)
+    add_reading_options(compare, rater="--rater-column")
     add_measure(compare)
     add_policy(compare)
     add_calibration(compare, "what softirr calibrate learned")

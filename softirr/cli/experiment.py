@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from softirr.cli.arguments import read_options
+from softirr.errors import InputError
 from softirr.terminal import Parser, add_input_options, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
@@ -251,15 +253,12 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments.output import write, write_text
     from softirr.lab.experiments.recommend import compare_with_judgements
     from softirr.measures.calibration import read_pairs
-    from softirr.tables.files import read
+    from softirr.tables.files import read_texts
 
     measures = _measures(arguments)
-    table = read(
-        arguments.file,
-        control=arguments.control,
-        casefold=arguments.casefold,
-        predictions_as_raters=arguments.model_raters,
-    )
+    table, *others = read_texts(arguments.file, **read_options(arguments)).values()
+    if others:
+        raise InputError("This command takes one text at a time: choose one with --text or --control.")
     folder = Path(arguments.output) if arguments.output else None
     with _cache(arguments, measures) as cache:
         if arguments.judged:

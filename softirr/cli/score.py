@@ -14,17 +14,17 @@ from softirr.cli.arguments import (
     add_seed,
     made_measure,
     print_report,
-    read_table,
+    read_tables,
     scoring,
 )
-from softirr.terminal import add_input_options
+from softirr.terminal import add_input_options, print_json
 
 __all__ = ["add_command"]
 
 
 def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
-    score = commands.add_parser("score", help="print the agreement of a Label Studio export, CSV or JSONL file")
+    score = commands.add_parser("score", help="print the agreement of a file of answers")
     add_input_options(score)
     add_measure(score)
     add_policy(score)
@@ -38,19 +38,28 @@ def add_command(commands: Any) -> None:
 def _score(arguments: argparse.Namespace) -> int:
     from softirr.report.agreement import agreement
 
-    table, measure = read_table(arguments), made_measure(arguments)
+    tables, measure = read_tables(arguments), made_measure(arguments)
+    reports = {}
     with scoring(arguments) as kept:
-        report = agreement(
-            table,
-            measure,
-            chance=arguments.chance,
-            permutations=arguments.permutations,
-            target_se=arguments.target_error,
-            seed=arguments.seed,
-            interval=arguments.interval,
-            assignment=arguments.assignment,
-            what_if=True,
-            **kept,
-        )
-    print_report(report.to_dict(), arguments)
+        for name, table in tables.items():
+            reports[name] = agreement(
+                table,
+                measure,
+                chance=arguments.chance,
+                permutations=arguments.permutations,
+                target_se=arguments.target_error,
+                seed=arguments.seed,
+                interval=arguments.interval,
+                assignment=arguments.assignment,
+                what_if=True,
+                **kept,
+            ).to_dict()
+    if len(reports) == 1:
+        print_report(next(iter(reports.values())), arguments)
+    elif arguments.json:
+        print_json({"schema_version": 1, "texts": reports})
+    else:
+        for number, (name, report) in enumerate(reports.items()):
+            print(f"{'' if number == 0 else chr(10)}Text {name}")
+            print_report(report, arguments)
     return 0

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.errors import InputError
-from softirr.tables.files import contents
+from softirr.tables.source import contents
 
 __all__ = [
     "BINS",

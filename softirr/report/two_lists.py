@@ -9,7 +9,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.report.agreement import agreement
-from softirr.tables.frames import texts_of_cell
+from softirr.tables.rows import texts_of_cell
 from softirr.tables.table import AnnotationTable, Answer
 
 __all__ = ["cohen_kappa"]

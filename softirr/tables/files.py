@@ -1,46 +1,86 @@
-"""Answers that are read: Label Studio JSON exports, long CSV, JSONL and data frames."""
+"""Answers that are read, whatever they come in: the format is told by the content."""
 
-import codecs
-import contextlib
-import csv
-import hashlib
+from __future__ import annotations
+
 import io
 import json
 import os
-import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from softirr.errors import InputError
-from softirr.tables import export_check
+from softirr.provenance import Progress
+from softirr.tables.delimited import delimited_rows
 from softirr.tables.fields import ItemFields
-from softirr.tables.frames import frame_table, is_frame
-from softirr.tables.labelstudio import export_table
-from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from softirr.tables.folders import folder_sha256, folder_tables, unpacked
+from softirr.tables.frames import frame_rows, is_frame
+from softirr.tables.json_values import json_rows, line_values, list_values
+from softirr.tables.jsonl import is_answer, read_answers
+from softirr.tables.labelstudio import export_tables
+from softirr.tables.layout import Groups, Layout
+from softirr.tables.request import Records, Request
+from softirr.tables.rows import Rows, rows_tables
+from softirr.tables.source import Source, contents, first_line
+from softirr.tables.table import AnnotationTable
+from softirr.tables.tools.argilla import is_argilla, read_argilla
+from softirr.tables.tools.cas import is_cas_json
+from softirr.tables.tools.doccano import is_doccano, read_doccano
+from softirr.tables.tools.label_studio_flat import is_flat, read_flat
+from softirr.tables.tools.potato import is_potato, is_state, read_potato, state_answers, states_tables
+from softirr.tables.tools.prodigy import is_prodigy, read_prodigy
+from softirr.tables.workbook import is_parquet, is_workbook, parquet_rows, workbook_rows
 
-__all__ = ["contents", "long_fields", "read"]
+__all__ = ["FORMATS", "contents", "read", "read_texts"]
+
+Tables = dict[str, AnnotationTable]
+
+_OF_RECORDS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Records, Request], Tables]]] = {
+    "answers": (is_answer, read_answers),
+    "label-studio-flat": (is_flat, read_flat),
+    "prodigy": (is_prodigy, read_prodigy),
+    "argilla": (is_argilla, read_argilla),
+    "doccano": (is_doccano, read_doccano),
+    "potato": (is_potato, read_potato),
+    "label-studio": (lambda record: "annotations" in record, export_tables),
+}
+"""Formats of JSON lists and JSON lines: what their first record looks like, and their reader."""
+_OF_TEXT = {"csv": None, "tsv": "\t"}
+"""Formats with a row for each line, and what separates the cells; None is told by the content."""
+FORMATS = ("auto", *_OF_TEXT, "xlsx", "parquet", "json", "jsonl", *_OF_RECORDS, "folder")
+"""What ``format`` can be."""
 
 
 def read(
     source: Any,
     *,
+    format: str = "auto",
     control: str | None = None,
     casefold: bool = False,
     predictions_as_raters: bool = False,
-    item: str = "item",
-    rater: str = "rater",
-    text: str = "text",
-    raters: Sequence[str] | None = None,
+    item: str | None = None,
+    rater: str | None = None,
+    text: str | Sequence[str] = (),
+    raters: Groups = (),
+    items: Groups = (),
     fields: Sequence[str] = (),
+    empty: str | None = None,
+    repeats: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    progress: Progress | None = None,
 ) -> AnnotationTable:
-    r"""Read answers: a Label Studio JSON export, a long CSV ``item,rater,text``, JSONL ``{"item", "rater", "texts"}``, or a data frame.
+    r"""Read answers from a file or a data frame; the reference has a table of the formats.
 
     Parameters
     ----------
-    source : path, "-" for standard input, open text stream, or data frame of pandas or polars
-        A long frame has a row for each text: several rows of one item and rater are a set, and the text "" is an empty answer. A wide frame has a row for
-        each item and a column for each rater. A cell may hold a list of texts, too.
+    source : path, "-" for standard input, open text stream, or data frame of pandas, polars or pyarrow
+        A long table has a row for each text: several rows of one item and rater are a set. A wide table has a row for each item and a column for
+        each rater, a survey a row for each rater and a column for each item. A cell of a data frame or of JSON may hold a list of texts.
+    format : str
+        Name of the format, where it cannot be told by the content.
     control : str, optional
         The TextArea to read from a Label Studio export; needed when the export has several.
     casefold : bool
@@ -48,13 +88,27 @@ def read(
     predictions_as_raters : bool
         In a Label Studio export, count each model version as a rater.
     item, rater, text : str
-        Columns of a long data frame; ``item`` of a wide one too.
-    raters : sequence of str, optional
-        The frame is wide, and these columns are its raters. An empty or missing cell is an answer that the rater did not give, and an empty list
-        an empty answer.
+        Columns of a long table; needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a survey, too. ``a+b`` takes
+        two columns together.
+    raters : sequence of str, or mapping of names to columns, optional
+        The table is wide, and these columns are its raters.
+    items : sequence of str, or mapping of names to columns, optional
+        The table is a survey, and these columns are its items.
     fields : sequence of str
         What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks (``annotated_at`` is when the newest
-        annotation was made), other columns of a CSV or data frame, other keys of JSONL.
+        annotation was made), other columns of a table, other keys of JSONL.
+    empty : {"missing", "none"}, optional
+        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files with the columns
+        ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an empty answer.
+    repeats : {"set", "first", "last", "refuse"}, optional
+        What several rows of one rater on one item are: a set of texts, versions of which the first or last counts, or a mistake. By default a set in
+        long tables, and refused in the others.
+    encoding : str, optional
+        Of a text file; UTF-8 and UTF-16 are told by the content.
+    sheet : str, optional
+        Of an Excel workbook; the first visible sheet with a table if not given.
+    progress : callable, optional
+        Called with the bytes read and the bytes in all.
 
     Returns
     -------
@@ -63,7 +117,7 @@ def read(
     Raises
     ------
     InputError
-        If the input can't be used; the message says what is wrong and on which line.
+        If the input can't be used; the message says what is wrong and where, and which options would read it.
 
     Examples
     --------
@@ -71,320 +125,238 @@ def read(
     >>> table = read(io.StringIO("item,rater,text\n1,ann,fever\n1,bob,high fever\n"))
     >>> table.raters
     ('ann', 'bob')
+    >>> wide = io.StringIO("case,ann,bob\n1,fever,high fever\n2,cough,\n")
+    >>> read(wide, item="case", raters=["ann", "bob"]).items
+    ('1', '2')
     """
-    if is_frame(source):
-        if control is not None or predictions_as_raters:
-            raise InputError(
-                "A data frame is no Label Studio export, so it has no controls and no predictions to choose from."
-            )
-        return frame_table(source, item=item, rater=rater, text=text, raters=raters, casefold=casefold, fields=fields)
-    if not isinstance(source, str | os.PathLike | io.TextIOBase):
-        raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
-    if raters is not None or (item, rater, text) != ("item", "rater", "text"):
-        raise InputError(
-            "item, rater, text and raters name the columns of a data frame: read the file with pandas or polars first, and give its frame."
-        )
-    name, content, sha256 = _contents(source, _refuse_other_kinds)
-    first = re.search(r"\S", content)
-    start = first.group() if first else ""
-    if not start:
-        raise InputError(f"{name} is empty.")
-    if start == "[":
-        return export_table(
-            name,
-            content,
-            control=control,
-            casefold=casefold,
-            predictions_as_raters=predictions_as_raters,
-            input_sha256=sha256,
-            fields=fields,
-        )
-    if start == "{" and _is_one_object(content):
-        raise InputError(
-            f'{name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
-            '"texts": [...]} on each line.'
-        )
-    if control is not None or predictions_as_raters:
-        raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
-    wanted = ItemFields(fields)
-    rows = _jsonl_answers(name, content, wanted) if start == "{" else _csv_answers(name, content, wanted)
-    return AnnotationTable.from_answers(
-        rows[0], items=rows[1], excluded=rows[2], casefold=casefold, input_sha256=sha256, fields=wanted.by_item()
+    found = read_texts(
+        source,
+        format=format,
+        controls=() if control is None else (control,),
+        casefold=casefold,
+        predictions_as_raters=predictions_as_raters,
+        item=item,
+        rater=rater,
+        text=text,
+        raters=raters,
+        items=items,
+        fields=fields,
+        empty=empty,
+        repeats=repeats,
+        encoding=encoding,
+        sheet=sheet,
+        progress=progress,
     )
+    if len(found) > 1:
+        raise InputError(
+            f"This reads several columns of texts ({', '.join(found)}): softirr.read_texts gives a table for each."
+        )
+    return next(iter(found.values()))
 
 
-def _is_one_object(text: str) -> bool:
-    """Whether a text that begins with a brace holds a single JSON object that is no line of JSONL."""
-    if len(text) > _LONGEST_OBJECT:
-        return False
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return not {"item", "rater", "texts"} & found.keys()
-
-
-_LONGEST_OBJECT = 1_000_000  # beyond it the first line says enough
-
-_Rows = tuple[list[Answer], list[str], list[Excluded]]
-
-
-def contents(
-    source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
-) -> tuple[str, str]:
-    """Name of a source for messages, and its whole text.
+def read_texts(
+    source: Any,
+    *,
+    format: str = "auto",
+    controls: Sequence[str] = (),
+    casefold: bool = False,
+    predictions_as_raters: bool = False,
+    item: str | None = None,
+    rater: str | None = None,
+    text: str | Sequence[str] = (),
+    raters: Groups = (),
+    items: Groups = (),
+    fields: Sequence[str] = (),
+    empty: str | None = None,
+    repeats: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, AnnotationTable]:
+    r"""Read several columns of texts in one run: several columns of a long table, or several TextAreas of an export.
 
     Parameters
     ----------
-    source : path, "-" for standard input, or open text stream
-    refuse : callable
-        Called with the name and the beginning of the text; may raise before the rest is read.
+    source, format, casefold, predictions_as_raters, item, rater, raters, items, fields, empty, repeats, encoding, sheet, progress
+        As for :func:`softirr.read`.
+    controls : sequence of str
+        TextAreas of a Label Studio export.
+    text : str or sequence of str
+        Columns of the texts, each a field of its own.
 
     Returns
     -------
-    tuple of (str, str)
-    """
-    return _contents(source, refuse)[:2]
+    dict of str to AnnotationTable
+        The fields in the order asked for.
 
-
-def _contents(
-    source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None]
-) -> tuple[str, str, str]:
-    """The same, and the SHA-256 of the bytes."""
-    if isinstance(source, io.TextIOBase):
-        whole = source.read()
-        sha256 = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-        return getattr(source, "name", None) or "The input", whole.removeprefix("\ufeff"), sha256
-    name = "Standard input" if source == "-" else " ".join(os.fspath(source).splitlines())
-    try:
-        if source == "-":
-            if sys.stdin is None:  # closed by the caller
-                raise InputError("Standard input is closed.")
-            data = _whole(name, sys.stdin.buffer, refuse)
-        else:
-            with open(source, "rb") as file:
-                data = _whole(name, file, refuse)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise InputError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    return name, _decoded(name, data), hashlib.sha256(data).hexdigest()
-
-
-def _decoded(name: str, data: bytes, *, whole: bool = True) -> str:
-    try:
-        return codecs.getincrementaldecoder("utf-8-sig")().decode(data, final=whole)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{name} is not UTF-8 text: line {line} has a byte that does not belong there.") from None
-
-
-# What a file begins with that is no text, and what to do about it.
-_FOREIGN = {
-    b"\x1f\x8b": "compressed (gzip): unpack it first",
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8",
-    b"\xff\xfe": "text in UTF-16: save it as UTF-8",
-    b"\xfe\xff": "text in UTF-16: save it as UTF-8",
-}
-
-
-def _whole(name: str, file: IO[bytes], refuse: Callable[[str, str], None]) -> bytes:
-    """All bytes of a stream; its beginning is looked at first, so that nonsense is not read in whole, however long it is."""
-    start = file.read(65536)
-    for mark, advice in _FOREIGN.items():
-        if start.startswith(mark):
-            raise InputError(f"{name} is {advice}.")
-    if b"\0" in start:
-        raise InputError(f"{name} is not text: it holds zero bytes.")
-    refuse(name, _decoded(name, start, whole=False))
-    return start + file.read()
-
-
-def _refuse_other_kinds(name: str, start: str) -> None:
-    text = start.lstrip()
-    if text and text[0] not in "[{" and _delimiter(start) is None:
-        raise _unknown_kind(name)
-
-
-def _jsonl_answers(name: str, text: str, fields: ItemFields) -> _Rows:
-    answers: dict[tuple[str, str], Answer] = {}
-    there: set[str] = set()
-    items: list[str] = []
-    excluded: list[Excluded] = []
-    for number, line in enumerate(io.StringIO(text), start=1):
-        if not line.strip():
-            continue
-        item, rater, texts, row = _jsonl_row(f"{name}, line {number}", line)
-        if fields.names:
-            there |= row.keys() - {"item", "rater", "texts"}
-            fields.add(f"{name}, line {number}", item, row)
-        items.append(item)
-        if answers.pop((item, rater), None) is not None:
-            excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
-        if texts is not None:
-            answers[item, rater] = Answer(item, rater, texts)
-    fields.require(name, there)
-    return list(answers.values()), items, excluded
-
-
-def _jsonl_row(place: str, line: str) -> tuple[str, str, tuple[str, ...] | None, dict[str, Any]]:
-    try:
-        row = json.loads(line, object_pairs_hook=export_check.unique_keys)
-    except export_check.RepeatedKey as error:
-        raise InputError(f"{place}: the key {error} stands there twice.") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{place}: not valid JSON.") from None
-    if not isinstance(row, dict) or not {"item", "rater", "texts"} <= row.keys():
-        raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
-    names = []
-    for key in ("item", "rater"):
-        given = row[key]
-        if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
-            raise InputError(f"{place}: {key} is neither a name nor a number.")
-        names.append(_identifier(place, key, str(given)))
-    item, rater = names
-    texts = row["texts"]
-    if texts is None:  # asked, but no answer: the item exists, the answer is missing
-        return item, rater, None, row
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{place}: texts is not a list of strings.")
-    return item, rater, tuple(texts), row
-
-
-def _identifier(place: str, key: str, given: str) -> str:
-    """Name of an item or rater without the white space around it: what looks the same has to be the same.
-
-    A byte order mark inside a file is a trace of two files pasted together.
-    """
-    if "\ufeff" in given:
-        raise InputError(f"{place}: the {key} holds a byte order mark: paste files together without it.")
-    return given.strip()
-
-
-def _csv_answers(name: str, text: str, fields: ItemFields) -> _Rows:
-    delimiter = _delimiter(text)
-    if delimiter is None:
-        raise _unknown_kind(name)
-    texts: dict[tuple[str, str], list[str]] = {}
-    long: list[tuple[int, str]] = []  # answers over several lines, and the line that each ends on
-    with long_fields():
-        lines = _Lines(io.StringIO(text, newline=""))
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        try:
-            header = next(reader)
-            column = _columns(_first_line(text), delimiter)
-            _check_header(name, header)
-            names = [cell.strip() for cell in header]
-            lines.quotes = 0
-            for row in reader:
-                quotes, lines.quotes = lines.quotes, 0
-                if not row:
-                    continue
-                place = f"{name}, line {reader.line_num}"
-                _check_row(place, row, header, max(column.values()))
-                if quotes % 2 and any(cell.endswith('"') for cell in row):
-                    raise InputError(f"{place}: a quote ends an answer that no quote begins.")
-                item, rater = (_identifier(place, key, row[column[key]]) for key in ("item", "rater"))
-                if not item or not rater:
-                    raise InputError(f"{place}: the {'rater' if item else 'item'} is missing.")
-                if item.count('"') % 2 or rater.count('"') % 2:
-                    raise InputError(f"{place}: a quote stands within the item or the rater: a separator is lost.")
-                answer = row[column["text"]]
-                texts.setdefault((item, rater), []).append(answer)
-                if fields.names:
-                    fields.add(place, item, dict(zip(names, row, strict=False)))
-                if "\n" in answer or "\r" in answer:
-                    long.append((reader.line_num, answer))
-        except csv.Error as error:
-            raise InputError(f"{name}, line {reader.line_num}: not valid CSV ({error}).") from None
-        _check_quotes(name, long, column, {rater for _, rater in texts}, delimiter)
-    if not texts:
-        raise InputError(f"{name} has a header but no answers.")
-    fields.require(name, (cell for i, cell in enumerate(names) if i not in column.values()))
-    return [Answer(item, rater, tuple(written)) for (item, rater), written in texts.items()], [], []
-
-
-class _Lines:
-    """Lines of a CSV file; counts the quotes in them, which the csv module does not tell of cells without quotes around them."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-        self.quotes = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.quotes += line.count('"')
-        return line
-
-
-def _check_header(name: str, header: list[str]) -> None:
-    names = [cell.strip().casefold() for cell in header]
-    for key in ("item", "rater", "text"):
-        if names.count(key) > 1:
-            raise InputError(f"{name}, line 1: the header names {key} twice.")
-
-
-def _check_row(place: str, row: list[str], header: list[str], last: int) -> None:
-    if len(row) <= last:
-        raise InputError(f"{place}: expected item, rater and text.")
-    if len(row) > len(header):
-        raise InputError(
-            f"{place}: {len(row)} cells where the header has {len(header)}: put quotes around a text that holds the separator."
-        )
-    if row == header:
-        raise InputError(f"{place}: the header stands there again: paste files together without it.")
-
-
-def _check_quotes(
-    name: str, long: list[tuple[int, str]], column: Mapping[str, int], raters: set[str], delimiter: str
-) -> None:
-    """Refuse an answer over several lines that has swallowed whole rows: a quote was opened and closed rows later."""
-    for end, answer in long:
-        lines = re.split(r"\r\n|\r|\n", answer)
-        for number, line in enumerate(lines[1:], start=end - len(lines) + 2):
-            cells = line.split(delimiter)
-            if len(cells) > max(column["item"], column["rater"]) and cells[column["rater"]].strip() in raters:
-                raise InputError(
-                    f"{name}, line {number}: a row stands inside the quotes of the answer before it: a quote is not closed."
-                )
-
-
-def _unknown_kind(name: str) -> InputError:
-    return InputError(f"{name} is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text.")
-
-
-def _first_line(text: str) -> str:
-    return (text[:65536].splitlines() or [""])[0]
-
-
-def _delimiter(text: str) -> str | None:
-    """What separates the columns of a table that has the right header."""
-    return next((mark for mark in ",;\t" if _columns(_first_line(text), mark)), None)
-
-
-def _columns(header: str, delimiter: str) -> dict[str, int]:
-    """Column numbers of item, rater and text, or nothing if the header lacks one of them."""
-    try:
-        names = [name.strip().casefold() for name in next(csv.reader([header.rstrip("\r\n")], delimiter=delimiter), [])]
-    except csv.Error:
-        return {}
-    wanted = ("item", "rater", "text")
-    return {name: names.index(name) for name in wanted} if set(wanted) <= set(names) else {}
-
-
-@contextlib.contextmanager
-def long_fields() -> Iterator[None]:
-    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes.
-
-    Yields
+    Raises
     ------
-    None
+    InputError
+        As for :func:`softirr.read`.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = io.StringIO("id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n")
+    >>> list(read_texts(rows, item="id", rater="who", text=["finding", "plan"]))
+    ['finding', 'plan']
     """
-    before = csv.field_size_limit(sys.maxsize)
+    layout = Layout(item, rater, text, raters, items, empty, repeats)
+    wanted = ItemFields(fields)
+    if format not in FORMATS:
+        raise InputError(f"There is no format {format!r}: it can be {', '.join(FORMATS)}.")
+    if is_frame(source):
+        if controls or predictions_as_raters:
+            raise InputError(
+                "A data frame is no Label Studio export, so it has no controls and no predictions to choose from."
+            )
+        return rows_tables(frame_rows(source), layout, casefold=casefold, fields=wanted, frame=True)
+    if not isinstance(source, str | os.PathLike | io.TextIOBase):
+        raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
+    if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
+        return _of_folder(Path(source), Request(str(source), layout, controls, casefold, fields=wanted), encoding)
+    opened = Source(source, encoding=encoding, progress=progress)
+    request = Request(opened.name, layout, controls, casefold, predictions_as_raters, wanted, lambda: opened.sha256)
+    tables = _tables(opened, request, format, sheet)
+    made = next(iter(tables.values())).reading
+    if (controls or predictions_as_raters) and made is not None and not made.format.startswith("label-studio"):
+        raise InputError(
+            f"{opened.name} is no Label Studio export, so it has no controls and no predictions to choose from."
+        )
+    return tables
+
+
+def _tables(source: Source, request: Request, format: str, sheet: str | None) -> Tables:
+    if source.start.startswith(b"PK\x03\x04") and format in ("auto", "folder") and not is_workbook(source):
+        with unpacked(source) as folder:
+            return _of_folder(folder, request, None)
+    content = _content(source, format, sheet)
+    if isinstance(content, Rows):
+        return _of_rows(content, request)
+    if isinstance(content, Mapping):
+        return _of_object(content, request)
+    kind = "json" if source.check_text().lstrip().startswith("[") else "jsonl"
+    return _of_records(source.name, content, request, format, kind)
+
+
+def _content(source: Source, format: str, sheet: str | None = None) -> Rows | Records | Mapping[str, Any]:
+    """Rows of a table, records of JSON, or one object."""
+    if format == "parquet" or (format == "auto" and is_parquet(source.start)):
+        return parquet_rows(source)
+    if format == "xlsx" or (format == "auto" and source.start.startswith(b"PK\x03\x04") and is_workbook(source)):
+        return workbook_rows(source, sheet)
+    start = source.check_text().lstrip()
+    if not start and source.is_short:
+        raise InputError(f"{source.name} is empty.")
+    if format in _OF_TEXT or (format == "auto" and start[:1] not in ("[", "{")):
+        return delimited_rows(source, delimiter=_OF_TEXT.get(format))
+    if start.startswith("["):
+        return list_values(source, "task" if '"annotations"' in start else "entry")
+    if not start.startswith("{"):
+        raise InputError(f"{source.name} is no JSON, so it can't be read as {format}.")
+    return _object(source) if _is_object(source, start) else line_values(source)
+
+
+def _is_object(source: Source, start: str) -> bool:
+    """Whether a text that begins with a brace is one object, and no JSON lines."""
+    line = first_line(start)
+    if any(key in start for key in _OBJECTS):
+        return True
+    if _is_json(line):
+        return (
+            source.is_short
+            and line.strip() == start.strip()
+            and not {"item", "rater", "texts"} & json.loads(line).keys()
+        )
+    return line.strip() == "{" or (source.is_short and _is_json(start))
+
+
+def _object(source: Source) -> Mapping[str, Any]:
     try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+        found = json.loads("".join(source.text()))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Mapping):
+        raise InputError(f"{source.name} is not valid JSON.")
+    return found
+
+
+_OBJECTS = ("%TYPES", "%FEATURE_STRUCTURES", "instance_id_to")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _of_object(found: Mapping[str, Any], request: Request) -> Tables:
+    if is_state(found):
+        return states_tables(state_answers(found, "", request.name), request)
+    if is_cas_json(found):
+        raise InputError(
+            f"{request.name} holds the annotations of one person: give the folder with a file for each annotator."
+        )
+    raise InputError(
+        f'{request.name} is one JSON object: a Label Studio export is a list of tasks, and JSONL has {{"item": ..., "rater": ..., '
+        '"texts": [...]} on each line.'
+    )
+
+
+def _of_folder(folder: Path, request: Request, encoding: str | None) -> Tables:
+    def opened(path: Path) -> Rows | Records:
+        content = _content(Source(path, encoding=encoding), "auto")
+        if isinstance(content, Mapping):
+            raise InputError(f"{path} is one JSON object, and no file of answers.")
+        return content
+
+    sha256 = request.sha256 if request.sha256() else lambda: folder_sha256(folder)
+    return folder_tables(folder, replace(request, sha256=sha256), opened)
+
+
+def _of_records(name: str, records: Records, request: Request, format: str, kind: str) -> Tables:
+    """The tables of a JSON list or of JSON lines; the first record tells the format."""
+    first = next(records, None)
+    if first is None:
+        raise InputError(f"{name} holds no tasks.")
+    every = chain([first], records)
+    if format in _OF_RECORDS:
+        return _OF_RECORDS[format][1](every, request)
+    if not isinstance(first[1], Mapping) or not first[1]:
+        raise InputError(
+            f"{name} is no Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
+        )
+    if (reader := _reader(first[1], request)) is not None:
+        return reader(every, request)
+    return _of_rows(json_rows(name, every, kind), request)
+
+
+def _reader(record: Mapping[str, Any], request: Request) -> Callable[[Records, Request], Tables] | None:
+    """The reader of a tool's records; columns that the user names mean a table, but a text column alone names a tool's field."""
+    layout = request.layout
+    if layout.item or layout.rater or layout.raters or layout.items:
+        return None
+    return next((reader for is_it, reader in _OF_RECORDS.values() if is_it(record)), None)
+
+
+def _of_rows(rows: Rows, request: Request) -> Tables:
+    """The tables of rows, which may be a tool's records: Label Studio's CSV, or Argilla's Parquet files."""
+    ours = {"text", "rater", "item"} <= {column.casefold() for column in rows.columns}
+    if rows.format in ("csv", "tsv", "xlsx", "parquet") and not ours:
+        numbered = iter(rows.rows)
+        first = next(numbered, None)
+        every = chain([first], numbered) if first is not None else iter(())
+        rows = replace(rows, rows=every)
+        if first is not None:
+            record = dict(zip(rows.columns, first[1], strict=False))
+            reader = _reader(record, request)
+            if reader in (read_flat, read_argilla):
+                width = len(rows.columns)
+                records = (
+                    (number, dict(zip(rows.columns, [*cells, *[None] * (width - len(cells))], strict=True)))
+                    for number, cells in every
+                )
+                return reader(records, request)
+    return rows_tables(rows, request.layout, casefold=request.casefold, fields=request.fields, sha256=request.sha256)

@@ -1,14 +1,13 @@
 """Answers in the tasks of Label Studio: which annotations count, and the JSON export as a table."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables import export_check
-from softirr.tables.fields import ItemFields, task_fields
+from softirr.tables.fields import task_fields
+from softirr.tables.request import Request
 from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
@@ -19,9 +18,10 @@ from softirr.tables.table import (
     AnnotationTable,
     Answer,
     Excluded,
+    Reading,
 )
 
-__all__ = ["AGREEMENT_VERSION", "export_table", "label_studio_answers", "text_controls"]
+__all__ = ["AGREEMENT_VERSION", "export_tables", "label_studio_answers", "text_controls"]
 
 AGREEMENT_VERSION = "agreement"
 """``model_version`` of our own predictions: never a rater."""
@@ -154,30 +154,15 @@ def _age(source: Mapping[str, Any]) -> tuple[str, str, int]:
     )
 
 
-def export_table(
-    name: str,
-    text: str,
-    *,
-    control: str | None,
-    casefold: bool,
-    predictions_as_raters: bool,
-    input_sha256: str | None = None,
-    fields: Sequence[str] = (),
-) -> AnnotationTable:
-    """The table of a JSON export.
+def export_tables(records: Iterable[tuple[int, Any]], request: Request) -> dict[str, AnnotationTable]:
+    """The tables of a JSON export, one for each TextArea that is asked for, or of the only one.
 
     Parameters
     ----------
-    name : str
-        Of the file, for messages.
-    text : str
-        Its content, a JSON list.
-    control, casefold, predictions_as_raters
-        As for :func:`softirr.read`.
-    input_sha256 : str, optional
-        Of the file.
-    fields : sequence of str
-        As for :func:`softirr.read`.
+    records : iterable of (int, object)
+        Line and content of each entry of the export's list.
+    request : Request
+        Unless it says otherwise, an annotation without text is an empty answer.
 
     Returns
     -------
@@ -188,60 +173,38 @@ def export_table(
     InputError
         If it is damaged or no export; the message says where.
     """
-    tasks, places = _tasks(name, text, predictions=predictions_as_raters, fields=fields)
-    control = _choose_control(name, tasks, control)
-    for position, wrong in export_check.check_control(tasks, control):
-        raise _damaged(name, text, places[position], tasks[position], wrong)
-    wanted = ItemFields(fields)
-    for task in tasks if fields else ():
+    name = request.name
+    wanted = request.fields
+    tasks, lines = _tasks(name, records, predictions=request.predictions_as_raters, fields=wanted.names)
+    chosen = [_choose_control(name, tasks, control) for control in request.texts or (None,)]
+    for control in chosen:
+        for position, wrong in export_check.check_control(tasks, control):
+            raise _damaged(name, lines[position], tasks[position], wrong)
+    for task in tasks if wanted.names else ():
         wanted.add(name, _task_id(task), task["fields"])
     wanted.require(name, (key for task in tasks for key in task["keys"]))
-    return _from_label_studio(tasks, control, casefold, predictions_as_raters, input_sha256, wanted)
+    return {control: _from_label_studio(tasks, control, request) for control in chosen}
 
 
 def _tasks(
-    name: str, text: str, *, predictions: bool, fields: Sequence[str]
+    name: str, values: Iterable[tuple[int, Any]], *, predictions: bool, fields: Sequence[str]
 ) -> tuple[list[Mapping[str, Any]], list[int]]:
-    """The tasks of an export and where each begins: what is no task ends the reading before the rest takes memory."""
-    decoder = export_check.decoder()
+    """The tasks of an export and the line of each: what is no task ends the reading before the rest takes memory."""
     tasks: list[Mapping[str, Any]] = []
-    places: list[int] = []
-    try:
-        place = _after_space(text, _after_space(text, 0) + 1)
-        while text[place : place + 1] != "]" or tasks:
-            places.append(place)
-            task, place = decoder.raw_decode(text, place)
-            task = _checked_task(name, task, len(tasks) + 1)
-            try:
-                export_check.check_annotations(task)
-                if predictions:
-                    export_check.check_predictions(task)
-            except export_check.Damage as damage:
-                raise _damaged(name, text, places[-1], task, str(damage)) from None
-            tasks.append(_needed(task, predictions=predictions, fields=fields))
-            place = _after_space(text, place)
-            if text[place : place + 1] != ",":
-                break
-            place = _after_space(text, place + 1)
-        if text[place : place + 1] != "]":
-            raise json.JSONDecodeError("Expecting ',' or ']' after a task", text, place)
-        rest = _after_space(text, place + 1)
-        if rest != len(text):
-            raise json.JSONDecodeError("Extra data", text, rest)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{name} is not valid JSON: {error.msg} on line {error.lineno}.") from None
-    except RecursionError:
-        raise InputError(f"{name} is not valid JSON: it is nested too deeply.") from None
-    except InputError:
-        raise
-    except export_check.RepeatedKey as error:
-        line = _line(text, places[-1])
-        raise InputError(f"{name}, line {line}: task number {len(places)} has the key {error} twice.") from None
-    except ValueError:
-        raise InputError(f"{name} is not valid JSON: it holds an impossible number.") from None
+    lines: list[int] = []
+    for line, found in values:
+        task = _checked_task(name, found, len(tasks) + 1)
+        try:
+            export_check.check_annotations(task)
+            if predictions:
+                export_check.check_predictions(task)
+        except export_check.Damage as damage:
+            raise _damaged(name, line, task, str(damage)) from None
+        lines.append(line)
+        tasks.append(_needed(task, predictions=predictions, fields=fields))
     if not tasks:
         raise InputError(f"{name} holds no tasks.")
-    return tasks, places
+    return tasks, lines
 
 
 _OF_ANNOTATION = (
@@ -274,30 +237,13 @@ def _needed_of(result: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _damaged(name: str, text: str, place: int, task: Mapping[str, Any], wrong: str) -> InputError:
-    return InputError(f"{name}, line {_line(text, place)}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
-
-
-def _line(text: str, place: int) -> int:
-    """Number of the line, from 1, that a place in a text is on."""
-    return text.count("\n", 0, place) + 1
-
-
-def _after_space(text: str, place: int) -> int:
-    """The next place that is no JSON white space."""
-    found = _JSON_SPACE.match(text, place)
-    return found.end() if found else place
-
-
-_JSON_SPACE = re.compile(r"[ \t\n\r]*")
+def _damaged(name: str, line: int, task: Mapping[str, Any], wrong: str) -> InputError:
+    return InputError(f"{name}, line {line}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
 
 
 def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
     if not isinstance(task, Mapping) or "annotations" not in task:
-        raise InputError(
-            f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations "
-            "(export with the format JSON, not JSON_MIN)."
-        )
+        raise InputError(f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations.")
     identifier = task.get("id")
     if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
         raise InputError(f"{name}: task number {number} has no id.")
@@ -321,14 +267,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join("".join(mark if mark.isprintable() else "?" for mark in name) for name in names)
 
 
-def _from_label_studio(
-    tasks: list[Mapping[str, Any]],
-    control: str,
-    casefold: bool,
-    predictions_as_raters: bool,
-    input_sha256: str | None,
-    fields: ItemFields,
-) -> AnnotationTable:
+def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Request) -> AnnotationTable:
     answers: list[Answer] = []
     excluded: list[Excluded] = []
     seen: set[str] = set()
@@ -337,17 +276,24 @@ def _from_label_studio(
         if identifier in seen:
             raise InputError(f"The export holds task {identifier} twice.")
         seen.add(identifier)
-        given, left_out = label_studio_answers(task, control=control, predictions_as_raters=predictions_as_raters)
+        given, left_out = label_studio_answers(
+            task, control=control, predictions_as_raters=request.predictions_as_raters
+        )
         answers += given
         excluded += left_out
+    n_blank = sum(not answer.texts for answer in answers)
+    empty = request.layout.empty or "none"
+    if empty == "missing":
+        answers = [answer for answer in answers if answer.texts]
     return AnnotationTable.from_answers(
         answers,
         items=(str(task["id"]) for task in tasks),
         excluded=excluded,
-        casefold=casefold,
-        input_sha256=input_sha256,
+        casefold=request.casefold,
+        input_sha256=request.sha256(),
         warnings=_other_names(tasks, control),
-        fields=fields.by_item(),
+        fields=request.fields.by_item(),
+        reading=Reading("label-studio", (("text", control),), len(tasks), n_blank, empty=empty),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from softirr.errors import InputError
 from softirr.tables.cells import cell_text
-from softirr.tables.files import contents, long_fields
+from softirr.tables.source import contents, long_fields
 
 __all__ = ["CANT_TELL", "DIFFERENT", "HEADER", "SAME", "VALUES", "Judgements", "checked", "read_sheet", "rows", "said"]
 

@@ -26,6 +26,7 @@ __all__ = [
     "AnnotationTable",
     "Answer",
     "Excluded",
+    "Reading",
     "Split",
 ]
 
@@ -113,6 +114,34 @@ class Split:
         return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a table was read.
+
+    Attributes
+    ----------
+    format : str
+        Such as ``csv`` or ``label-studio``.
+    columns : tuple of (str, str)
+        Role (item, rater, text, or a rater's or an item's name) and name of each column or field that was read.
+    n_rows : int
+        Rows, records or tasks.
+    n_blank : int
+        Empty cells, whatever they count as.
+    n_repeated : int
+        Rows beyond the first of one rater on one item.
+    empty : {"missing", "none"}
+        What an empty cell counts as.
+    """
+
+    format: str
+    columns: tuple[tuple[str, str], ...] = ()
+    n_rows: int = 0
+    n_blank: int = 0
+    n_repeated: int = 0
+    empty: str = "none"
+
+
 @dataclass(frozen=True, eq=False)
 class AnnotationTable:
     """Items x raters -> answer, as arrays over the answers that were given.
@@ -141,6 +170,8 @@ class AnnotationTable:
         The texts of each entry as they were written, in order and with their line breaks; empty texts are left out.
     split : Split or None
         How texts were split, where they were.
+    reading : Reading or None
+        How the input was read; None for a table made of answers.
     """
 
     items: tuple[str, ...]
@@ -157,6 +188,7 @@ class AnnotationTable:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     written: tuple[tuple[str, ...], ...] = ()
     split: Split | None = None
+    reading: Reading | None = None
 
     @classmethod
     def from_answers(
@@ -169,6 +201,7 @@ class AnnotationTable:
         input_sha256: str | None = None,
         warnings: Iterable[str] = (),
         fields: Mapping[str, Mapping[str, str]] | None = None,
+        reading: Reading | None = None,
     ) -> Self:
         """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
 
@@ -186,6 +219,8 @@ class AnnotationTable:
             What could not be told for sure, one sentence each; the report says it.
         fields : dict of str to dict of str to str, optional
             Fields of the items: item -> field -> value.
+        reading : Reading, optional
+            How the answers were read.
 
         Raises
         ------
@@ -235,6 +270,7 @@ class AnnotationTable:
             warnings=tuple(warnings),
             fields=_columns(item_ids, fields or {}),
             written=tuple(written[place] for place in order),
+            reading=reading,
         )
 
     def part(self, *, items: Iterable[str] | None = None, raters: Iterable[str] | None = None) -> Self:

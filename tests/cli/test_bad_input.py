@@ -54,7 +54,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "zero bytes": (b"\0" * 5000, "zero bytes"),
     "a zero byte in a text": (b"item,rater,text\n1,a,x\0y\n1,b,z\n", "zero bytes"),
     "Latin-1": ("item,rater,text\n1,a,café\n".encode("latin-1"), "line 2"),
-    "UTF-16": ("item,rater,text\n1,a,x\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
+    "UTF-16": ("item,rater,text\n1,a,x\n".encode("utf-16"), "one rater only"),
     "gzip": (gzip.compress(EXPORT.encode()), "compressed"),
     "a ZIP archive or workbook": (b"PK\x03\x04" + bytes(500), "Excel workbook"),
     # JSON
@@ -71,7 +71,10 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "numbers": ("[1, 2, 3]", "entry 1 is not a task"),
     "tables": ("[[], []]", "entry 1 is not a task"),
     "other objects": ('[{"name": "x"}]', "entry 1 is not a task"),
-    "JSON_MIN": ('[{"id": 1, "text": "x", "findings": "y", "annotator": 1}]', "not JSON_MIN"),
+    "JSON_MIN": (
+        '[{"id": 1, "text": "x", "findings": "y", "annotator": 1, "annotation_id": 5}]',
+        "does not tell which of text, findings is the TextArea",
+    ),
     "an error message of the server": (
         '{"detail": "Authentication credentials were not provided."}',
         "one JSON object",
@@ -163,8 +166,12 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "one rater in lines": ('{"item":"1","rater":"a","texts":["x"]}\n', "one rater only"),
     # CSV
     "no header": ("1,a,fever\n1,b,cough\n", "header item,rater,text"),
-    "another header": ("task,annotator,answer\n1,a,b\n", "header item,rater,text"),
-    "Label Studio's CSV": ("annotation_id,annotator,findings,id\n1,2,fever,1\n", "header item,rater,text"),
+    "another header": ("task,annotator,answer\n1,a,b\n", "has no item with answers of two raters"),
+    "columns that could be anything": (
+        "id,nurse_1,nurse_2,comment\n1,x,y,\n",
+        "columns id, nurse_1, nurse_2, comment, and is none of",
+    ),
+    "Label Studio's CSV": ("annotation_id,annotator,findings,id\n1,2,fever,1\n", "one rater only"),
     "only a header": (HEADER, "no answers"),
     "a short row": (HEADER + "1,a\n1,b,x\n", "line 2: expected item, rater and text"),
     "a quote without end": (HEADER + '1,a,"x\n1,b,y\n', "not valid CSV"),
@@ -221,7 +228,7 @@ def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.Cap
     [
         ("", "can't be read"),
         ("nowhere.csv", "No such file or directory"),
-        ("folder", "Is a directory"),
+        ("folder", "a folder without a file for each rater"),
         ("a\nb.csv", "can't be read"),
         ("a\0b.csv", "can't be read"),
         ("x" * 300, "can't be read"),

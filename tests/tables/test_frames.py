@@ -32,7 +32,9 @@ class TestBoth:
     def test_long(self, library: Any, tmp_path: Path) -> None:
         lines = zip(LONG["item"], LONG["rater"], LONG["text"], strict=True)
         (tmp_path / "a.csv").write_text("item,rater,text\n" + "".join(f"{i},{r},{t}\n" for i, r, t in lines))
-        assert rows(softirr.read(library.DataFrame(LONG))) == rows(softirr.read(tmp_path / "a.csv"))
+        frame = library.DataFrame(LONG)
+        assert rows(softirr.read(frame, empty="none")) == rows(softirr.read(tmp_path / "a.csv"))
+        assert rows(softirr.read(frame)) == rows(softirr.read(tmp_path / "a.csv", empty="missing"))
 
     def test_long_by_other_names(self, library: Any) -> None:
         frame = library.DataFrame({"case": LONG["item"], "who": LONG["rater"], "said": LONG["text"]})
@@ -59,16 +61,22 @@ class TestBoth:
         frame = library.DataFrame({"item": [1], "ann": ["Fever"], "bob": ["fever"]})
         assert softirr.read(frame, raters=["ann", "bob"], casefold=True).texts == ("fever",)
 
-    def test_a_long_row_without_a_text_could_be_either(self, library: Any) -> None:
-        frame = library.DataFrame({"item": [1, 2], "rater": ["ann", "ann"], "text": ["fever", None]})
-        with pytest.raises(softirr.InputError, match=r"^Row 2: the text is missing. Drop the row"):
-            softirr.read(frame)
+    @pytest.mark.parametrize("empty", ["", None])
+    def test_an_empty_cell_is_not_asked_unless_it_is_said(self, library: Any, empty: str | None) -> None:
+        frame = library.DataFrame({"item": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2, "text": ["x", "x", "y", empty]})
+        table = softirr.read(frame)
+        assert rows(table) == {("1", "ann", ("x",)), ("1", "bob", ("x",)), ("2", "ann", ("y",))}
+        assert any("1 empty cells count as not asked" in warning for warning in table.warnings)
+        said = softirr.read(frame, empty="none")
+        assert rows(said) == rows(table) | {("2", "bob", ())}
+        assert said.warnings == ()
 
     @pytest.mark.parametrize(
         ("columns", "options", "said"),
         [
-            ({"a": [1]}, {}, "no column 'item'; it has a"),
+            ({"a": [1]}, {}, "has the columns a: name them with --item"),
             ({"item": [1]}, {"raters": ["ann"]}, "no column 'ann'"),
+            ({"a": [1]}, {"rater": "b"}, "no column 'item'; it has a"),
             ({"item": [1], "a": ["x"]}, {"raters": ["a", "a"]}, "a column twice"),
             ({"item": [1], "a": [5]}, {"raters": ["a"]}, "Row 1, column 'a', holds 5, which is not a text"),
             ({"item": [None], "a": ["x"]}, {"raters": ["a"]}, "Row 1: item is missing"),
@@ -91,9 +99,3 @@ def test_the_missing_values_of_pandas() -> None:
 def test_what_is_no_frame_and_no_path(source: object) -> None:
     with pytest.raises(softirr.InputError, match="A path, an open text file or a data frame can be read"):
         softirr.read(source)
-
-
-def test_column_names_are_for_frames(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n")
-    with pytest.raises(softirr.InputError, match="name the columns of a data frame"):
-        softirr.read(tmp_path / "a.csv", raters=["ann"])

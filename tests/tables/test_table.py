@@ -225,7 +225,7 @@ BAD = {
     ),
     "task without id": (b'[{"annotations": []}]', "task number 1 has no id"),
     "bad UTF-8": (b"item,rater,text\n1,a,\xff\n", "line 2 has a byte"),
-    "UTF-16": ("item,rater,text\n".encode("utf-16-le"), "zero bytes"),
+    "UTF-16": ("item,rater,text\n".encode("utf-16-le"), "a header but no answers"),
     "no header": (b"1,a,fever\n", "header item,rater,text"),
     "header only": (b"item,rater,text\n", "no answers"),
     "short row": (b"item,rater,text\n1,a\n", "line 2: expected item, rater and text"),

@@ -1,0 +1,200 @@
+"""Values of JSON lists and JSON lines, read one after the other: a large file takes no more memory than its largest value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables import export_check
+from softirr.tables.rows import Rows
+from softirr.tables.source import Source
+
+__all__ = ["flat", "json_rows", "line_values", "list_values"]
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NEAR = 16
+_KEYS_OF = 200
+
+
+def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]]:
+    """Line and value of each entry of a JSON list.
+
+    Parameters
+    ----------
+    source : Source
+        Its text begins with an opening bracket.
+    what : str
+        What an entry is, for messages.
+
+    Raises
+    ------
+    InputError
+        If it is not valid JSON, or an object has a key twice; the message says the line.
+    """
+    return _List(source, what).values()
+
+
+class _List:
+    """A window on the text that moves on with each value."""
+
+    def __init__(self, source: Source, what: str) -> None:
+        self._name, self._what = source.name, what
+        self._pieces = source.text()
+        self._text = ""
+        self._place = 0
+        self._line, self._counted = 1, 0
+        self._whole = False
+
+    def values(self) -> Iterator[tuple[int, Any]]:
+        decoder = export_check.decoder()
+        number = 0
+        try:
+            self._expect("[")
+            if self._next() == "]":
+                self._place += 1
+            else:
+                while True:
+                    self._next()
+                    number += 1
+                    line = self._line_at(self._place)
+                    yield line, self._value(decoder)
+                    mark = self._next()
+                    if mark == "]":
+                        self._place += 1
+                        break
+                    if mark != ",":
+                        raise json.JSONDecodeError(
+                            f"Expecting ',' or ']' after {_a(self._what)}", self._text, self._place
+                        )
+                    self._place += 1
+            if self._next():
+                raise json.JSONDecodeError("Extra data", self._text, self._place)
+        except json.JSONDecodeError as error:
+            line = self._line_at(error.pos)
+            raise InputError(f"{self._name} is not valid JSON: {error.msg} on line {line}.") from None
+        except RecursionError:
+            raise InputError(f"{self._name} is not valid JSON: it is nested too deeply.") from None
+        except InputError:
+            raise
+        except export_check.RepeatedKey as error:
+            raise InputError(
+                f"{self._name}, line {self._line_at(self._place)}: {self._what} number {number} has the key {error} twice."
+            ) from None
+        except ValueError:
+            raise InputError(f"{self._name} is not valid JSON: it holds an impossible number.") from None
+
+    def _line_at(self, place: int) -> int:
+        self._line += self._text.count("\n", self._counted, place)
+        self._counted = place
+        return self._line
+
+    def _expect(self, mark: str) -> None:
+        self._next()
+        self._place += len(mark)
+
+    def _next(self) -> str:
+        """The next character that is no white space; nothing at the end."""
+        while True:
+            found = _SPACE.match(self._text, self._place)
+            self._place = found.end() if found else self._place
+            if self._place < len(self._text) or not self._read():
+                return self._text[self._place : self._place + 1]
+
+    def _read(self, least: int = 0) -> bool:
+        """Drop what is done and read on, by `least` characters at least; whether anything came."""
+        self._line_at(self._place)
+        parts, n = [self._text[self._place :]], 0
+        self._place = self._counted = 0
+        for piece in self._pieces:
+            parts.append(piece)
+            n += len(piece)
+            if n > least:
+                break
+        else:
+            self._whole = True
+        self._text = "".join(parts)
+        return n > 0
+
+    def _value(self, decoder: json.JSONDecoder) -> Any:
+        while True:
+            try:
+                value, end = decoder.raw_decode(self._text, self._place)
+            except json.JSONDecodeError as error:
+                cut = error.pos >= len(self._text) - _NEAR or error.msg.startswith("Unterminated string")
+                if self._whole or not cut:
+                    raise
+            else:
+                if end < len(self._text) or self._whole:  # a number may go on in the next piece
+                    self._place = end
+                    return value
+            # twice as much each time: a value of many pieces is not read over and over again
+            self._read(len(self._text) - self._place)
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
+
+
+def line_values(source: Source) -> Iterator[tuple[int, Any]]:
+    """Line and value of each line of JSONL that is not blank.
+
+    Raises
+    ------
+    InputError
+        If a line is not valid JSON, or an object has a key twice.
+    """
+    for number, line in enumerate(source.lines(), start=1):
+        if not line.strip():
+            continue
+        place = f"{source.name}, line {number}"
+        try:
+            yield number, json.loads(line, object_pairs_hook=export_check.unique_keys)
+        except export_check.RepeatedKey as error:
+            raise InputError(f"{place}: the key {error} stands there twice.") from None
+        except (ValueError, RecursionError):
+            raise InputError(f"{place}: not valid JSON.") from None
+
+
+def flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An object without objects in it: inner keys follow a dot, and places in a list of objects count from 0.
+
+    Examples
+    --------
+    >>> flat({"id": 1, "response": {"model": "m", "choices": [{"text": "fever"}]}})
+    {'id': 1, 'response.model': 'm', 'response.choices.0.text': 'fever'}
+    """
+    found: dict[str, Any] = {}
+    for key, inner in value.items():
+        if isinstance(inner, list) and inner and all(isinstance(one, Mapping) for one in inner):
+            inner = {str(number): one for number, one in enumerate(inner)}
+        if isinstance(inner, Mapping):
+            found |= {f"{key}.{below}": one for below, one in flat(inner).items()}
+        else:
+            found[str(key)] = inner
+    return found
+
+
+def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows:
+    """Objects as the rows of a table; its columns are the keys of the first 200.
+
+    Raises
+    ------
+    InputError
+        If an entry is no object.
+    """
+
+    def objects() -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, (line, value) in enumerate(values, start=1):
+            if not isinstance(value, Mapping):
+                raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
+            yield line, flat(value)
+
+    rows = objects()
+    first = list(islice(rows, _KEYS_OF))
+    columns = tuple(dict.fromkeys(key for _, row in first for key in row))
+    cells = ((line, [row.get(column) for column in columns]) for line, row in chain(first, rows))
+    return Rows(name, format, columns, cells, unit="line")

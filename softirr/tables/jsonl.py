@@ -1,0 +1,54 @@
+"""softirr's own JSON lines, ``{"item": ..., "rater": ..., "texts": [...]}``: missing and empty answers are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.request import Records, Request, gathered_tables
+from softirr.tables.rows import identifier
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["is_answer", "read_answers"]
+
+
+def is_answer(record: Mapping[str, Any]) -> bool:
+    """Whether this is such a line, complete or not."""
+    return "texts" in record or (bool(record) and record.keys() <= {"item", "rater"})
+
+
+def read_answers(records: Records, request: Request) -> dict[str, AnnotationTable]:
+    """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer.
+
+    Raises
+    ------
+    InputError
+        Names the line that can't be used.
+    """
+    gathered = request.gathered()
+    n = 0
+    there: set[str] = set()
+    for line, row in records:
+        n += 1
+        place = request.line(line)
+        if not isinstance(row, Mapping) or not {"item", "rater", "texts"} <= row.keys():
+            raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+        names = []
+        for key in ("item", "rater"):
+            given = row[key]
+            if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
+                raise InputError(f"{place}: {key} is neither a name nor a number.")
+            names.append(identifier(request.line, line, key, str(given)))
+        if request.fields.names:
+            there |= row.keys() - {"item", "rater", "texts"}
+            request.fields.add(place, names[0], row)
+        texts = row["texts"]
+        if texts is None:  # asked, but no answer: the item exists, the answer is missing
+            gathered.drop(names[0], names[1])
+        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{place}: texts is not a list of strings.")
+        else:
+            gathered.add(names[0], names[1], tuple(texts) or None, place)
+    request.fields.require(request.name, there)
+    return gathered_tables(request, "jsonl", {"texts": gathered}, n_rows=n)

@@ -1,0 +1,1 @@
+"""Exports of annotation tools: one module for each, a reader and what its records look like."""

@@ -1,0 +1,517 @@
+"""The same answers in every format that is read, each file written after the format's documentation (version stated), and damaged ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cassis
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ANSWERS: dict[tuple[str, str], str] = {
+    ("1", "ann"): "high blood pressure",
+    ("1", "bob"): "hypertension",
+    ("1", "cy"): "high blood pressure",
+    ("2", "ann"): "fever",
+    ("2", "bob"): "high fever",
+    ("3", "ann"): "pain, left knee",
+    ("3", "bob"): "pain in the left knee",
+    ("3", "cy"): 'a "stiff" knee',
+    ("4", "bob"): "cough",
+    ("4", "cy"): "dry cough",
+    ("5", "ann"): "rash",
+    ("5", "cy"): "naïve Rötung",
+}
+"""Item 2 was not shown to cy, item 4 not to ann, and item 5 not to bob."""
+ITEMS = ("1", "2", "3", "4", "5")
+RATERS = ("ann", "bob", "cy")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how its file is made, with which options it is read, and how it is damaged."""
+
+    write: Callable[[Path], Path]
+    options: dict[str, Any] = field(default_factory=dict)
+    damaged: tuple[tuple[str, str, str], ...] = ()
+    """What is replaced in the file's text, by what, and what the message then says."""
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    yield from ((item, rater, text) for (item, rater), text in ANSWERS.items())
+
+
+def wide(names: tuple[str, ...] = ("id", *RATERS)) -> list[list[str]]:
+    return [list(names)] + [[item, *(ANSWERS.get((item, rater), "") for rater in RATERS)] for item in ITEMS]
+
+
+def text_table(table: list[list[Any]], path: Path, delimiter: str = ",", encoding: str = "utf-8") -> Path:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(table)
+    path.write_bytes(out.getvalue().encode(encoding))
+    return path
+
+
+def json_lines(entries: list[Any], path: Path) -> Path:
+    path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), encoding="utf-8")
+    return path
+
+
+def workbook(table: list[list[Any]], path: Path) -> Path:
+    book = openpyxl.Workbook()
+    for row in table:
+        book.active.append([cell if cell != "" else None for cell in row])
+    book.save(path)
+    return path
+
+
+def by_item() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    for item in ITEMS:
+        yield item, [(rater, text) for (of, rater), text in ANSWERS.items() if of == item]
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def long_csv(folder: Path) -> Path:
+    return text_table([["item", "rater", "text"], *map(list, rows())], folder / "long.csv")
+
+
+def long_other_names(folder: Path) -> Path:
+    table = [["case", "nurse", "seconds", "remark"], *([item, rater, 7, text] for item, rater, text in rows())]
+    return text_table(table, folder / "other.csv", ";", "utf-8-sig")
+
+
+def wide_csv(folder: Path) -> Path:
+    return text_table(wide(), folder / "wide.csv")
+
+
+def wide_tsv(folder: Path) -> Path:
+    return text_table(wide(), folder / "wide.tsv", "\t", "utf-16")
+
+
+def wide_xlsx(folder: Path) -> Path:
+    return workbook([["Answers of the ward"], [], *wide(), ["", "", ""], []], folder / "wide.xlsx")
+
+
+def wide_parquet(folder: Path) -> Path:
+    table = wide()
+    columns = {name: [row[i] or None for row in table[1:]] for i, name in enumerate(table[0])}
+    pq.write_table(pa.table(columns), folder / "wide.parquet")
+    return folder / "wide.parquet"
+
+
+def jsonl(folder: Path) -> Path:
+    return json_lines(
+        [{"item": item, "rater": rater, "texts": [text]} for item, rater, text in rows()], folder / "a.jsonl"
+    )
+
+
+def json_list(folder: Path) -> Path:
+    path = folder / "a.json"
+    path.write_text(
+        json.dumps([{"task_id": int(i), "annotator": r, "answer": t} for i, r, t in rows()]), encoding="utf-8"
+    )
+    return path
+
+
+def model_log(folder: Path) -> Path:
+    """A log of language models: a row for each call, an item for each prompt, answers below other keys."""
+    entries = [
+        {"prompt": f"Case {item}: what is it?", "model": rater, "usage": {"tokens": 5}, "response": text}
+        for item, rater, text in rows()
+    ]
+    return json_lines(entries, folder / "log.jsonl")
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+def redcap(folder: Path) -> Path:
+    """REDCap 14, export of all data as CSV (raw): a record for each case and reader, ``--1`` and ``--2`` apart by an own field."""
+    head = ["record_id", "redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance", "reader", "finding"]
+    head.append("reading_complete")
+    table = [head]
+    for item, given in by_item():
+        table += [[item, "visit_arm_1", "reading", n, r, t, "2"] for n, (r, t) in enumerate(given, start=1)]
+    return text_table(table, folder / "redcap.csv")
+
+
+def survey(head: list[str], aside: Callable[[str], list[str]]) -> list[list[Any]]:
+    """A row for each respondent, a column for each case."""
+    return [head] + [[*aside(rater), *(ANSWERS.get((item, rater), "") for item in ITEMS)] for rater in RATERS]
+
+
+def qualtrics(folder: Path) -> Path:
+    """Qualtrics, export as CSV with two further header rows: the question's text and the import id."""
+    names = ["StartDate", "Status", "Finished", "ResponseId", "RecipientEmail", *(f"Q{item}" for item in ITEMS)]
+    table = survey(names, lambda r: ["2026-01-05 10:00:00", "IP Address", "True", r, ""])
+    texts = ["Start Date", "Response Type", "Finished", "Response ID", "Recipient Email", *(f"Case {i}" for i in ITEMS)]
+    ids = [json.dumps({"ImportId": name}) for name in names]
+    return text_table([names, texts, ids, *table[1:]], folder / "qualtrics.csv", encoding="utf-8-sig")
+
+
+def limesurvey(folder: Path) -> Path:
+    """LimeSurvey 6, export as CSV with question codes; semicolons, as a German Excel wants them."""
+    head = ["id", "submitdate", "lastpage", "startlanguage", "seed", "token", *(f"case{item}" for item in ITEMS)]
+    table = survey(head, lambda r: [str(RATERS.index(r) + 1), "1980-01-01 00:00:00", "3", "de", "12345", r])
+    return text_table(table, folder / "limesurvey.csv", ";", "utf-8-sig")
+
+
+def google_forms(folder: Path) -> Path:
+    """Google Forms, responses downloaded as CSV."""
+    head = ["Timestamp", "Email Address", *(f"What do you see in picture {item}, in short?" for item in ITEMS)]
+    return text_table(survey(head, lambda r: ["2026/01/05 10:00:00 AM GMT+1", r]), folder / "google.csv")
+
+
+def microsoft_forms(folder: Path) -> Path:
+    """Microsoft Forms, responses opened in Excel."""
+    head = ["Id", "Start time", "Completion time", "Email", "Name", *(f"Picture {item}" for item in ITEMS)]
+    aside = lambda r: [RATERS.index(r) + 1, "2026-01-05", "2026-01-05", "anonymous", r]  # noqa: E731
+    return workbook(survey(head, aside), folder / "forms.xlsx")
+
+
+# --- Label Studio -----------------------------------------------------------------------------------------------------
+
+
+def label_studio(folder: Path) -> Path:
+    """Label Studio 1.23, JSON."""
+    tasks = []
+    for item, given in by_item():
+        annotations = [
+            {
+                "id": 100 * int(item) + RATERS.index(rater),
+                "completed_by": RATERS.index(rater) + 1,
+                "was_cancelled": False,
+                "updated_at": "2026-01-05T10:00:00Z",
+                "result": [
+                    {
+                        "id": "r",
+                        "from_name": "finding",
+                        "to_name": "text",
+                        "type": "textarea",
+                        "origin": "manual",
+                        "value": {"text": [text]},
+                    }
+                ],
+            }
+            for rater, text in given
+        ]
+        tasks.append({"id": int(item), "data": {"text": f"Case {item}"}, "annotations": annotations})
+    (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    return folder / "export.json"
+
+
+def _flat() -> list[dict[str, Any]]:
+    return [
+        {
+            "text": f"Case {item}",
+            "id": int(item),
+            "finding": text,
+            "annotator": RATERS.index(rater) + 1,
+            "annotation_id": 100 * int(item) + RATERS.index(rater),
+            "created_at": "2026-01-05T10:00:00Z",
+            "updated_at": "2026-01-05T10:00:00Z",
+            "lead_time": 3.5,
+        }
+        for item, rater, text in rows()
+    ]
+
+
+def json_min(folder: Path) -> Path:
+    """Label Studio 1.23, JSON_MIN."""
+    (folder / "min.json").write_text(json.dumps(_flat(), indent=2), encoding="utf-8")
+    return folder / "min.json"
+
+
+def label_studio_csv(folder: Path) -> Path:
+    """Label Studio 1.23, CSV: columns in alphabetical order, quotes around texts."""
+    path = folder / "label-studio.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, sorted(_flat()[0]), quoting=csv.QUOTE_NONNUMERIC)
+        writer.writeheader()
+        writer.writerows(_flat())
+    return path
+
+
+# --- other tools ------------------------------------------------------------------------------------------------------
+
+
+def prodigy(folder: Path) -> Path:
+    """Prodigy 1.18, ``prodigy db-out`` of a text_input interface."""
+    entries = [
+        {
+            "text": f"Case {item}",
+            "_input_hash": 1000 + int(item),
+            "_task_hash": -77,
+            "field_rows": 1,
+            "_view_id": "blocks",
+            "user_input": text,
+            "answer": "accept",
+            "_timestamp": 1767600000,
+            "_annotator_id": f"findings-{rater}",
+            "_session_id": f"findings-{rater}",
+        }
+        for item, rater, text in rows()
+    ]
+    return json_lines(entries, folder / "prodigy.jsonl")
+
+
+def argilla_flat(folder: Path) -> Path:
+    """Argilla 2, ``records.to_list(flatten=True)`` or ``to_datasets()``, as JSON lines."""
+    entries = [
+        {
+            "id": item,
+            "_server_id": "3f1c",
+            "text": f"Case {item}",
+            "finding.responses": [text for _, text in given],
+            "finding.responses.users": [f"uuid-{rater}" for rater, _ in given],
+            "finding.responses.status": ["submitted"] * len(given),
+        }
+        for item, given in by_item()
+    ]
+    return json_lines(entries, folder / "argilla.jsonl")
+
+
+def argilla_json(folder: Path) -> Path:
+    """Argilla 2, ``records.to_json()``."""
+    entries = [
+        {
+            "id": item,
+            "fields": {"text": f"Case {item}"},
+            "metadata": {},
+            "suggestions": {},
+            "responses": {"finding": [{"value": text, "user_id": f"uuid-{rater}"} for rater, text in given]},
+            "vectors": {},
+            "_server_id": "3f1c",
+        }
+        for item, given in by_item()
+    ]
+    (folder / "argilla.json").write_text(json.dumps(entries), encoding="utf-8")
+    return folder / "argilla.json"
+
+
+def hugging_face(folder: Path) -> Path:
+    """Argilla 1 on the Hugging Face hub: a column for each question, of user_id, value and status; Parquet."""
+    given = [
+        [{"user_id": f"uuid-{rater}", "value": text, "status": "submitted"} for rater, text in answers]
+        for _, answers in by_item()
+    ]
+    pq.write_table(
+        pa.table({"text": [f"Case {i}" for i in ITEMS], "finding": given, "external_id": list(ITEMS)}),
+        folder / "hub.parquet",
+    )
+    return folder / "hub.parquet"
+
+
+def doccano_zip(folder: Path) -> Path:
+    """doccano 1.8, JSONL of a sequence-to-sequence project: a ZIP archive with a file for each member."""
+    path = folder / "doccano.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for rater in RATERS:
+            lines = [
+                {"id": int(item), "text": f"Case {item}", "label": [text], "Comments": []}
+                for item, who, text in rows()
+                if who == rater
+            ]
+            archive.writestr(f"{rater}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def doccano_users(folder: Path) -> Path:
+    """doccano 1.0, JSONL with the annotators' numbers."""
+    entries = [
+        {
+            "id": int(item),
+            "text": f"Case {item}",
+            "annotations": [{"text": text, "user": RATERS.index(rater) + 1} for rater, text in given],
+            "meta": {},
+        }
+        for item, given in by_item()
+    ]
+    return json_lines(entries, folder / "doccano.jsonl")
+
+
+def inception_csv(folder: Path) -> Path:
+    """INCEpTION 37, agreement page, export of the diff as CSV: "null" where an annotator has nothing."""
+    table = [["Type", "Collection", "Document", "Layer", "Feature", "Position", *RATERS]]
+    for item in ITEMS:
+        values = [ANSWERS.get((item, rater), "null") for rater in RATERS]
+        table.append(["SpanPosition", "", f"case{item}.txt", "custom.Finding", "value", "0-4", *values])
+    return text_table(table, folder / "agreement.csv")
+
+
+def _cas(text: str) -> Any:
+    system = cassis.TypeSystem()
+    finding = system.create_type("webanno.custom.Finding", supertypeName="uima.tcas.Annotation")
+    system.create_feature(finding, "value", "uima.cas.String")
+    made = cassis.Cas(system, sofa_string="A case")
+    made.add(finding(begin=0, end=6, value=text))
+    return made
+
+
+def uima_xmi(folder: Path) -> Path:
+    """UIMA CAS XMI (1.1), a folder for each annotator."""
+    root = folder / "xmi"
+    for item, rater, text in rows():
+        made = _cas(text)
+        (root / rater).mkdir(parents=True, exist_ok=True)
+        made.to_xmi(root / rater / f"case{item}.xmi")
+        made.typesystem.to_xml(root / "TypeSystem.xml")
+    return root
+
+
+def inception_zip(folder: Path) -> Path:
+    """INCEpTION 37, export of a project with UIMA CAS JSON 0.4: ``annotation/DOCUMENT/ANNOTATOR.zip``."""
+    path = folder / "project.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("exportedproject.json", "{}")
+        for item, rater, text in rows():
+            inner = io.BytesIO()
+            with zipfile.ZipFile(inner, "w") as one:
+                one.writestr(f"{rater}.json", _cas(text).to_json())
+            archive.writestr(f"annotation/case{item}.txt/{rater}.zip", inner.getvalue())
+            archive.writestr(f"annotation/case{item}.txt/INITIAL_CAS.json", _cas("nothing yet").to_json())
+    return path
+
+
+def potato_states(folder: Path) -> Path:
+    """Potato 2, ``annotation_output``: a folder with ``user_state.json`` for each annotator."""
+    root = folder / "annotation_output"
+    for rater in RATERS:
+        labels = {
+            item: [[{"schema": "finding", "name": "text_box"}, text], [{"schema": "sure", "name": "yes"}, "true"]]
+            for item, who, text in rows()
+            if who == rater
+        }
+        (root / rater).mkdir(parents=True)
+        (root / rater / "user_state.json").write_text(
+            json.dumps(
+                {"user_id": rater, "instance_id_ordering": list(labels), "instance_id_to_label_to_value": labels}
+            ),
+            encoding="utf-8",
+        )
+    return root
+
+
+def potato_lines(folder: Path) -> Path:
+    """Potato 1, ``annotated_instances.jsonl`` for each annotator."""
+    root = folder / "potato1"
+    for rater in RATERS:
+        (root / rater).mkdir(parents=True)
+        lines = [
+            {"id": item, "displayed_text": "A case", "label_annotations": {"finding": {"text_box": text}}}
+            for item, who, text in rows()
+            if who == rater
+        ]
+        json_lines(lines, root / rater / "annotated_instances.jsonl")
+    return root
+
+
+def brat(folder: Path) -> Path:
+    """brat 1.3, standoff: annotators' notes on the documents, a folder for each annotator."""
+    root = folder / "brat"
+    for item, rater, text in rows():
+        (root / rater).mkdir(parents=True, exist_ok=True)
+        lines = ["T1\tCase 0 6\tA case", f"#1\tAnnotatorNotes T1\t{text}"]
+        (root / rater / f"case{item}.ann").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (root / rater / f"case{item}.txt").write_text("A case", encoding="utf-8")
+    return root
+
+
+def folder_of_raters(folder: Path) -> Path:
+    """A table for each rater, named after the rater; of several kinds."""
+    root = folder / "raters"
+    root.mkdir()
+    own = {rater: [[item, text] for item, who, text in rows() if who == rater] for rater in RATERS}
+    text_table([["case", "finding"], *own["ann"]], root / "ann.csv", ";")
+    workbook([["case", "finding"], *own["bob"]], root / "bob.xlsx")
+    json_lines([{"case": item, "finding": text} for item, text in own["cy"]], root / "cy.jsonl")
+    return root
+
+
+WIDE = {"item": "id", "raters": RATERS}
+FORMATS: dict[str, Format] = {
+    "CSV item,rater,text": Format(
+        long_csv, damaged=(("\r\n2,ann,fever", "\r\n2,fever", "expected item, rater and text"),)
+    ),
+    "long table": Format(
+        long_other_names,
+        {"item": "case", "rater": "nurse", "text": "remark"},
+        (("remark", "said", "has no column 'remark'"),),
+    ),
+    "wide CSV": Format(
+        wide_csv,
+        WIDE,
+        (("2,ann".replace("2,ann", "fever,high fever"), "fever,high fever,x,y", "6 cells where the header has 4"),),
+    ),
+    "wide TSV": Format(wide_tsv, WIDE),
+    "wide XLSX": Format(wide_xlsx, WIDE),
+    "wide Parquet": Format(wide_parquet, WIDE),
+    "JSONL item, rater, texts": Format(
+        jsonl, damaged=(('"texts": ["fever"]', '"texts": "fever"', "texts is not a list"),)
+    ),
+    "JSON list": Format(json_list, damaged=(('"answer": "fever"', '"answer": 5', "holds 5, which is not a text"),)),
+    "log of language models": Format(model_log, damaged=(('"model": "bob"', '"model": ""', "model is missing"),)),
+    "REDCap": Format(
+        redcap,
+        {"item": "record_id", "rater": "reader", "text": "finding"},
+        (("visit_arm_1,reading,1,ann,fever,2", "visit_arm_1,reading,1,,fever,2", "reader is missing"),),
+    ),
+    "Qualtrics": Format(
+        qualtrics,
+        {"rater": "ResponseId", "items": "Q*"},
+        (("IP Address,True,ann", "IP Address,True,", "ResponseId is missing"),),
+    ),
+    "LimeSurvey": Format(
+        limesurvey, {"rater": "token", "items": "case*"}, ((";12345;ann", ";12345;", "token is missing"),)
+    ),
+    "Google Forms": Format(
+        google_forms,
+        {"rater": "Email Address", "items": "What do you see*"},
+        (("GMT+1,ann", "GMT+1,bob", "rater 'bob' has two answers"),),
+    ),
+    "Microsoft Forms": Format(microsoft_forms, {"rater": "Name", "items": "Picture*"}),
+    "Label Studio JSON": Format(label_studio, damaged=(('"result":', '"reslt":', "result is missing"),)),
+    "Label Studio JSON_MIN": Format(
+        json_min, damaged=(('"finding": "fever"', '"finding": 5', "finding holds no texts"),)
+    ),
+    "Label Studio CSV": Format(
+        label_studio_csv, damaged=(('"fever",2,', '"fever","",', "expected id, annotator and annotation_id"),)
+    ),
+    "Prodigy": Format(
+        prodigy,
+        damaged=(
+            (
+                '"_annotator_id": "findings-bob", "_session_id": "findings-bob"',
+                '"_annotator_id": ""',
+                "names an annotator",
+            ),
+            ('"_input_hash": 1002,', "", "expected _input_hash"),
+        ),
+    ),
+    "Argilla": Format(
+        argilla_flat, damaged=(('["uuid-ann", "uuid-bob"]', '["uuid-ann"]', "not as many as their users"),)
+    ),
+    "Argilla JSON": Format(argilla_json, damaged=(('"user_id": "uuid-bob"', '"user": 1', "has no user_id"),)),
+    "Hugging Face": Format(hugging_face),
+    "doccano": Format(doccano_zip),
+    "doccano 1.0": Format(doccano_users, damaged=(('"user": 2', '"users": 2', "names no user"),)),
+    "INCEpTION agreement": Format(
+        inception_csv, damaged=(("0-4,fever,high fever,null", "0-4,fever,high fever,null,x", "10 cells"),)
+    ),
+    "INCEpTION project": Format(inception_zip),
+    "UIMA CAS XMI": Format(uima_xmi),
+    "Potato": Format(potato_states),
+    "Potato 1": Format(potato_lines),
+    "brat": Format(brat),
+    "folder": Format(folder_of_raters, {"item": "case", "text": "finding"}),
+}

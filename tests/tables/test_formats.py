@@ -1,0 +1,112 @@
+"""Every format of the documentation's table: the same answers give the same numbers, and a damaged file is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from tests.tables.formats import ANSWERS, FORMATS, ITEMS, RATERS
+
+
+def content(table: softirr.AnnotationTable) -> list[set[tuple[int, str]]]:
+    """The answers without the names of items and raters, which every tool gives itself."""
+    found: list[set[tuple[int, str]]] = [set() for _ in table.items]
+    raters = {
+        name: RATERS.index(name) if name in RATERS else number for number, name in enumerate(sorted(table.raters))
+    }
+    for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True):
+        (text,) = table.texts_of(answer)
+        found[item].add((raters[table.raters[rater]], text))
+    return sorted(found, key=sorted)
+
+
+EXPECTED = sorted(
+    ({(RATERS.index(rater), text) for (item, rater), text in ANSWERS.items() if item == one} for one in ITEMS),
+    key=sorted,
+)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_answers_are_read(name: str, tmp_path: Path) -> None:
+    made = FORMATS[name]
+    table = softirr.read(made.write(tmp_path), **made.options)
+    assert content(table) == EXPECTED
+    assert table.reading is not None
+    assert table.reading.n_rows > 0
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
+COMMANDS = dict(re.findall(r"^\| ([^|]+) \|[^|]*\| `(softirr score [^`]+)` \|", PAGE, flags=re.MULTILINE))
+"""What the documentation shows for each format."""
+
+
+def test_every_row_of_the_documentation_is_a_test() -> None:
+    assert list(COMMANDS) == list(FORMATS)
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, float]:
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*key, (text,)) for key, text in ANSWERS.items())
+    report = softirr.agreement(table, "indel")
+    return {name: one.value for name, one in report.coefficients.items()}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_documented_command_gives_the_same_numbers(
+    name: str,
+    expected: dict[str, float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = FORMATS[name].write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(COMMANDS[name])[1:]
+    assert words[1] == path.name
+    assert main([*words, "--measure", "indel", "--json"]) == 0, capsys.readouterr().err
+    report = json.loads(capsys.readouterr().out)
+    assert {key: one["value"] for key, one in report["coefficients"].items()} == pytest.approx(expected, abs=1e-12)
+
+
+DAMAGED = [(name, *damage) for name, made in FORMATS.items() for damage in made.damaged]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "said"), DAMAGED, ids=[f"{d[0]}-{d[3]}" for d in DAMAGED])
+def test_a_damaged_file_is_refused(name: str, before: str, after: str, said: str, tmp_path: Path) -> None:
+    made = FORMATS[name]
+    path = made.write(tmp_path)
+    text = path.read_bytes().decode()
+    assert before in text
+    path.write_bytes(text.replace(before, after).encode())
+    with pytest.raises(softirr.InputError, match=re.escape(said)) as caught:
+        softirr.read(path, **made.options)
+    assert str(path) in str(caught.value) or "Row" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("folder",)])
+def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
+    """Half of a file is refused, or has fewer answers, none of which is another one."""
+    made = FORMATS[name]
+    path = made.write(tmp_path)
+    if path.is_dir():
+        path = (
+            next(one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix in (".json", ".jsonl", ".xmi"))
+            if name != "brat"
+            else next(iter(sorted(path.rglob("*.ann"))))
+        )
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    source = path if path.parent == tmp_path else next(one for one in path.parents if one.parent == tmp_path)
+    try:
+        table = softirr.read(source, **made.options)
+    except softirr.InputError:
+        return
+    texts = set(ANSWERS.values())
+    known = [text for answer in range(len(table.answers)) for text in table.texts_of(answer) if text not in texts]
+    assert len(known) <= 1, "only the last text may be cut"

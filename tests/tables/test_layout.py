@@ -1,0 +1,373 @@
+"""Columns of any table: as the user says, as their names tell, and what is suggested where neither does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from tests.tables.formats import text_table, workbook
+
+
+def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
+    return {
+        (table.items[i], table.raters[r], table.texts_of(a))
+        for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
+    }
+
+
+def read(content: str, **options: Any) -> AnnotationTable:
+    return softirr.read(io.StringIO(content), **options)
+
+
+WIDE = "id,nurse_1,nurse_2,comment\n1,fever,high fever,\n2,cough,,unsure\n3,,,\n"
+
+
+class TestWide:
+    def test_an_empty_cell_is_not_asked_unless_it_is_said(self) -> None:
+        options = {"item": "id", "raters": ["nurse_1", "nurse_2"]}
+        table = read(WIDE, **options)
+        asked = {("1", "nurse_1", ("fever",)), ("1", "nurse_2", ("high fever",)), ("2", "nurse_1", ("cough",))}
+        assert rows(table) == asked
+        assert table.items == ("1", "2", "3")
+        (said,) = table.warnings
+        assert said.startswith("3 empty cells count as not asked")
+        nothing = {("2", "nurse_2", ()), ("3", "nurse_1", ()), ("3", "nurse_2", ())}
+        assert rows(read(WIDE, empty="none", **options)) == asked | nothing
+        assert read(WIDE, empty="none", **options).warnings == ()
+
+    def test_a_melted_table_is_read_as_the_wide_one(self) -> None:
+        cells = [line.split(",") for line in WIDE.splitlines()]
+        long = "".join(f"{row[0]},{cells[0][i]},{row[i]}\n" for i in (1, 2) for row in cells[1:])
+        other = read("id,variable,value\n" + long, item="id", rater="variable", text="value")
+        assert rows(other) == rows(read(WIDE, item="id", raters=["nurse_1", "nurse_2"]))
+        # with our own names an empty text is an answer, by contract: it is said where the table looks melted
+        table = read("item,rater,text\n" + long)
+        assert ("3", "nurse_1", ()) in rows(table)
+        assert any("--empty missing" in warning for warning in table.warnings)
+        assert rows(read("item,rater,text\n" + long, empty="missing")) == rows(other)
+
+    def test_several_columns_are_one_answer(self) -> None:
+        text = "id,ann_1,ann_2,bob_1,bob_2\n1,fever,cough,cough,\n"
+        for raters in ("ann=ann_1+ann_2,bob=bob_1+bob_2", {"ann": ["ann_1", "ann_2"], "bob": ["bob_1", "bob_2"]}):
+            assert rows(read(text, item="id", raters=raters)) == {
+                ("1", "ann", ("cough", "fever")),
+                ("1", "bob", ("cough",)),
+            }
+
+    def test_columns_by_a_pattern_and_in_any_case(self) -> None:
+        assert rows(read(WIDE, item="ID", raters="NURSE_*")) == rows(read(WIDE, item="id", raters="nurse_1,nurse_2"))
+
+    def test_an_item_of_two_columns(self) -> None:
+        text = "case,question,ann,bob\n1,a,x,y\n1,b,x,x\n"
+        assert read(text, item="case+question", raters="ann,bob").items == ("1 / a", "1 / b")
+
+    def test_an_item_that_stands_there_twice_is_refused_unless_it_is_said(self) -> None:
+        text = "id,ann,bob\n1,x,y\n1,z,\n"
+        with pytest.raises(InputError, match=r"line 3: rater 'ann' has two answers for item '1': say with --repeats"):
+            read(text, item="id", raters="ann,bob")
+        options = {"item": "id", "raters": "ann,bob"}
+        assert ("1", "ann", ("x", "z")) in rows(read(text, repeats="set", **options))
+        last = read(text, repeats="last", **options)
+        assert ("1", "ann", ("z",)) in rows(last)
+        assert last.excluded == (Excluded("1", "ann", OLDER_DUPLICATE),)
+        assert ("1", "ann", ("x",)) in rows(read(text, repeats="first", **options))
+
+    def test_rows_that_excel_cut_short_are_said(self) -> None:
+        table = read("id,ann,bob,cy\n1,x,y,z\n2,x\n3,x,y\n", item="id", raters="ann,bob,cy")
+        assert len(table.item) == 6
+        assert any(warning.startswith("2 rows are shorter") for warning in table.warnings)
+
+
+class TestLong:
+    LOG = "id,model,answer\n1,a,x\n1,a,y\n1,b,x\n"
+
+    def test_repeats_are_not_merged_silently(self) -> None:
+        table = read(self.LOG)
+        assert ("1", "a", ("x", "y")) in rows(table)
+        assert any("1 rows repeat a rater and an item and count as a set" in warning for warning in table.warnings)
+        last = read(self.LOG, repeats="last")
+        assert ("1", "a", ("y",)) in rows(last)
+        assert last.excluded == (Excluded("1", "a", OLDER_DUPLICATE),)
+        with pytest.raises(InputError, match="two answers"):
+            read(self.LOG, repeats="refuse")
+
+    def test_columns_told_by_their_names_are_said(self) -> None:
+        assert any("item = id, rater = model, text = answer" in warning for warning in read(self.LOG).warnings)
+
+    def test_a_guess_without_two_raters_of_an_item_is_refused(self) -> None:
+        text = "id,model,prompt,answer\n1,a,p,x\n2,b,p,x\n3,a,q,y\n4,b,q,y\n"
+        with pytest.raises(InputError, match="--item prompt --rater model --text answer"):
+            read(text)
+        assert read(text, item="prompt", rater="model", text="answer").items == ("p", "q")
+
+    def test_several_columns_of_texts(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        text = "id,who,finding,plan\n1,ann,fever,rest\n1,bob,fever,tea\n2,ann,rash,\n2,bob,itch,cream\n"
+        options: dict[str, Any] = {"item": "id", "rater": "who"}
+        tables = softirr.read_texts(io.StringIO(text), text=["finding", "plan"], **options)
+        assert rows(tables["plan"]) == {("1", "ann", ("rest",)), ("1", "bob", ("tea",)), ("2", "bob", ("cream",))}
+        with pytest.raises(InputError, match=r"several columns of texts \(finding, plan\)"):
+            read(text, text="finding,plan", **options)
+        assert ("1", "ann", ("fever", "rest")) in rows(read(text, text="finding+plan", **options))
+        (tmp_path / "a.csv").write_text(text)
+        words = [
+            str(tmp_path / "a.csv"),
+            "--item",
+            "id",
+            "--rater",
+            "who",
+            "--text",
+            "finding,plan",
+            "--measure",
+            "exact",
+        ]
+        assert main(["score", *words]) == 0
+        assert capsys.readouterr().out.count("\nKrippendorff's alpha  ") == 2
+        assert main(["audit", "sample", *words]) == 2
+        assert "one text at a time" in capsys.readouterr().err
+
+
+class TestSurvey:
+    def test_a_row_for_each_rater(self) -> None:
+        text = "token,age,Q1,Q2\nann,40,fever,rash\nbob,50,fevers,\n"
+        table = read(text, rater="token", items="Q*")
+        assert rows(table) == {("Q1", "ann", ("fever",)), ("Q2", "ann", ("rash",)), ("Q1", "bob", ("fevers",))}
+
+    def test_a_rater_who_answered_twice_is_refused(self) -> None:
+        with pytest.raises(InputError, match="rater 'ann' has two answers"):
+            read("token,Q1,Q2\nann,x,y\nann,x,z\n", rater="token", items="Q1,Q2")
+
+
+SUGGESTED = {
+    "nurses": (WIDE, "--item id --raters nurse_1,nurse_2"),
+    "names": ("Fall;Anna;Berta\n1;Fieber;hohes Fieber\n2;Husten;Husten\n", "--item Fall --raters Anna,Berta"),
+    "source beside": (
+        "id,text,annotator,answer\n1,t,ann,fever\n1,t,bob,fevers\n2,u,ann,rash\n2,u,bob,itch\n",
+        "--item id --rater annotator --text answer",
+    ),
+    "an id for each row": (
+        "id,case_no,text,coder,response\n1,a,t,x,fever\n2,a,t,y,fevers\n3,b,u,x,rash\n4,b,u,y,itch\n",
+        "--item case_no --rater coder --text response",
+    ),
+    "a form": (
+        'Timestamp,Email Address,"Picture 1, please",Picture 2\nt,ann@x,fever,rash\nt,bob@x,fevers,itch\n',
+        "--rater 'Email Address' --items 'Picture 1, please' --items 'Picture 2'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SUGGESTED)
+def test_the_suggested_command_works(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, words = SUGGESTED[case]
+    (tmp_path / "a.csv").write_text(text)
+    assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel"]) == 2
+    said = capsys.readouterr().err
+    assert f"use {words}." in said
+    assert said.count("\n") == 1
+    assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel", *shlex.split(words)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"item": "case"}, "no column 'case'; it has id, nurse_1"),
+        ({"item": "id", "raters": "nurse_1,nurse_1"}, "raters names a column twice"),
+        ({"item": "id", "raters": "doctor_*"}, "no column like 'doctor_*'"),
+        ({"raters": "nurse_1", "rater": "id"}, "With raters, each rater has a column"),
+        ({"items": "nurse_1", "item": "id"}, "With items, each item has a column"),
+        ({"empty": "nothing"}, "The option empty is 'nothing'"),
+        ({"repeats": "merge"}, "The option repeats is 'merge'"),
+        ({"format": "word"}, "There is no format 'word'"),
+        ({"format": "json"}, "is no JSON"),
+        ({"rater": "id", "text": "x"}, "no column 'item'"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(WIDE, **options)
+    assert said in str(caught.value)
+
+
+class TestSpreadsheets:
+    """What Excel and its relatives do to a table."""
+
+    TABLE = (("id", "ann", "bob"), ("1", "naïve", "näive"), ("2", "cough", "dry; cough"))
+
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+    def test_delimiters_and_encodings(self, delimiter: str, encoding: str, tmp_path: Path) -> None:
+        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", delimiter, encoding)
+        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
+            ("1", "ann", ("naïve",)),
+            ("1", "bob", ("näive",)),
+            ("2", "ann", ("cough",)),
+            ("2", "bob", ("dry; cough",)),
+        }
+
+    def test_other_encodings_are_named(self, tmp_path: Path) -> None:
+        path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", ",", "cp1252")
+        with pytest.raises(InputError, match=r"not UTF-8 text: line 2 .*--encoding"):
+            softirr.read(path, item="id", raters="ann,bob")
+        assert "naïve" in softirr.read(path, item="id", raters="ann,bob", encoding="cp1252").texts
+        with pytest.raises(InputError, match="no encoding 'klingon'"):
+            softirr.read(path, encoding="klingon")
+
+    def test_empty_rows_and_excels_own_first_line(self) -> None:
+        text = "sep=;\r\nid;ann;bob\r\n1;x;y\r\n;;\r\n2;x;x\r\n;;\r\n\r\n"
+        assert read(text, item="id", raters="ann,bob").items == ("1", "2")
+
+    def test_numbers_and_dates_of_a_workbook_are_texts(self, tmp_path: Path) -> None:
+        import datetime
+
+        table = [
+            ["id", "ann", "bob"],
+            [1, datetime.datetime(2026, 1, 5), "5 January"],
+            [2, 1.0, 1.5],
+            [3, True, "#N/A"],
+        ]
+        path = workbook(table, tmp_path / "a.xlsx")
+        assert rows(softirr.read(path, item="id", raters="ann,bob")) == {
+            ("1", "ann", ("2026-01-05",)),
+            ("1", "bob", ("5 January",)),
+            ("2", "ann", ("1",)),
+            ("2", "bob", ("1.5",)),
+            ("3", "ann", ("TRUE",)),
+        }
+
+    @pytest.mark.parametrize("second", [("case", "Ann", "Bob"), (None, "Ann", "Bob")])
+    def test_a_header_over_two_rows(self, second: tuple[str | None, ...], tmp_path: Path) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.append(["case", "Nurses", None])
+        sheet.append(list(second))
+        sheet.append([1, "x", "y"])
+        sheet.merge_cells("B1:C1")
+        book.save(tmp_path / "a.xlsx")
+        assert softirr.read(tmp_path / "a.xlsx", item="case", raters="Ann,Bob").raters == ("Ann", "Bob")
+
+    def test_the_sheet_is_said_where_there_are_several(self, tmp_path: Path) -> None:
+        book = openpyxl.Workbook()
+        book.active.title = "About"
+        book.active.append(["made by Ann"])
+        sheet = book.create_sheet("Answers")
+        for row in self.TABLE:
+            sheet.append(row)
+        book.save(tmp_path / "a.xlsx")
+        table = softirr.read(tmp_path / "a.xlsx", item="id", raters="ann,bob")
+        assert any("The sheet 'Answers' was read" in warning for warning in table.warnings)
+        with pytest.raises(InputError, match="no sheet 'Plan'; it has About, Answers"):
+            softirr.read(tmp_path / "a.xlsx", sheet="Plan")
+
+    @pytest.mark.parametrize(
+        ("module", "package"), [("openpyxl", "openpyxl"), ("pyarrow", "pyarrow"), ("cassis", "dkpro-cassis")]
+    )
+    def test_a_library_that_is_missing_is_named(
+        self, module: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from tests.tables.formats import FORMATS
+
+        made = FORMATS[{"openpyxl": "wide XLSX", "pyarrow": "wide Parquet", "cassis": "UIMA CAS XMI"}[module]]
+        path = made.write(tmp_path)
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+        with pytest.raises(
+            InputError, match=rf"needs {package}: pip install softirr\[tables\], or pip install {package}\.$"
+        ):
+            softirr.read(path, **made.options)
+
+    def test_a_csv_needs_none_of_them(self) -> None:
+        import subprocess
+        import sys
+
+        code = (
+            "import sys, io, softirr; softirr.read(io.StringIO('item,rater,text\\n1,a,x\\n')); "
+            "print({'openpyxl', 'pyarrow', 'cassis', 'pandas', 'torch'} & set(sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "set()"
+
+
+NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\x1a", exclude_categories=("C",)), max_size=12)
+
+
+class TestAnyTable:
+    @given(
+        st.lists(NAMES, min_size=1, max_size=6, unique=True),
+        st.lists(NAMES, min_size=2, max_size=4, unique_by=str.casefold),
+        st.data(),
+        st.sampled_from([",", ";", "\t"]),
+        st.sampled_from(["missing", "none"]),
+    )
+    @settings(max_examples=120, deadline=None)
+    def test_wide_long_and_survey_hold_the_same_answers(
+        self, items: list[str], raters: list[str], data: st.DataObject, delimiter: str, empty: str
+    ) -> None:
+        raters = [f"r {name}" for name in raters]
+        cells = {(item, rater): data.draw(TEXTS) for item in items for rater in raters}
+        expected = AnnotationTable.from_answers(
+            [
+                Answer(item, rater, (text,) if text.strip() else ())
+                for (item, rater), text in cells.items()
+                if text.strip() or empty == "none"
+            ],
+            items=items,
+        )
+        options: dict[str, Any] = {"empty": empty}
+
+        def made(table: list[list[str]]) -> io.StringIO:
+            out = io.StringIO(newline="")
+            csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(table)
+            return io.StringIO(out.getvalue())
+
+        wide = made([["the id", *raters]] + [[item, *(cells[item, rater] for rater in raters)] for item in items])
+        long = made([["the id", "who", "said"]] + [[item, rater, text] for (item, rater), text in cells.items()])
+        turned = made(
+            [["who", *(f"i {item}" for item in items)]]
+            + [[rater, *(cells[item, rater] for item in items)] for rater in raters]
+        )
+        assert rows(softirr.read(wide, item="the id", raters=raters, **options)) == rows(expected)
+        assert rows(softirr.read(long, item="the id", rater="who", text="said", **options)) == rows(expected)
+        by_item = {item: f"i {item}" for item in items}
+        if len({name.casefold() for name in by_item.values()}) == len(items):
+            found = softirr.read(turned, rater="who", items=by_item, **options)
+            assert rows(found) == rows(expected)
+
+    @given(st.binary(max_size=300))
+    @settings(max_examples=300, deadline=None)
+    def test_any_bytes_are_read_or_refused_in_one_sentence(self, data: bytes) -> None:
+        path = Path(self.folder) / "input"
+        path.write_bytes(data)
+        self.check(path)
+
+    @given(st.lists(st.lists(st.text(max_size=6), max_size=4), max_size=6), st.sampled_from(",;\t"))
+    @settings(max_examples=300, deadline=None)
+    def test_any_cells_are_read_or_refused_in_one_sentence(self, table: list[list[str]], mark: str) -> None:
+        path = Path(self.folder) / "input"
+        path.write_text("\n".join(mark.join(row) for row in table), encoding="utf-8", errors="replace", newline="")
+        self.check(path)
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        type(self).folder = str(tmp_path_factory.mktemp("any"))
+
+    folder = ""
+
+    @staticmethod
+    def check(path: Path) -> None:
+        refused = None
+        try:
+            softirr.read(path)
+        except InputError as error:
+            refused = error
+        assert refused is None or str(refused).endswith((".", ")"))
