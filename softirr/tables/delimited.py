@@ -28,6 +28,10 @@ def delimited_rows(source: Source, *, delimiter: str | None = None) -> Rows:
     delimiter : str, optional
         What separates the cells; told by the first lines if not given.
 
+    Returns
+    -------
+    Rows
+
     Raises
     ------
     InputError

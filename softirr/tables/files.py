@@ -177,12 +177,16 @@ def read_texts(
 
     Parameters
     ----------
-    source, format, casefold, predictions_as_raters, item, rater, raters, items, fields, empty, repeats, encoding, sheet, progress
+    source, format
         As for :func:`softirr.read`.
     controls : sequence of str
         TextAreas of a Label Studio export.
+    casefold, predictions_as_raters, item, rater
+        As for :func:`softirr.read`.
     text : str or sequence of str
-        Columns of the texts, each a field of its own.
+        Columns of the texts, each read for itself.
+    raters, items, fields, empty, repeats, encoding, sheet, progress
+        As for :func:`softirr.read`.
 
     Returns
     -------

@@ -44,6 +44,10 @@ def folder_tables(folder: Path, request: Request, opened: Open) -> dict[str, Ann
     opened : callable
         Gives the rows or the records of a file.
 
+    Returns
+    -------
+    dict of str to AnnotationTable
+
     Raises
     ------
     InputError
@@ -195,7 +199,16 @@ def _hidden(path: Path, folder: Path) -> bool:
 
 
 def folder_sha256(folder: Path) -> str:
-    """Hash of the names and contents of a folder's files."""
+    """Hash of the names and contents of a folder's files.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    str
+    """
     whole = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and not _hidden(path, folder)):
         with path.open("rb") as file:
@@ -207,6 +220,14 @@ def folder_sha256(folder: Path) -> str:
 @contextmanager
 def unpacked(source: Source) -> Iterator[Path]:
     """A ZIP archive as a folder that is removed afterwards; archives in it are unpacked, too, as INCEpTION exports them.
+
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    Path
 
     Raises
     ------

@@ -15,12 +15,30 @@ __all__ = ["frame_rows", "is_frame"]
 
 
 def is_frame(source: Any) -> bool:
-    """Whether this is a data frame."""
+    """Whether this is a data frame.
+
+    Parameters
+    ----------
+    source : object
+
+    Returns
+    -------
+    bool
+    """
     return hasattr(source, "columns") and hasattr(source, "__getitem__")
 
 
 def frame_rows(frame: Any) -> Rows:
-    """The rows of a data frame; a column that stands in the frame twice is left to the reader to refuse."""
+    """The rows of a data frame; a column that stands in the frame twice is left to the reader to refuse.
+
+    Parameters
+    ----------
+    frame : data frame
+
+    Returns
+    -------
+    Rows
+    """
     columns = tuple(map(str, frame.columns))
     return Rows("The data frame", "frame", columns, _rows(frame))
 

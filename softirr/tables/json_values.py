@@ -30,6 +30,10 @@ def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]
     what : str
         What an entry is, for messages.
 
+    Returns
+    -------
+    iterator of (int, object)
+
     Raises
     ------
     InputError
@@ -142,6 +146,14 @@ def _a(what: str) -> str:
 def line_values(source: Source) -> Iterator[tuple[int, Any]]:
     """Line and value of each line of JSONL that is not blank.
 
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    (int, object)
+
     Raises
     ------
     InputError
@@ -162,6 +174,14 @@ def line_values(source: Source) -> Iterator[tuple[int, Any]]:
 def flat(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without objects in it: inner keys follow a dot, and places in a list of objects count from 0.
 
+    Parameters
+    ----------
+    value : mapping
+
+    Returns
+    -------
+    dict
+
     Examples
     --------
     >>> flat({"id": 1, "response": {"model": "m", "choices": [{"text": "fever"}]}})
@@ -180,6 +200,19 @@ def flat(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows:
     """Objects as the rows of a table; its columns are the keys of the first 200.
+
+    Parameters
+    ----------
+    name : str
+        Of the input, for messages.
+    values : iterable of (int, object)
+        Line and content of each entry.
+    format : str
+        Such as ``jsonl``.
+
+    Returns
+    -------
+    Rows
 
     Raises
     ------

@@ -14,12 +14,31 @@ __all__ = ["is_answer", "read_answers"]
 
 
 def is_answer(record: Mapping[str, Any]) -> bool:
-    """Whether this is such a line, complete or not."""
+    """Whether this is such a line, complete or not.
+
+    Parameters
+    ----------
+    record : mapping
+
+    Returns
+    -------
+    bool
+    """
     return "texts" in record or (bool(record) and record.keys() <= {"item", "rater"})
 
 
 def read_answers(records: Records, request: Request) -> dict[str, AnnotationTable]:
     """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer.
+
+    Parameters
+    ----------
+    records : iterable of (int, dict)
+        Line and content of each line.
+    request : Request
+
+    Returns
+    -------
+    dict of str to AnnotationTable
 
     Raises
     ------

@@ -128,6 +128,10 @@ def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
     name : str
         Of the input, for messages.
 
+    Returns
+    -------
+    Places or None
+
     Raises
     ------
     InputError
@@ -151,6 +155,14 @@ def places(columns: Sequence[str], layout: Layout, name: str) -> Places | None:
 
 def told_by_names(columns: Sequence[str]) -> Places | None:
     """The columns of a table whose names leave no doubt: a long table, or the agreement export of INCEpTION.
+
+    Parameters
+    ----------
+    columns : sequence of str
+
+    Returns
+    -------
+    Places or None
 
     Examples
     --------
@@ -182,6 +194,10 @@ def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | N
         Names in the header.
     rows : sequence of sequences
         The first rows.
+
+    Returns
+    -------
+    str or None
 
     Examples
     --------
@@ -220,7 +236,16 @@ def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | N
 
 
 def listed(columns: Sequence[str]) -> str:
-    """Column names as a part of a sentence."""
+    """Column names as a part of a sentence.
+
+    Parameters
+    ----------
+    columns : sequence of str
+
+    Returns
+    -------
+    str
+    """
     shown = [_short(name) or "(no name)" for name in columns[:_MANY]]
     rest = len(columns) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "")

@@ -70,6 +70,10 @@ def chosen_texts(request: Request, found: Sequence[str], what: str) -> tuple[str
     what : str
         What the tool calls them, for messages.
 
+    Returns
+    -------
+    tuple of str
+
     Raises
     ------
     InputError
@@ -91,6 +95,22 @@ def gathered_tables(
     request: Request, format: str, gathered: Mapping[str, Gathered], *, n_rows: int, notes: Sequence[str] = ()
 ) -> dict[str, AnnotationTable]:
     """The tables of the answers that a reader has gathered, one for each field of texts.
+
+    Parameters
+    ----------
+    request : Request
+    format : str
+        Such as ``prodigy``.
+    gathered : mapping of str to Gathered
+        By field.
+    n_rows : int
+        Records that were read.
+    notes : sequence of str
+        What the reader could not tell for sure.
+
+    Returns
+    -------
+    dict of str to AnnotationTable
 
     Raises
     ------
@@ -117,5 +137,14 @@ def gathered_tables(
 
 
 def in_order(answers: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Answers by date, which stands first in each; those without one keep their place in the file, before the others."""
+    """Answers by date, which stands first in each; those without one keep their place in the file, before the others.
+
+    Parameters
+    ----------
+    answers : list of tuple
+
+    Returns
+    -------
+    list of tuple
+    """
     return sorted(answers, key=lambda one: str(one[0] or ""))

@@ -181,6 +181,10 @@ def rows_tables(
     frame : bool
         The table is a data frame, whose empty texts are missing also in the columns item, rater and text.
 
+    Returns
+    -------
+    dict of str to AnnotationTable
+
     Raises
     ------
     InputError
@@ -283,7 +287,22 @@ def _grid(table: Rows, found: Places, gathered: Mapping[str, Gathered], wanted: 
 
 
 def pooled(cells: Sequence[Any], at: tuple[int, ...], table: Rows, number: int) -> str | tuple[str, ...] | None:
-    """The texts of one or several cells as one answer; None if all are empty."""
+    """The texts of one or several cells as one answer; None if all are empty.
+
+    Parameters
+    ----------
+    cells : sequence
+        Of a row.
+    at : tuple of int
+        Columns.
+    table : Rows
+    number : int
+        Of the row.
+
+    Returns
+    -------
+    str, tuple of str or None
+    """
     if len(at) == 1:
         return _texts(cells[at[0]] if at[0] < len(cells) else None, table, number, at[0])
     found = [_texts(cells[i] if i < len(cells) else None, table, number, i) for i in at]
@@ -304,6 +323,24 @@ def row_name(
     cells: Sequence[Any], at: tuple[int, ...], table: Rows, number: int, role: str, standard: bool = False
 ) -> str:
     """Name of an item or rater in a row.
+
+    Parameters
+    ----------
+    cells : sequence
+        Of a row.
+    at : tuple of int
+        Columns.
+    table : Rows
+    number : int
+        Of the row.
+    role : str
+        item or rater.
+    standard : bool
+        The column has that name.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
@@ -336,6 +373,25 @@ def identifier(place: Any, number: int, role: str, given: str) -> str:
     """Name of an item or rater without the white space around it: what looks the same has to be the same.
 
     A byte order mark inside a file is a trace of two files pasted together.
+
+    Parameters
+    ----------
+    place : callable
+        Gives the place of a row by its number.
+    number : int
+        Of the row.
+    role : str
+        item or rater.
+    given : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If it holds a byte order mark.
     """
     if "\ufeff" in given:
         raise InputError(f"{place(number)}: the {role} holds a byte order mark: paste files together without it.")
@@ -343,7 +399,16 @@ def identifier(place: Any, number: int, role: str, given: str) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds no value: None, NaN, NaT or pandas.NA."""
+    """Whether a cell holds no value: None, NaN, NaT or pandas.NA.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
     if value is None:
         return True
     if isinstance(value, Iterable):  # a text, or several
@@ -356,6 +421,16 @@ def is_missing(value: Any) -> bool:
 
 def texts_of_cell(value: Any, place: str) -> tuple[str, ...] | None:
     """The texts of a cell: a text, or a list, tuple, set or array of texts; None where it is missing.
+
+    Parameters
+    ----------
+    value : object
+    place : str
+        For messages.
+
+    Returns
+    -------
+    tuple of str, or None
 
     Raises
     ------

@@ -226,20 +226,45 @@ def _encoding(start: bytes) -> str:
 def contents(
     source: str | os.PathLike[str] | io.TextIOBase, refuse: Callable[[str, str], None] = lambda name, start: None
 ) -> tuple[str, str]:
-    """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read."""
+    """Name for messages, and the whole text; `refuse` gets name and beginning, and may raise before the rest is read.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, or open text stream
+    refuse : callable
+        Called with the name and the beginning of the text; may raise before the rest is read.
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
     opened = Source(source)
     refuse(opened.name, opened.check_text())
     return opened.name, "".join(opened.text())
 
 
 def first_line(text: str) -> str:
-    """The first line of a beginning that holds more than white space."""
+    """The first line of a beginning that holds more than white space.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
     return next((line for line in re.split(r"\r\n|\r|\n", text) if line.strip()), "")
 
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes."""
+    """Let one field be as long as it likes: the csv module stops at 128 KiB, which a long answer passes.
+
+    Yields
+    ------
+    None
+    """
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

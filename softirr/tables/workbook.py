@@ -23,6 +23,19 @@ _ERRORS = {"#N/A", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!"}
 def needed(module: str, package: str, what: str) -> Any:
     """A library that only some formats need.
 
+    Parameters
+    ----------
+    module : str
+        To import.
+    package : str
+        To install.
+    what : str
+        What needs it, for the message.
+
+    Returns
+    -------
+    module
+
     Raises
     ------
     InputError
@@ -35,12 +48,35 @@ def needed(module: str, package: str, what: str) -> Any:
 
 
 def is_parquet(start: bytes) -> bool:
-    """Whether a file begins like a Parquet file."""
+    """Whether a file begins like a Parquet file.
+
+    Parameters
+    ----------
+    start : bytes
+
+    Returns
+    -------
+    bool
+    """
     return start.startswith(b"PAR1")
 
 
 def is_workbook(source: Source) -> bool:
-    """Whether a ZIP archive is an Excel workbook."""
+    """Whether a ZIP archive is an Excel workbook.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
     try:
         with zipfile.ZipFile(source.seekable()) as archive:
             return "xl/workbook.xml" in archive.namelist()
@@ -50,6 +86,14 @@ def is_workbook(source: Source) -> bool:
 
 def parquet_rows(source: Source) -> Rows:
     """The rows of a Parquet file, read in batches.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    Rows
 
     Raises
     ------
@@ -89,6 +133,10 @@ def workbook_rows(source: Source, sheet: str | None = None) -> Rows:
     source : Source
     sheet : str, optional
         The first visible sheet with a table if not given.
+
+    Returns
+    -------
+    Rows
 
     Raises
     ------
