@@ -236,7 +236,7 @@ def read_tables(
             raise InputError(f"{where} has no answers to {wanted}{f' (left out: {why})' if why else ''}.")
         if len(table.raters) < least_raters:
             raise InputError(f"{where} has answers of one rater only: agreement needs two.")
-    split = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
+    split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
     if split != "none":
         from softirr.policy.splitting import split_table
 
