@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softirr import audit
+    from softirr.audit.proposal import PolicyProposal, propose_policy
     from softirr.coefficients.intervals import Coefficient
     from softirr.coefficients.matrix import MatrixAgreement, matrix_agreement
     from softirr.errors import InputError, SoftirrError
@@ -54,6 +55,7 @@ __all__ = [
     "MatrixAgreement",
     "Plan",
     "Policy",
+    "PolicyProposal",
     "SoftirrError",
     "__version__",
     "agreement",
@@ -72,6 +74,7 @@ __all__ = [
     "matrix_agreement",
     "measure",
     "plan",
+    "propose_policy",
     "read",
     "read_texts",
     "under_policy",
@@ -91,6 +94,7 @@ _HOME = {
     "MatrixAgreement": "coefficients.matrix",
     "Plan": "planning.plan",
     "Policy": "policy.rules",
+    "PolicyProposal": "audit.proposal",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
     "attributes": "policy.attributes",
@@ -107,6 +111,7 @@ _HOME = {
     "matrix_agreement": "coefficients.matrix",
     "measure": "policy.made",
     "plan": "planning.plan",
+    "propose_policy": "audit.proposal",
     "read": "tables.files",
     "read_texts": "tables.files",
     "under_policy": "policy.measure",

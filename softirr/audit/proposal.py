@@ -1,0 +1,319 @@
+"""Learning a policy from judgements: which attributes the judges ignore, and what more general texts count for them.
+
+An attribute is judged by the pairs whose verdict hangs on it: the measure calls the two texts different as they are, and the same once the attribute is left
+out of both. Where the judges call most of these pairs the same, the attribute does not count in the project. Nothing is switched by this: it is a proposal
+with its support, and the fit and the coefficient under each candidate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+from softirr.matching.consensus import THRESHOLD
+from softirr.measures import Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.base import DirectionalMeasure
+from softirr.measures.cache import PairCache
+from softirr.measures.calibration import JudgedPairs, read_pairs
+from softirr.measures.pairs import PairScorer
+from softirr.policy.attributes import KIND_NAMES, KINDS
+from softirr.policy.measure import policy_of, under_policy
+from softirr.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
+from softirr.provenance import Progress
+from softirr.report.agreement import agreement
+from softirr.report.headline import headline
+from softirr.report.text import COEFFICIENT_NAMES
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]
+
+Verdict = Literal["does not count", "counts", "undecided"]
+SURE = 0.9
+"""Posterior probability from which an attribute is said to count, or not to."""
+GENERAL = "more general"
+"""Name of the support for what more general texts count."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """What the judgements say about one attribute, or about more general texts.
+
+    Attributes
+    ----------
+    what : str
+        The attribute, or ``more general``.
+    same, judged : float
+        Judged pairs whose verdict hangs on it, and how many of them the judges call the same.
+    probability : float
+        Probability that the judges call most such pairs the same: posterior of a share with a uniform prior.
+    verdict : {"does not count", "counts", "undecided"}
+    """
+
+    what: str
+    same: float
+    judged: int
+    probability: float
+    verdict: Verdict
+
+    def told(self) -> str:
+        """The support in a sentence."""
+        if self.what == GENERAL:
+            start = f"More general texts: {self.same:g} of {self.judged} such pairs were judged the same"
+            return f"{start}: {_GENERAL_VERDICTS[self.verdict]}."
+        name = KIND_NAMES[self.what].capitalize()
+        if not self.judged:
+            return f"{name}: no judgement hangs on it."
+        return f"{name}: {self.same:g} of {self.judged} judgements that hang on it ignore it: {self.verdict}."
+
+
+_GENERAL_VERDICTS: Mapping[str, str] = {
+    "does not count": "lenient",
+    "counts": "strict",
+    "undecided": "undecided",
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """How well a policy explains the judgements.
+
+    Attributes
+    ----------
+    policy : Policy
+    right : float
+        Share of the judged pairs whose verdict the measure has under this policy.
+    brier : float
+        Mean squared distance of P from the judgements.
+    coefficient : str or None
+        The coefficient that stands for the table, where a table was given.
+    value : float or None
+        Its value under this policy.
+    """
+
+    policy: Policy
+    right: float
+    brier: float
+    coefficient: str | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class PolicyProposal:
+    """A proposed policy, what supports it, and the other candidates.
+
+    Attributes
+    ----------
+    policy : Policy
+        The proposal; :data:`softirr.policy.rules.AS_WRITTEN` where the judgements support nothing else.
+    judged : int
+        Judged pairs that were used.
+    supports : tuple of Support
+        For each attribute that a judgement hangs on, and for more general texts.
+    candidates : tuple of Candidate
+        Texts as written first, then the proposal, then the presets.
+    measure : str
+    """
+
+    policy: Policy
+    judged: int
+    supports: tuple[Support, ...]
+    candidates: tuple[Candidate, ...]
+    measure: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "policy": self.policy.to_dict(),
+            "measure": self.measure,
+            "judged": self.judged,
+            "supports": [
+                {
+                    "what": one.what,
+                    "same": one.same,
+                    "judged": one.judged,
+                    "probability": one.probability,
+                    "verdict": one.verdict,
+                }
+                for one in self.supports
+            ],
+            "candidates": [
+                {
+                    "policy": one.policy.to_dict(),
+                    "right": one.right,
+                    "brier": one.brier,
+                    "coefficient": one.coefficient,
+                    "value": one.value,
+                }
+                for one in self.candidates
+            ],
+        }
+
+    def lines(self) -> list[str]:
+        """The proposal, its support and the candidates, as lines of text."""
+        found = [f"{self.measure}, {self.judged} judged pairs. Proposed: {self.policy.told()}."]
+        found += [support.told() for support in self.supports]
+        found += ["", f"{'right':>6} {'Brier':>6} {'value':>6}  policy"]
+        for one in self.candidates:
+            value = "-" if one.value is None else f"{one.value:.3f}"
+            found.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.told()}")
+        name = next((one.coefficient for one in self.candidates if one.coefficient), None)
+        found += [f"Value: {COEFFICIENT_NAMES.get(name, name)}."] if name else []
+        return [*found, "Nothing was changed: pass the policy with --policy to use it."]
+
+
+def propose_policy(
+    source: str | os.PathLike[str] | JudgedPairs,
+    measure: str | Measure,
+    *,
+    table: AnnotationTable | None = None,
+    threshold: float = THRESHOLD,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
+) -> PolicyProposal:
+    """Propose the policy that explains judgements best, as ``softirr calibrate PAIRS --propose`` does.
+
+    Parameters
+    ----------
+    source : str, path or JudgedPairs
+        A file of judged pairs, such as a judged audit sheet; see :func:`softirr.measures.calibration.read_pairs`.
+    measure : str or Measure
+        Under no policy.
+    table : AnnotationTable, optional
+        Answers, for the coefficient under each candidate.
+    threshold : float
+        Equivalence from which the measure calls two texts the same.
+    cache, progress
+        As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    PolicyProposal
+
+    Raises
+    ------
+    InputError
+        If there is no judged pair, the file can't be used, or the measure is under a policy already.
+
+    Examples
+    --------
+    >>> pairs = tuple((f"severe {x}", f"mild {x}") for x in ("pain", "rash", "cough", "fever", "nausea"))
+    >>> found = propose_policy(JudgedPairs(pairs, (1.0,) * 5), "exact")
+    >>> found.policy.kinds
+    ('severity',)
+    >>> found.supports[0].told()
+    'Severity: 5 of 5 judgements that hang on it ignore it: does not count.'
+    """
+    given = source if isinstance(source, JudgedPairs) else read_pairs(source)
+    if not given.pairs:
+        raise InputError("There is no judged pair to learn a policy from.")
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    if policy_of(made).changes_scores:
+        raise InputError(f"The measure {made.name} is under a policy already: a policy is learned without one.")
+    with cache_and_progress(made, cache, progress) as (store, told):
+        pairs = _Pairs(given, made, threshold, store, told)
+        policy, supports = _proposal(pairs)
+        candidates = list(dict.fromkeys([AS_WRITTEN, policy, *PRESETS.values()]))
+        values = {} if table is None else _coefficients(table, made, candidates, store, told)
+    return PolicyProposal(
+        policy,
+        len(given.pairs),
+        supports,
+        tuple(Candidate(one, *pairs.fit(one), *values.get(one, (None, None))) for one in candidates),
+        made.name,
+    )
+
+
+class _Pairs:
+    """Judged pairs, and their P under any policy."""
+
+    def __init__(
+        self, given: JudgedPairs, measure: Measure, threshold: float, cache: PairCache | None, progress: Progress | None
+    ) -> None:
+        self.judged = np.array(given.judged, dtype=np.float64)
+        self.directional = isinstance(measure, DirectionalMeasure)
+        self._pairs, self._measure, self._threshold = given.pairs, measure, threshold
+        self._cache, self._progress = cache, progress
+        self._known: dict[tuple[frozenset[str], str], NDArray[np.float64]] = {}
+
+    def p(self, policy: Policy) -> NDArray[np.float64]:
+        """P of each pair under a policy, shape (n,)."""
+        key = policy.ignore, policy.more_general
+        if key not in self._known:
+            texts = sorted({text for pair in self._pairs for text in pair})
+            number = {text: place for place, text in enumerate(texts)}
+            made = under_policy(self._measure, policy)
+            scorer = PairScorer(made, texts, cache=self._cache, progress=self._progress)
+            left, right = (np.array([number[pair[side]] for pair in self._pairs], dtype=np.int64) for side in (0, 1))
+            self._known[key] = np.asarray(scorer.score(left, right), dtype=np.float64)
+        return self._known[key]
+
+    def same(self, policy: Policy) -> NDArray[np.bool_]:
+        """Which pairs the measure calls the same under a policy, shape (n,)."""
+        return self.p(policy) >= self._threshold
+
+    def fit(self, policy: Policy) -> tuple[float, float]:
+        """Share of the judgements that the measure has under a policy, and its Brier score."""
+        right = np.where(self.same(policy), self.judged, 1 - self.judged)
+        return float(right.mean()), float(((self.p(policy) - self.judged) ** 2).mean())
+
+    def support(self, what: str, without: Policy, with_it: Policy) -> Support:
+        """The judgements of the pairs that are different under one policy and the same under the other."""
+        from scipy.stats import beta
+
+        hang = ~self.same(without) & self.same(with_it)
+        n, same = int(hang.sum()), float(self.judged[hang].sum())
+        probability = float(beta.sf(0.5, 1 + same, 1 + n - same))
+        verdict: Verdict = (
+            "does not count" if probability >= SURE else "counts" if probability <= 1 - SURE else "undecided"
+        )
+        return Support(what, same, n, probability, verdict)
+
+
+def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
+    """Leave out attributes one after the other, the best supported first, as long as one is supported."""
+    policy = AS_WRITTEN
+    supports: dict[str, Support] = {}
+    while True:
+        for kind in KINDS:
+            if kind not in policy.ignore:
+                supports[kind] = pairs.support(kind, policy, policy.changed(ignore=policy.ignore | {kind}))
+        open_kinds = [kind for kind in KINDS if kind not in policy.ignore]
+        best = max(open_kinds, key=lambda kind: supports[kind].probability, default=None)
+        if best is None or supports[best].verdict != "does not count":
+            break
+        policy = policy.changed(ignore=policy.ignore | {best})
+    found = [supports[kind] for kind in KINDS if supports[kind].judged]
+    if pairs.directional:
+        strict, lenient = (policy.changed(more_general=how) for how in ("strict", "lenient"))
+        general = pairs.support(GENERAL, strict, lenient)
+        how: MoreGeneral = "graded"
+        if general.verdict != "undecided":
+            how = "lenient" if general.verdict == "does not count" else "strict"
+        policy = policy.changed(more_general=how)
+        found += [general] if general.judged else []
+    return policy, tuple(found)
+
+
+def _coefficients(
+    table: AnnotationTable,
+    measure: Measure,
+    candidates: Sequence[Policy],
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> dict[Policy, tuple[str, float]]:
+    """The coefficient that stands for the table, and its value under each candidate."""
+    found: dict[Policy, tuple[str, float]] = {}
+    for policy in candidates:
+        report = agreement(table, measure, policy=policy, cache=cache, progress=progress)
+        best = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
+        if best is not None:
+            found[policy] = best[0], best[1]["value"]
+    return found

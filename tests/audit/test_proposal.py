@@ -1,0 +1,126 @@
+"""Policies learned from judgements: what hangs on an attribute, how sure that is, and the coefficient under each candidate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.audit.proposal import GENERAL, propose_policy
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.measures.calibration import JudgedPairs
+from softirr.policy.measure import under_policy
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.provenance import Provenance
+
+HEADS = ("pain", "rash", "cough", "fever", "nausea", "itching", "swelling", "fatigue", "dizziness", "tremor")
+
+
+def judged(*parts: tuple[Sequence[tuple[str, str]], float]) -> JudgedPairs:
+    pairs = [(pair, value) for some, value in parts for pair in some]
+    return JudgedPairs(tuple(pair for pair, _ in pairs), tuple(value for _, value in pairs))
+
+
+SEVERITY = [(f"severe {head}", f"mild {head}") for head in HEADS]
+SIDE = [(f"left leg {head}", f"right leg {head}") for head in HEADS]
+BOTH = [(f"severe {head} for 3 days", f"{head} since Monday") for head in HEADS]
+OTHER = list(pairwise(HEADS))
+
+
+def test_an_attribute_that_the_judges_ignore_is_left_out() -> None:
+    found = propose_policy(judged((SEVERITY, 1), (SIDE, 0), (OTHER, 0)), "exact")
+    assert found.policy == Policy(ignore=frozenset({"severity"}))
+    told = {one.what: (one.same, one.judged, one.verdict) for one in found.supports}
+    assert told == {"severity": (10, 10, "does not count"), "side": (0, 10, "counts")}
+    fits = {one.policy: (one.right, one.brier) for one in found.candidates}
+    assert fits[found.policy] == (1.0, 0.0)
+    assert fits[AS_WRITTEN][0] == pytest.approx(19 / 29)
+    assert set(PRESETS.values()) <= set(fits)
+
+
+def test_one_dissenting_judge_is_not_enough_to_change_it_and_many_are() -> None:
+    found = propose_policy(judged((SEVERITY[:9], 1), (SEVERITY[9:], 0)), "exact")
+    assert found.policy.kinds == ("severity",)
+    assert found.supports[0].told() == "Severity: 9 of 10 judgements that hang on it ignore it: does not count."
+    found = propose_policy(judged((SEVERITY[:6], 1), (SEVERITY[6:], 0)), "exact")
+    assert found.policy == AS_WRITTEN
+    assert found.supports[0].verdict == "undecided"
+
+
+def test_few_judgements_decide_nothing() -> None:
+    found = propose_policy(judged((SEVERITY[:2], 1)), "exact")
+    assert found.policy == AS_WRITTEN
+    assert found.supports[0].probability == pytest.approx(1 - 0.5**3)
+
+
+def test_an_attribute_counts_beside_one_that_is_left_out() -> None:
+    found = propose_policy(judged((SEVERITY, 1), (BOTH, 1)), "exact")
+    assert found.policy.kinds == ("severity", "time")
+
+
+class Directed:
+    """Two texts of which one adds words: only the longer one entails the other."""
+
+    name = "directed"
+
+    def entail_both(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return np.array(
+            [[float(set(b.split()) <= set(a.split())), float(set(a.split()) <= set(b.split()))] for a, b in pairs]
+        ).reshape(-1, 2)
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return self.entail_both(pairs)[:, 0]
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        both = self.entail_both(pairs)
+        return np.sqrt(both[:, 0] * both[:, 1])
+
+    def provenance(self) -> Provenance:
+        return Provenance("directed")
+
+
+@pytest.mark.parametrize("value, how", [(1, "lenient"), (0, "strict")])
+def test_more_general_texts_count_as_the_judges_say(value: int, how: str) -> None:
+    pairs = [(f"leg {head}", head) for head in HEADS]
+    found = propose_policy(judged((pairs, value)), Directed())
+    assert found.policy.more_general == how
+    assert found.supports[-1].what == GENERAL
+    assert found.supports[-1].told().endswith(f"were judged the same: {how}.")
+
+
+def test_what_can_not_be_learned_from_is_refused() -> None:
+    with pytest.raises(InputError, match="no judged pair"):
+        propose_policy(JudgedPairs((), ()), "exact")
+    with pytest.raises(InputError, match="under a policy already"):
+        propose_policy(judged((SEVERITY, 1)), under_policy(softirr.measure("exact"), PRESETS["any-severity"]))
+
+
+def test_the_command_writes_a_policy_that_the_next_one_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet, answers, policy = (str(tmp_path / name) for name in ("judged.csv", "answers.csv", "policy.json"))
+    rows = [f"{a},{b},same" for a, b in SEVERITY] + [f"{a},{b},different" for a, b in OTHER]
+    Path(sheet).write_text("\n".join(["text_a,text_b,judgement", *rows]))
+    lines = [f"{i},{r},{t}" for i, pair in enumerate(SEVERITY[:5] + OTHER[5:]) for r, t in zip("ab", pair, strict=True)]
+    Path(answers).write_text("\n".join(["item,rater,text", *lines]))
+    base = ["calibrate", sheet, "--measure", "exact", "--propose", "--answers", answers]
+    assert main([*base, "--output", policy]) == 0
+    printed = capsys.readouterr().out
+    assert "Proposed: severity does not count." in printed
+    assert "Severity: 10 of 10 judgements that hang on it ignore it: does not count." in printed
+    assert "Value: Krippendorff's alpha." in printed
+    assert main([*base, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["score", answers, "--measure", "exact", "--policy", policy, "--json"]) == 0
+    alpha = json.loads(capsys.readouterr().out)["coefficients"]["krippendorff_alpha"]["value"]
+    assert told["candidates"][1]["policy"] == told["policy"]
+    assert told["candidates"][1]["value"] == alpha > told["candidates"][0]["value"]
+    assert main(["calibrate", sheet, "--measure", "exact", "--answers", answers]) == 2
+    assert "--answers is for --propose" in capsys.readouterr().err
