@@ -7,7 +7,7 @@ _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
 _UNSAFE = {**_CONTROLS, **_SURROGATES, 0xFEFF: ""}
 
 
-def normalise(text: str, *, casefold: bool = False) -> str:
+def normalize(text: str, *, casefold: bool = False) -> str:
     r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
 
     Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them. Byte order marks
@@ -21,22 +21,22 @@ def normalise(text: str, *, casefold: bool = False) -> str:
 
     Examples
     --------
-    >>> normalise("  heart\t attack\n")
+    >>> normalize("  heart\t attack\n")
     'heart attack'
-    >>> normalise("e\u0301") == "\u00e9"
+    >>> normalize("e\u0301") == "\u00e9"
     True
     """
     text = " ".join(unicodedata.normalize("NFC", text.translate(_UNSAFE)).split())
     return unicodedata.normalize("NFC", text.casefold()) if casefold else text
 
 
-def normalise_lines(text: str) -> str:
-    r"""Return `text` with each of its lines normalised, and without empty lines.
+def normalize_lines(text: str) -> str:
+    r"""Return `text` with each of its lines normalized, and without empty lines.
 
     Examples
     --------
-    >>> normalise_lines(" fever\r\n\r\n dry \t cough")
+    >>> normalize_lines(" fever\r\n\r\n dry \t cough")
     'fever\ndry cough'
     """
-    lines = (normalise(line) for line in text.splitlines())
+    lines = (normalize(line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)

@@ -11,7 +11,7 @@ from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import overlapping
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from softirr.tables.labelstudio import label_studio_answers
-from softirr.text import normalise
+from softirr.text import normalize
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
@@ -69,7 +69,7 @@ def task_answers(
     names: frozenset[str] | None = None,
     history: History | None = None,
 ) -> dict[str, Any]:
-    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalised, raters in a fixed order.
+    """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalized, raters in a fixed order.
 
     Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by overlap, ``"groups"`` holds
     the answers again, one mapping for each place. A task with so many texts that it would delay the whole project is excluded with the
@@ -190,7 +190,7 @@ def _across(sizes: Iterable[int]) -> int:
 
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {
-        normalise(rater): [text for text in map(normalise, by_rater[rater]) if text]
+        normalize(rater): [text for text in map(normalize, by_rater[rater]) if text]
         for rater in sorted(by_rater, key=rater_order)
     }
 

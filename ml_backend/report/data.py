@@ -29,7 +29,7 @@ SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue in the report; the API has all
 EXCLUDED = 200
 KIND_NAMES = {
-    "generalisation": "Generalisation: one text is more general than the other",
+    "generalisation": "Generalization: one text is more general than the other",
     "lexical": "Lexical: alike in spelling, different in meaning",
     "equality": "Equality: related, but not the same",
     "unrelated": "Unrelated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["verdicts"]
 
@@ -14,7 +14,7 @@ def verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) 
     """Decisions of the store (text_a, text_b, same) by unordered pair of normalized texts; the latest one counts."""
     found: dict[tuple[str, str], bool] = {}
     for one in sorted(decisions, key=lambda row: row["decided_at"]):
-        a, b = sorted((normalise(one["text_a"], casefold=casefold), normalise(one["text_b"], casefold=casefold)))
+        a, b = sorted((normalize(one["text_a"], casefold=casefold), normalize(one["text_b"], casefold=casefold)))
         if a != b:
             found[a, b] = bool(one["same"])
     return found

@@ -117,7 +117,7 @@ decisions = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("pair", sa.String(64), nullable=False),  # hash of the two normalised texts, smaller first
+    sa.Column("pair", sa.String(64), nullable=False),  # hash of the two normalized texts, smaller first
     sa.Column("text_a", sa.Text, nullable=False),
     sa.Column("text_b", sa.Text, nullable=False),
     sa.Column("same", sa.Boolean, nullable=False),

@@ -17,7 +17,7 @@ from ml_backend.store.database import Row, rows
 from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
 from ml_backend.store.tasks import TaskStore
 from softirr.errors import InputError, SoftirrError
-from softirr.text import normalise
+from softirr.text import normalize
 
 LEASE_SECONDS = 60.0
 LEASE_EVERY = 10.0  # seconds after which its owner extends it, or notices that it is lost
@@ -340,7 +340,7 @@ class Store(TaskStore):
         reviewer, reviewer_id, known_by : str
             The person's name, their user in Label Studio, and what showed that it was them.
         """
-        first, second = sorted((normalise(text_a), normalise(text_b)))
+        first, second = sorted((normalize(text_a), normalize(text_b)))
         if not first or not second:
             raise InputError("A judgement needs two texts.")
         row = {"text_a": first, "text_b": second, "same": same, "task": task, "withdrawn": False}
@@ -357,7 +357,7 @@ class Store(TaskStore):
         known_by: str = "",
     ) -> bool:
         """Undo a decision, which adds a row to the log; False if there was none."""
-        pair = pair_hash(normalise(text_a), normalise(text_b))
+        pair = pair_hash(normalize(text_a), normalize(text_b))
         found = next((row for row in self.decisions(project) if row["pair"] == pair), None)
         if found is None:
             return False
@@ -385,7 +385,7 @@ class Store(TaskStore):
             with self._read() as connection:
                 held = newest.group_by(decisions.c.pair)
                 return rows(connection.execute(query.where(decisions.c.id.in_(held))))
-        wanted = list(dict.fromkeys(map(normalise, texts)))
+        wanted = list(dict.fromkeys(map(normalize, texts)))
         found: list[Row] = []
         with self._read() as connection:
             for start in range(0, len(wanted), 500):

@@ -131,7 +131,7 @@ class ProjectSync:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
         if self._rival() is None:
             self._keep_fields()
-        self._summarise(now=full)
+        self._summarize(now=full)
         self._beside(
             lambda check: on_demand.run_wanted(
                 self.store,
@@ -499,7 +499,7 @@ class ProjectSync:
             return
         self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
 
-    def _summarise(self, *, now: bool) -> None:
+    def _summarize(self, *, now: bool) -> None:
         row = self._reader.row()
         if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
             return

@@ -9,7 +9,7 @@ from ml_backend.access import Person
 from ml_backend.services import Services
 from ml_backend.store.schema import projects, tasks
 from ml_backend.store.store import Row
-from softirr.text import normalise
+from softirr.text import normalize
 
 MOST_PAIRS = 64  # of one request: a match of ten annotators has 45
 LONGEST = 20_000
@@ -19,7 +19,7 @@ def decide(
     services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
 ) -> int:
     """Store a decision on pairs of texts and mark the affected tasks for scoring; returns the number of pairs."""
-    sorted_pairs = (sorted((normalise(a), normalise(b))) for a, b in pairs)
+    sorted_pairs = (sorted((normalize(a), normalize(b))) for a, b in pairs)
     clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
     for a, b in clean:
         services.store.decide(project["id"], a, b, same=same, task=task, **_signed(who))

@@ -39,7 +39,7 @@ from softirr.tables.cells import plain_cell
 from softirr.tables.ratings import Ratings
 from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.tables.table import AnnotationTable
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = [
     "JUDGEMENTS",
@@ -338,7 +338,7 @@ def _check_texts(sheets: Iterable[Judgements], units: Mapping[str, tuple[AuditUn
                 raise InputError(f"{sheet.place(key)}: unit {key[0]} has no pair {key[1]}.")
             told = sheet.texts.get(key) if sheet.texts else None
             unit = units[key[0]][0]
-            if told is not None and tuple(map(normalise, told)) != (normalise(unit.text_a), normalise(unit.text_b)):
+            if told is not None and tuple(map(normalize, told)) != (normalize(unit.text_a), normalize(unit.text_b)):
                 raise InputError(
                     f"{sheet.place(key)}: the texts are not those that were drawn; leave them as they are."
                 )

@@ -47,7 +47,7 @@ class _Fit:
     ----------
     frame : Frame
     stratum : shape (E,)
-        As in the frame, with strata of fewer than two judged pairs joined to their neighbours.
+        As in the frame, with strata of fewer than two judged pairs joined to their neighbors.
     members : shape (n,)
         Judged pairs.
     adjusted : shape (n,)
@@ -280,10 +280,10 @@ class _Estimator:
         """The measure's chance agreement rescaled to the judgements: ``α + β × P``, with the audited means."""
         weights, p = self.design.pooled_weight, self.different.frame.p
         total = max(float(weights.sum()), 1e-300)
-        centre_p = float(weights @ p) / total
-        centre = float(weights @ self.different.fitted) / total
-        spread = float(weights @ (p - centre_p) ** 2)
-        slope = float(weights @ ((p - centre_p) * (self.different.fitted - centre))) / spread if spread > 0 else 0.0
+        center_p = float(weights @ p) / total
+        center = float(weights @ self.different.fitted) / total
+        spread = float(weights @ (p - center_p) ** 2)
+        slope = float(weights @ ((p - center_p) * (self.different.fitted - center))) / spread if spread > 0 else 0.0
 
         def rescaled(values: Floats, mean: float, target: float) -> Floats:
             return np.asarray(np.clip(target + slope * (values - mean), 0, 1))

@@ -50,9 +50,7 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument("--abbreviations", nargs="+", action="extend", default=[], metavar="FILE", help="tables short_form, long_form, frequency (share of the sense, where known)")  # fmt: skip
     data.add_argument("--word-forms", nargs="+", action="extend", default=[], metavar="FILE", help="tables lemma, pertains_to: adjectives with their noun")  # fmt: skip
     data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
-    data.add_argument(
-        "--no-embedding", action="store_true", help="look for neighbours by spelling only, not by meaning"
-    )
+    data.add_argument("--no-embedding", action="store_true", help="look for neighbors by spelling only, not by meaning")
     data.add_argument(
         "--prepare", action="store_true", help="only prepare data and start model, for training elsewhere"
     )

@@ -350,7 +350,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * pooling.noise(ratings, chance.pooled_noise)
     apart = _corrected(float(means.mean()), _apart(ratings, scores, chance))
-    centre = float(np.sum(pooling.weights * chance.pooled_at))
+    center = float(np.sum(pooling.weights * chance.pooled_at))
     return Estimate(
         value,
         influence,
@@ -360,7 +360,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         noise,
         shift=0.0 if apart is None else apart - value,
         replicate=_pooled_replicates(
-            ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - centre)
+            ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - center)
         ),
         items=pooling.items,
     )
@@ -432,7 +432,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     influence = sizes / sizes.mean() * (means - observed) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * scale**2 * chance.pooling.noise(ratings, chance.pooled_noise)
     apart = _corrected(observed, _apart(ratings, scores, chance))
-    centre = float(np.sum(chance.pooling.weights * chance.pooled_at))
+    center = float(np.sum(chance.pooling.weights * chance.pooled_at))
     return Estimate(
         value,
         influence,
@@ -447,7 +447,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
             means,
             sizes.astype(np.float64),
             chance.pooled_at,
-            lambda met: expected + 2 * scale * (met - centre),
+            lambda met: expected + 2 * scale * (met - center),
         ),
         items=chance.pooling.items,
     )
@@ -489,14 +489,14 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     by_chance = -scale * pooling.influence(ratings, frequency[answers])
     influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     error = slope * expected / chance.similarity * chance.similarity_error
-    centre = float(np.sum(frequency**2))
+    center = float(np.sum(frequency**2))
     replicate = _pooled_replicates(
         ratings,
         pooling,
         means,
         np.ones(len(means)),
         frequency[answers],
-        lambda met: expected - 2 * scale * (met - centre),
+        lambda met: expected - 2 * scale * (met - center),
     )
     return Estimate(value, influence, None, expected, error, replicate=replicate, items=pooling.items)
 

@@ -112,10 +112,10 @@ def informed(
     below = np.cumsum(mass) - mass / 2
     low, value, high = np.clip(np.interp([tail, 0.5, 1 - tail], below / mass.sum(), values), at[0], 1.0).tolist()
     first, last = float(at[held[0]]), float(at[held[-1]])
-    centre = min(max(float(after @ at), first), last)
+    center = min(max(float(after @ at), first), last)
     sequence = (
-        max(centre - float(np.hypot(centre - first, reach)), float(at[0])),
-        min(centre + float(np.hypot(last - centre, reach)), 1.0),
+        max(center - float(np.hypot(center - first, reach)), float(at[0])),
+        min(center + float(np.hypot(last - center, reach)), 1.0),
     )
     return Informed(value, (low, high), sequence)
 

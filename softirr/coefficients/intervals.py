@@ -73,8 +73,8 @@ def standard_error(estimate: Estimate) -> float | None:
     n = len(estimate.influence)
     if estimate.value is None or n < 2:
         return None
-    centred = estimate.influence - estimate.influence.mean()
-    variance = float(np.sum(centred**2)) / (n * (n - 1)) - estimate.noise / n
+    centered = estimate.influence - estimate.influence.mean()
+    variance = float(np.sum(centered**2)) / (n * (n - 1)) - estimate.noise / n
     return float(np.sqrt(max(variance, 0.0) + estimate.chance_error**2))
 
 
@@ -128,8 +128,8 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     n = len(estimate.influence)
     t = _quantile(n - 1, level)
     skewness = _skewness(estimate.influence) * n / (n + _NO_SKEW)
-    centre = estimate.value + estimate.shift + error * skewness * (1 + 2 * t**2) / 6
-    return _bounded(estimate, error, centre - t * error, centre + t * error)
+    center = estimate.value + estimate.shift + error * skewness * (1 + 2 * t**2) / 6
+    return _bounded(estimate, error, center - t * error, center + t * error)
 
 
 def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:
@@ -191,8 +191,8 @@ def _resampled(estimate: Estimate, replicates: int, rng: np.random.Generator) ->
     values = values[np.isfinite(values)]
     if estimate.noise > 0 and len(values) and values.var() > 0:
         # the replicates already vary with the sampled chance, whose error is added below
-        centre = values.mean()
-        values = centre + (values - centre) * np.sqrt(max(1 - estimate.noise / n / values.var(), 0.0))
+        center = values.mean()
+        values = center + (values - center) * np.sqrt(max(1 - estimate.noise / n / values.var(), 0.0))
     return np.asarray(values + rng.normal(0.0, estimate.chance_error, len(values)))
 
 
@@ -222,9 +222,9 @@ def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coeff
 
 def _skewness(influence: Floats) -> float:
     """Skewness of the mean of the influences; 0 where they do not vary."""
-    centred = influence - influence.mean()
-    variance = float(np.sum(centred**2))
-    return 0.0 if variance <= 0 else float(np.sum(centred**3)) / variance**1.5
+    centered = influence - influence.mean()
+    variance = float(np.sum(centered**2))
+    return 0.0 if variance <= 0 else float(np.sum(centered**3)) / variance**1.5
 
 
 def _quantile(df: float, level: float) -> float:

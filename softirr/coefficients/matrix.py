@@ -12,7 +12,7 @@ from softirr.chance.estimates import MatrixEquivalence, exact, permutation
 from softirr.chance.expected import Chance
 from softirr.chance.stratified import stratified
 from softirr.coefficients.intervals import Coefficient, analytic
-from softirr.coefficients.summary import Summary, summarise
+from softirr.coefficients.summary import Summary, summarize
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats, Marginals, Ratings
 
@@ -103,7 +103,7 @@ def matrix_agreement(
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):
-        return MatrixAgreement(ratings, scores, None, summarise(ratings, scores, None))
+        return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
     sorting = equivalence if cheap is None else MatrixEquivalence(cheap)
 
     def expected(wanted: Marginals) -> Chance:
@@ -119,7 +119,7 @@ def matrix_agreement(
 
     known = expected("answers")
     pooled = known if marginals == "answers" else expected(marginals)
-    return MatrixAgreement(ratings, scores, known, summarise(ratings, scores, known, pooled))
+    return MatrixAgreement(ratings, scores, known, summarize(ratings, scores, known, pooled))
 
 
 def _check(similarity: Floats, ratings: Ratings) -> None:

@@ -10,7 +10,7 @@ from softirr.coefficients.distributions import beyond_chance, ks, sigma
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.tables.ratings import Floats, Ratings
 
-__all__ = ["COEFFICIENTS", "MOST_RATER_PAIRS", "Summary", "summarise"]
+__all__ = ["COEFFICIENTS", "MOST_RATER_PAIRS", "Summary", "summarize"]
 
 Trio = tuple[Estimate, Estimate, Estimate]
 
@@ -51,7 +51,7 @@ class Summary:
     beyond_chance: Floats | None = None
 
 
-def summarise(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
+def summarize(ratings: Ratings, scores: Floats, chance: Chance | None, pooled: Chance | None = None) -> Summary:
     """Compute every coefficient from the scores.
 
     Parameters

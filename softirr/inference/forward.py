@@ -237,7 +237,7 @@ class Linear:
 
 
 class Bfloat16Linear:
-    """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalisation) stays in float32, where rounding would add up.
+    """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalization) stays in float32, where rounding would add up.
 
     The weights are converted once to the layout of oneDNN's kernels, which PyTorch otherwise does in every product.
     """
@@ -279,7 +279,7 @@ class _Layer:
 
 
 def _runs(lengths: np.ndarray) -> list[tuple[int, int]]:
-    """Neighbouring pairs of the same length as (count, length)."""
+    """Neighboring pairs of the same length as (count, length)."""
     edges = np.flatnonzero(np.diff(lengths)) + 1
     starts = np.concatenate([[0], edges])
     counts = np.diff(np.concatenate([starts, [len(lengths)]]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["PairPlan"]
 
@@ -20,7 +20,7 @@ class PairPlan:
     Attributes
     ----------
     texts
-        Unique normalised texts, sorted, so that the plan does not depend on the order of the pairs.
+        Unique normalized texts, sorted, so that the plan does not depend on the order of the pairs.
     low, high : shape (m,)
         Unordered pairs of different texts as indices, low < high, each once.
     wanted : shape (n,)
@@ -38,7 +38,7 @@ class PairPlan:
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> PairPlan:
         """The plan of a list of pairs."""
-        left, right = [normalise(a) for a, _ in pairs], [normalise(b) for _, b in pairs]
+        left, right = [normalize(a) for a, _ in pairs], [normalize(b) for _, b in pairs]
         texts = tuple(sorted({*left, *right}))
         numbers = {text: number for number, text in enumerate(texts)}
         a = np.fromiter((numbers[text] for text in left), dtype=np.int64, count=len(left))

@@ -108,7 +108,7 @@ class PairTokens:
         return [np.asarray(ids, dtype=np.int64) for ids in encoded]
 
     def table(self, texts: Sequence[str]) -> TokenTable:
-        """The texts (all tokenised), to put pairs of them together by index."""
+        """The texts (all tokenized), to put pairs of them together by index."""
         self.learn(texts)
         return TokenTable(self, texts, [self._ids[text] for text in texts])
 

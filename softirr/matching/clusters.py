@@ -252,19 +252,19 @@ def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     """Connected components of two nodes or more: no cluster extends beyond its component."""
     n = len(linked)
     rows, cols = np.nonzero(linked)
-    neighbours: dict[int, list[int]] = {}
+    neighbors: dict[int, list[int]] = {}
     for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
         if i != j:
-            neighbours.setdefault(i, []).append(j)
+            neighbors.setdefault(i, []).append(j)
     seen = [False] * n
     found = []
-    for start in neighbours:
+    for start in neighbors:
         if seen[start]:
             continue
         seen[start] = True
         group, todo = [start], [start]
         while todo:
-            for j in neighbours[todo.pop()]:
+            for j in neighbors[todo.pop()]:
                 if not seen[j]:
                     seen[j] = True
                     group.append(j)

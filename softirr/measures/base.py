@@ -72,7 +72,7 @@ class Measure(Protocol):
         ...
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,), in [0, 1]; exactly 1 where both texts are the same after normalising."""
+        """P(a ≡ b) of each pair, shape (n,), in [0, 1]; exactly 1 where both texts are the same after normalizing."""
         ...
 
     def provenance(self) -> Provenance:

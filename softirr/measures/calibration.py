@@ -34,7 +34,7 @@ from softirr.measures.calibration_curves import (
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.measures.pairs import PairScorer
 from softirr.tables.sheets import CANT_TELL, SAME, checked, rows
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = [
     "ISOTONIC_FROM",
@@ -102,7 +102,7 @@ def read_pairs(source: str | os.PathLike[str] | io.TextIOBase) -> JudgedPairs:
     judged: list[float] = []
     skipped = identical = 0
     for place, (text_a, text_b, judgement) in found:
-        a, b = normalise(text_a), normalise(text_b)
+        a, b = normalize(text_a), normalize(text_b)
         value = _judgement(judgement, place)
         if value is None:
             skipped += 1

@@ -19,12 +19,12 @@ from softirr.measures.base import Measure, RewritingMeasure, mutual, raw_of, wit
 from softirr.measures.calibration_curves import Calibration
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["CorrectedMeasure", "Decided", "corrected"]
 
 Decided = Mapping[tuple[str, str], bool]
-"""Whether two texts mean the same, by the sorted pair of normalised texts."""
+"""Whether two texts mean the same, by the sorted pair of normalized texts."""
 
 
 class CorrectedMeasure:
@@ -88,7 +88,7 @@ class CorrectedMeasure:
     def _decide(self, pairs: Sequence[tuple[str, str]], values: Floats) -> Floats:
         """Replace the values of identical and decided pairs, shape (n,) or (n, 2)."""
         for place, (a, b) in enumerate(pairs):
-            a, b = sorted((normalise(a), normalise(b)))
+            a, b = sorted((normalize(a), normalize(b)))
             if a == b:
                 values[place] = 1.0
             elif (verdict := self.decided.get((a, b))) is not None:
@@ -210,7 +210,7 @@ def corrected(
     measure : Measure
     calibration : Calibration, optional
     decided : mapping, optional
-        Whether two texts mean the same, by the sorted pair of normalised texts.
+        Whether two texts mean the same, by the sorted pair of normalized texts.
 
     Returns
     -------

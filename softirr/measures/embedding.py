@@ -107,7 +107,7 @@ class Embedding:
         return self._name
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalising."""
+        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
         plan = PairPlan.of(pairs)
         values = self.index(plan.texts).pairs(plan.low, plan.high)
         return plan.spread(np.stack([values, values], axis=1))[:, 0]

@@ -119,7 +119,7 @@ class Entailment:
         return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}"
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
-        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalising."""
+        """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
         return mutual(self.entail_both(pairs))
 
     def entail(self, pairs: Pairs) -> NDArray[np.float64]:

@@ -58,19 +58,19 @@ class KnownError:
     scale: float
     freedom: float
 
-    def centre(self, value: float) -> float:
+    def center(self, value: float) -> float:
         """The expected true coefficient.
 
         Examples
         --------
-        >>> KnownError("indel", 0.1, 1.2, 0.1, 4.0).centre(0.5)
+        >>> KnownError("indel", 0.1, 1.2, 0.1, 4.0).center(0.5)
         0.7
         """
         return min(max(self.start + self.slope * value, 0.0), 1.0)
 
     def log_density(self, value: float, true: Floats) -> Floats:
         """Logarithm of the density at possible true coefficients, up to a constant."""
-        z = (true - self.centre(value)) / self.scale
+        z = (true - self.center(value)) / self.scale
         return np.asarray(-(self.freedom + 1) / 2 * np.log1p(z * z / self.freedom))
 
 

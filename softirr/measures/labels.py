@@ -100,7 +100,7 @@ class LabelOrder:
     letters
         One of e, n, c, o (not entailment), ? (not known, and not needed) for each output.
     source
-        ``given``, ``pinned``, ``names`` or ``behaviour``.
+        ``given``, ``pinned``, ``names`` or ``behavior``.
     """
 
     letters: tuple[str, ...]
@@ -201,7 +201,7 @@ def resolve(
         raise InputError(
             f"The model {where} has a single output and can't tell entailment from the rest; use a model with two or three classes."
         )
-    seen = _behaviour(logits, n_labels)
+    seen = _behavior(logits, n_labels)
     stated = _stated(n_labels, id2label, hub)
     if stated is not None:
         if seen is not None and seen.entailment != stated.entailment:
@@ -228,7 +228,7 @@ def _stated(n_labels: int, id2label: Mapping[int, str], hub: str | None) -> Labe
     return LabelOrder(letters, "names") if set(letters) in full else None
 
 
-def _behaviour(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]], n_labels: int) -> LabelOrder | None:
+def _behavior(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]], n_labels: int) -> LabelOrder | None:
     """The order that the model's answers to fixed pairs show; None unless they are clear.
 
     Clear is one output for nearly all identical texts that nearly no contradiction and no unrelated pair gets.
@@ -247,4 +247,4 @@ def _behaviour(logits: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]
         c, n = int(opposite.argmax()), int(unrelated.argmax())
         if c != n:
             letters[c], letters[n] = "c", "n"
-    return LabelOrder(tuple(letters), "behaviour")
+    return LabelOrder(tuple(letters), "behavior")

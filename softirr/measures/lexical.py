@@ -20,7 +20,7 @@ from scipy import sparse
 from softirr.errors import InputError
 from softirr.measures.base import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["EditDistance", "Exact", "TokenOverlap", "make", "tokens"]
 
@@ -79,7 +79,7 @@ class EditDistance:
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ≡ b) of each pair, shape (n,)."""
         return self._distances(
-            [self._shortened(normalise(a)) for a, _ in pairs], [self._shortened(normalise(b)) for _, b in pairs]
+            [self._shortened(normalize(a)) for a, _ in pairs], [self._shortened(normalize(b)) for _, b in pairs]
         )
 
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
@@ -150,13 +150,13 @@ class _EditIndex:
 
 @dataclass(frozen=True)
 class Exact:
-    """1 where the normalised texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
+    """1 where the normalized texts are the same, else 0 (exact match in Wullschleger et al. 2026)."""
 
     name: str = "exact"
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ≡ b) of each pair, shape (n,)."""
-        return np.fromiter((normalise(a) == normalise(b) for a, b in pairs), dtype=np.float64, count=len(pairs))
+        return np.fromiter((normalize(a) == normalize(b) for a, b in pairs), dtype=np.float64, count=len(pairs))
 
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P(a ≡ b) of all rows with all columns, shape (len(rows), len(cols)), texts as they are."""
@@ -234,7 +234,7 @@ class TokenOverlap:
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ≡ b) of each pair, shape (n,)."""
-        left = self.index([normalise(text) for pair in pairs for text in pair])
+        left = self.index([normalize(text) for pair in pairs for text in pair])
         even = np.arange(0, 2 * len(pairs), 2)
         return left.pairs(even, even + 1)
 

@@ -26,13 +26,13 @@ from softirr.measures.base import (
 )
 from softirr.measures.cache import PairCache, text_hash
 from softirr.provenance import Progress
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["PairScorer"]
 
 
 class PairScorer:
-    """Scores pairs of texts by index, through a cache; symmetric, and 1 for texts that are the same after normalising.
+    """Scores pairs of texts by index, through a cache; symmetric, and 1 for texts that are the same after normalizing.
 
     Every unordered pair of different texts reaches the measure at most once, in an order that depends on the two texts alone.
 
@@ -42,7 +42,7 @@ class PairScorer:
         The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that another calibration of
         the same model reuses them. Where it rewrites texts (a :class:`RewritingMeasure`), the raw measure and the cache see the rewritten pair.
     texts
-        The texts that indices point into; texts that are the same after normalising are one text.
+        The texts that indices point into; texts that are the same after normalizing are one text.
     cache
         A persistent store of scores; only measures with a ``cache_key`` (models) use it.
     progress
@@ -65,10 +65,10 @@ class PairScorer:
         self._source: Measure = layers[-1].raw if layers else measure
         self.pairs_scored = 0
         """Number of unordered pairs of different texts that the measure scored; blocks count every off-diagonal cell once."""
-        normalised = [normalise(text) for text in texts]
-        self._texts = sorted(set(normalised))
+        normalized = [normalize(text) for text in texts]
+        self._texts = sorted(set(normalized))
         numbers = {text: number for number, text in enumerate(self._texts)}
-        self._ids = np.array([numbers[text] for text in normalised], dtype=np.int64)
+        self._ids = np.array([numbers[text] for text in normalized], dtype=np.int64)
         self._progress = progress
         self._cache = cache
         expanded = isinstance(self._source, ExpandedMeasure)  # its raw measure's scores are cached, not its own
@@ -80,7 +80,7 @@ class PairScorer:
         self._place: NDArray[np.int64] | None = None
         rewriting = [layer for layer in layers if isinstance(layer, RewritingMeasure)]
         if rewriting:
-            written = [normalise(rewritten(rewriting, text)) for text in self._texts]
+            written = [normalize(rewritten(rewriting, text)) for text in self._texts]
             self._written = sorted(set(written))
             places = {text: place for place, text in enumerate(self._written)}
             self._place = np.array([places[text] for text in written], dtype=np.int64)

@@ -25,7 +25,7 @@ from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
 from softirr.terminology.coder import Coder, Known, Simplify
 from softirr.terminology.index import TerminologyIndex, open_index
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = [
     "MOST_NAMES",
@@ -119,11 +119,11 @@ class TerminologyMeasure:
 
     def expand(self, pairs: Pairs) -> Expansion:
         """What the terminologies tell of the pairs, and which pairs the raw measure has to score."""
-        texts = list(dict.fromkeys(normalise(text) for pair in pairs for text in pair))
+        texts = list(dict.fromkeys(normalize(text) for pair in pairs for text in pair))
         number = {text: place for place, text in enumerate(texts)}
         relations = Relations(self.coder, texts)
         left, right = (
-            np.fromiter((number[normalise(pair[side])] for pair in pairs), dtype=np.int64, count=len(pairs))
+            np.fromiter((number[normalize(pair[side])] for pair in pairs), dtype=np.int64, count=len(pairs))
             for side in (0, 1)
         )
         told = relations.told(left, right)
@@ -279,7 +279,7 @@ class TerminologyTextIndex:
         self._equivalence = _stronger if lenient else mutual
         names: dict[str, int] = {}
         lists = [
-            [names.setdefault(normalise(name), len(names)) for name in relations.names_of(group)]
+            [names.setdefault(normalize(name), len(names)) for name in relations.names_of(group)]
             for group in range(len(relations.groups))
         ]
         self._sizes = np.array([*map(len, lists), 0], dtype=np.int64)
@@ -464,7 +464,7 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
         return ()
     layers = list(layers_of(measure))
     decided = {pair for layer in layers for pair in layer.decided}
-    keys = [tuple(sorted((normalise(a), normalise(b)))) for a, b in pairs]
+    keys = [tuple(sorted((normalize(a), normalize(b)))) for a, b in pairs]
     written = [(rewritten(layers, a), rewritten(layers, b)) for a, b in pairs]
     return tuple(
         "decision" if key in decided and source != "identical" else source

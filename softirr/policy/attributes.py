@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from softirr.errors import InputError
 from softirr.policy.words import NAMES, RULES
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["KINDS", "KIND_NAMES", "Attributes", "Span", "attributes", "kinds_of", "without"]
 
@@ -47,7 +47,7 @@ class Attributes:
     Attributes
     ----------
     text : str
-        The text, normalised.
+        The text, normalized.
     spans : tuple of Span
         Sorted; no two overlap.
     head : str
@@ -105,7 +105,7 @@ def attributes(text: str) -> Attributes:
     Returns
     -------
     Attributes of the text
-        Without spans where no attribute is recognised, or where no head would remain.
+        Without spans where no attribute is recognized, or where no head would remain.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def attributes(text: str) -> Attributes:
     >>> sorted(found.kinds)
     ['severity', 'side', 'time']
     """
-    return _attributes(normalise(text))
+    return _attributes(normalize(text))
 
 
 def without(text: str, kinds: Collection[str]) -> str:
@@ -138,7 +138,7 @@ def without(text: str, kinds: Collection[str]) -> str:
     >>> without("mild", {"severity"})
     'mild'
     """
-    return _without(normalise(text), frozenset(kinds))
+    return _without(normalize(text), frozenset(kinds))
 
 
 _CACHED = 1 << 17
@@ -176,7 +176,7 @@ _ENDS_CLAUSE = {
 
 @lru_cache(maxsize=_CACHED)
 def _attributes(text: str) -> Attributes:
-    spans = _recognise(text)
+    spans = _recognize(text)
     head = _cut(text, spans) if spans else text
     if not _has_head(head):
         return Attributes(text, (), text)
@@ -190,7 +190,7 @@ def _without(text: str, kinds: frozenset[str]) -> str:
     return (_cut(text, spans) or text) if spans else text
 
 
-def _recognise(text: str) -> tuple[Span, ...]:
+def _recognize(text: str) -> tuple[Span, ...]:
     names, rules = _names_and_rules()
     taken = bytearray(len(text))
     for name in names.finditer(text):
@@ -236,8 +236,8 @@ def _cut(text: str, spans: tuple[Span, ...]) -> str:
         parts.append(text[at : span.start])
         at = span.end
     left = " ".join([*parts, text[at:]])
-    left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalise(left)))))
-    left = normalise(_LOOSE_START.sub("", _LOOSE_END.sub("", left)))
+    left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(left)))))
+    left = normalize(_LOOSE_START.sub("", _LOOSE_END.sub("", left)))
     if not left:
         return ""
     return left[0].upper() + left[1:] if text[0].isupper() and not text.isupper() else left

@@ -19,7 +19,7 @@ from softirr.measures.base import Measure, Pairs, layers_of, mutual, with_equiva
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
 from softirr.provenance import Progress
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["PolicyMeasure", "combine_directions", "policy_of", "under_policy"]
 
@@ -142,7 +142,7 @@ class _Written:
 
     def __init__(self, texts: Sequence[str], rewrite: Callable[[str], str]) -> None:
         places: dict[str, int] = {}
-        found = [places.setdefault(normalise(rewrite(text)), len(places)) for text in texts]
+        found = [places.setdefault(normalize(rewrite(text)), len(places)) for text in texts]
         self.place: Ints = np.array(found, dtype=np.int64)
         self.texts = list(places)
 

@@ -20,7 +20,7 @@ from softirr.policy.attributes import KINDS, without
 from softirr.policy.rules import SPLITS
 from softirr.policy.rules import Split as SplitMode
 from softirr.tables.table import AnnotationTable, Split
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["Splitting", "choose_splitting", "split_table"]
 LONG = 20
@@ -101,7 +101,7 @@ class Splitting:
         if not text.strip():
             return ()
         if not self.marks or not _MARKED.search(text):
-            return (normalise(text),)
+            return (normalize(text),)
         found = self._once(text)
         if len(found) == 1 and found[0] == text:
             return (text,)
@@ -109,7 +109,7 @@ class Splitting:
         return tuple(part for one in found for part in self.parts(one))
 
     def _once(self, text: str) -> list[str]:
-        parts = list(_lines(text, bullets="bullets" in self.marks)) if "lines" in self.marks else [normalise(text)]
+        parts = list(_lines(text, bullets="bullets" in self.marks)) if "lines" in self.marks else [normalize(text)]
         if "bullets" in self.marks:
             parts = [part for one in parts for part in _cut(one, _INLINE_BULLET)]
         if "sentences" in self.marks:
@@ -120,7 +120,7 @@ class Splitting:
             parts = [part for one in parts for part in self._at_commas(one)]
         elif "and" in self.marks:
             parts = [part for one in parts for part in self._at_and(one, False)]
-        return [part for part in map(normalise, parts) if any(map(str.isalnum, part))] or [normalise(text)]
+        return [part for part in map(normalize, parts) if any(map(str.isalnum, part))] or [normalize(text)]
 
     def _at_commas(self, text: str) -> list[str]:
         parts: list[str] = []
@@ -239,7 +239,7 @@ def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
     keys: dict[tuple[str, ...], int] = {}
     answer = np.zeros(len(table.written), dtype=np.int64)
     for row, given in enumerate(table.written):
-        folded = {normalise(part, casefold=table.casefold) for text in given for part in parts[text]}
+        folded = {normalize(part, casefold=table.casefold) for text in given for part in parts[text]}
         answer[row] = keys.setdefault(tuple(sorted(folded)), len(keys))
     several = sum(any(len(parts[text]) > 1 for text in given) for given in table.written)
     texts = {text: number for number, text in enumerate(sorted({text for key in keys for text in key}))}
@@ -268,7 +268,7 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
     """What ``auto`` splits at."""
     words = [len(text.split()) for text in texts]
     if words and median(words) >= LONG:
-        several = sum(len(list(_sentences(normalise(text)))) > 1 for text in texts)
+        several = sum(len(list(_sentences(normalize(text)))) > 1 for text in texts)
         if 2 * several > len(texts):
             return _MARKS["sentences"]
     found = ["lines"]  # a line break is a mark that people set on purpose; prose that wraps is told apart text by text

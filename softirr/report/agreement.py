@@ -18,7 +18,7 @@ from softirr.coefficients import braylan
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, analytic, bootstrap
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
-from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary, summarise
+from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary, summarize
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
 from softirr.matching.consensus import MANY, THRESHOLD
@@ -48,7 +48,7 @@ from softirr.report.objects import (
     RaterPairAgreement,
 )
 from softirr.report.options import AgreementOptions
-from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarise_reasons
+from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarize_reasons
 from softirr.report.unaudited import unaudited_intervals
 from softirr.report.what_if import what_if
 from softirr.tables.ratings import Floats, Marginals, Ratings
@@ -66,7 +66,7 @@ __all__ = [
     "agreement",
     "item_agreement",
     "scored",
-    "summarise",
+    "summarize",
 ]
 
 CHEAP_PAIRS = 500_000_000
@@ -235,7 +235,7 @@ def scored(
     random = _for_chance(measure, table, ratings, answers, options.seed, cache, progress)
     known = _chance(options, ratings, random, scores, "answers")
     pooled = known if options.marginals == "answers" else _chance(options, ratings, random, scores, options.marginals)
-    summary = summarise(ratings, scores, known, pooled)
+    summary = summarize(ratings, scores, known, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=options.seed))
     return Scored(ratings, scores, known, summary, scorer, options)
@@ -352,7 +352,7 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
         (table.raters[a], table.raters[b]): n
         for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
     }
-    return summarise_reasons(((item.id, item.reasons) for item in items), shared)
+    return summarize_reasons(((item.id, item.reasons) for item in items), shared)
 
 
 def item_agreement(

@@ -23,7 +23,7 @@ __all__ = [
     "attributes_that_occur",
     "explain_items",
     "open_pairs",
-    "summarise_reasons",
+    "summarize_reasons",
 ]
 
 EXAMPLES = 5
@@ -300,7 +300,7 @@ class ReasonSummary:
         }
 
 
-def summarise_reasons(
+def summarize_reasons(
     items: Iterable[tuple[str, Sequence[ItemReason]]], shared: Mapping[tuple[str, str], int]
 ) -> ReasonSummary:
     """Count the reasons of a table.

@@ -8,7 +8,7 @@ from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["catalogue_lines", "printable", "report_blocks", "report_lines", "table_lines"]
 
@@ -161,7 +161,7 @@ def printable(text: str) -> str:
     -------
     str
     """
-    return text if text.isprintable() else normalise(text)
+    return text if text.isprintable() else normalize(text)
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -207,8 +207,8 @@ class Pooling:
 
     def influence(self, ratings: Ratings, values: Floats) -> Floats:
         """Influence of each item on Σ weights × values, for one value per row (shape (N,))."""
-        centred = values - np.sum(self.weights * values)
-        total = sums(ratings.item[self.rows], self.weights * centred, ratings.n_items)
+        centered = values - np.sum(self.weights * values)
+        total = sums(ratings.item[self.rows], self.weights * centered, ratings.n_items)
         return total[self.items] * len(self.items)
 
     def noise(self, ratings: Ratings, variance: float) -> float:
@@ -221,9 +221,9 @@ class Pooling:
 
         Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
         """
-        centre = expected if self.marginals == "gwet2014" else float(means.mean())
+        center = expected if self.marginals == "gwet2014" else float(means.mean())
         influence = np.zeros(ratings.n_items)
-        influence[ratings.comparable_items] = (means - centre) * len(self.items) / len(means)
+        influence[ratings.comparable_items] = (means - center) * len(self.items) / len(means)
         return np.asarray(influence[self.items] - influence[self.items].mean())
 
 

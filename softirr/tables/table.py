@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.text import normalise, normalise_lines
+from softirr.text import normalize, normalize_lines
 
 __all__ = [
     "COPIED",
@@ -151,7 +151,7 @@ class AnnotationTable:
     items, raters : tuple of str
         Ids in order of first appearance; items without an answer are kept.
     texts : tuple of str
-        Distinct normalised texts, sorted: an item's result does not depend on what else is in the table.
+        Distinct normalized texts, sorted: an item's result does not depend on what else is in the table.
     answers : tuple of tuple of int
         Distinct answers, each a sorted tuple of indices into `texts`; ``()`` is the empty answer.
     item, rater, answer : ndarray of int64, shape (n,)
@@ -203,7 +203,7 @@ class AnnotationTable:
         fields: Mapping[str, Mapping[str, str]] | None = None,
         reading: Reading | None = None,
     ) -> Self:
-        """Build the table; texts are normalised, and empty or repeated texts within one answer are folded away.
+        """Build the table; texts are normalized, and empty or repeated texts within one answer are folded away.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class AnnotationTable:
         rows: dict[tuple[int, int], int] = {}
         written: dict[tuple[int, int], tuple[str, ...]] = {}
         for given in answers:
-            folded = {text: normalise(text, casefold=casefold) for text in given.texts}
+            folded = {text: normalize(text, casefold=casefold) for text in given.texts}
             key = tuple(sorted({text for text in folded.values() if text}))
             texts.update(key)
             place = item_ids.setdefault(given.item, len(item_ids)), rater_ids.setdefault(given.rater, len(rater_ids))
@@ -250,7 +250,7 @@ class AnnotationTable:
             rows[place] = answer_ids.setdefault(key, len(answer_ids))
             written[place] = tuple(
                 # one string object where nothing was folded: a table keeps no text twice
-                short if short == text else normalise_lines(text)
+                short if short == text else normalize_lines(text)
                 for text, short in folded.items()
                 if short
             )

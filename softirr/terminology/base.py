@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from softirr.errors import InputError
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["SAME_MEANING", "SCOPES", "Builder", "Terminology", "lines", "named_paths", "opened"]
 
@@ -97,7 +97,7 @@ class Builder:
 
     def concept(self, id: str, name: str, line: int, *, replace: bool = False) -> None:
         """Add a concept; ``line`` is its line number for error messages. With ``replace`` a later name replaces an earlier one."""
-        folded = normalise(name)
+        folded = normalize(name)
         if not id or not folded:
             raise InputError(f"{self.place}, line {line}: a concept has no {'name' if id else 'id'}.")
         if id in self._preferred and replace:
@@ -108,7 +108,7 @@ class Builder:
 
     def synonym(self, id: str, text: str, scope: str = "EXACT") -> None:
         """Add another name of a concept."""
-        if folded := normalise(text):
+        if folded := normalize(text):
             self._synonyms.append((id, folded, scope))
 
     def parent(self, child: str, parent: str) -> None:

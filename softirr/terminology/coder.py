@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from softirr.terminology.index import TerminologyIndex
 from softirr.terminology.lookup import HOW, find
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["NO_ATTRIBUTES", "SCORES", "Attribute", "Code", "Coder", "Known", "Simplify", "Verdict"]
 
@@ -108,7 +108,7 @@ class Coder:
 
     def know(self, texts: Sequence[str]) -> list[Known | None]:
         """What is known of each text; None where it is nothing."""
-        given = [normalise(text) for text in texts]
+        given = [normalize(text) for text in texts]
         new = list(dict.fromkeys(text for text in given if text not in self._known))
         if new:
             self._known.update(zip(new, self._found(new), strict=True))

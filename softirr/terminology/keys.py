@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["Folder", "Keys", "exact_keys", "hash_text", "keys_of"]
 
@@ -266,7 +266,7 @@ def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, l
     (True, False)
     """
     folder = folder or Folder()
-    words = [folder.words(normalise(text)) for text in texts]
+    words = [folder.words(normalize(text)) for text in texts]
     return word_keys(words, folder), words
 
 
@@ -281,7 +281,7 @@ def exact_keys(texts: Sequence[str]) -> Hashes:
     -------
     shape (n,)
     """
-    return hash_texts([normalise(text, casefold=True) for text in texts])
+    return hash_texts([normalize(text, casefold=True) for text in texts])
 
 
 def word_keys(words: Sequence[Sequence[str]], folder: Folder) -> Keys:

@@ -86,10 +86,10 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
     at, mended = _mended(index, [words[i] for i in rest.tolist()], folder)
     if len(at):
         at = unknown[rest[at]]
-        respelt = word_keys(mended, folder)
+        respelled = word_keys(mended, folder)
         for key in ("folded", "bag"):
             new = np.flatnonzero(how[at] < 0)
-            add(at[new], key, getattr(respelt, key)[new], _SPELLING)
+            add(at[new], key, getattr(respelled, key)[new], _SPELLING)
     place, concept = np.concatenate(places), np.concatenate(concepts)
     order = np.lexsort((concept, place))
     return Found(place[order], concept[order], how)

@@ -139,15 +139,15 @@ def _lend_typeface(scratch: Path) -> None:
 
 
 def _keep(page: Any, path: Path) -> None:
-    """As few colours as it takes to stay under the limit; interfaces have few."""
+    """As few colors as it takes to stay under the limit; interfaces have few."""
     from PIL import Image
 
     page.mouse.move(0, 0)
     page.screenshot(path=path)
     with Image.open(path) as whole:
         picture = whole.convert("RGB")
-    for colours in (256, 128, 64):
-        picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+    for colors in (256, 128, 64):
+        picture.quantize(colors, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size < MOST_BYTES:
             return
 

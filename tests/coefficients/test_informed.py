@@ -11,8 +11,8 @@ from softirr.provenance import Provenance
 NLI = records()["measures"]["nli"]["model_sha256"]
 
 
-def normal(at, centre, error):
-    return -(((at - centre) / error) ** 2) / 2
+def normal(at, center, error):
+    return -(((at - center) / error) ** 2) / 2
 
 
 def test_two_normal_curves_give_the_precision_weighted_mean():

@@ -10,7 +10,7 @@ from softirr.chance.estimates import MatrixEquivalence, exact
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import FEW_ITEMS, analytic, bootstrap, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.coefficients.summary import COEFFICIENTS, summarise
+from softirr.coefficients.summary import COEFFICIENTS, summarize
 from softirr.lab.bench.populations import Population, populations
 from softirr.tables.ratings import Ratings
 
@@ -172,6 +172,6 @@ class TestEveryNumberHasOne:
         equivalence = MatrixEquivalence(one.similarity)
         comparisons = ratings.comparisons
         scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-        summary = summarise(ratings, scores, exact(ratings, equivalence, scores))
+        summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
         whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
         assert analytic(pair) == analytic(whole)

@@ -119,7 +119,7 @@ def test_bert_like_models_run_packed(any_model: Path) -> None:
     assert packed == (classifier.config.model_type in ("bert", "roberta", "xlm-roberta"))
 
 
-def test_pairs_are_put_together_from_texts_tokenised_once(any_model: Path) -> None:
+def test_pairs_are_put_together_from_texts_tokenized_once(any_model: Path) -> None:
     classifier = PairClassifier(any_model, ClassifierOptions(device="cpu", precision="float32"))
     asked = []
     by_itself = classifier.tokens.encode_pair
@@ -201,7 +201,7 @@ def test_a_missing_gpu_is_said() -> None:
         pick_device("cuda")
 
 
-def test_of_a_text_that_is_far_too_long_only_the_beginning_is_tokenised(tmp_path):
+def test_of_a_text_that_is_far_too_long_only_the_beginning_is_tokenized(tmp_path):
     from softirr.inference.tokens import PairTokens
 
     class Tokenizer:

@@ -21,7 +21,7 @@ import softirr
 from ml_backend.demo import Demo, data, true_value
 from ml_backend.demo.check import problems
 from ml_backend.demo.server import free_port, reserved_port
-from softirr.text import normalise
+from softirr.text import normalize
 from tests.labelstudio.backend import descendants
 
 
@@ -32,7 +32,7 @@ class TestExample:
         tasks = data.narratives()
         assert len(tasks) >= 60
         assert len({task.text for task in tasks}) == len({task.id for task in tasks}) == len(tasks)
-        assert all(task.text == normalise(task.text) for task in tasks)
+        assert all(task.text == normalize(task.text) for task in tasks)
 
     def test_three_of_four_annotators_each_and_all_equally_often(self) -> None:
         assert len(data.annotators()) == 4
@@ -48,7 +48,7 @@ class TestExample:
     def test_the_key_knows_every_text_once_and_nothing_else(self) -> None:
         used = {text for task in data.narratives() for texts in task.answers.values() for text in texts or ()}
         assert used == set(data.key())
-        assert all(text == normalise(text) for text in used)
+        assert all(text == normalize(text) for text in used)
         assert set(data.broader()) | set(data.broader().values()) <= set(data.key().values()) | set(
             data.broader().values()
         )

@@ -113,8 +113,8 @@ def test_a_calibration_does_not_make_kappa_worse(quality):
             *(ratings.answer[side] for side in (ratings.comparisons.left, ratings.comparisons.right))
         )
         chosen = rng.choice(len(pairs.left), 60, replace=False)
-        learnt = fit(pairs.p[chosen], project.same(pairs.left[chosen], pairs.right[chosen]), measure="matrix")
+        learned = fit(pairs.p[chosen], project.same(pairs.left[chosen], pairs.right[chosen]), measure="matrix")
         raw = Matrix(project.p)
-        for found, made in ((before, raw), (after, corrected(raw, learnt))):
+        for found, made in ((before, raw), (after, corrected(raw, learned))):
             found.append(abs(agreement(table, made).coefficients["cohen_kappa"].value - truth))
     assert np.mean(after) < 0.5 * np.mean(before)

@@ -117,13 +117,13 @@ def test_each_text_goes_through_the_model_once_and_clipping_is_counted(tmp_path:
     seen: list[str] = []
     encode = embedding._encoder.encode  # type: ignore[attr-defined]
 
-    def centred(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def centered(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(texts)
         vectors, truncated = encode(texts)
         vectors = vectors - vectors.mean(axis=0)  # so that some cosines are negative
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), truncated
 
-    embedding._encoder.encode = centred  # type: ignore[attr-defined]
+    embedding._encoder.encode = centered  # type: ignore[attr-defined]
     scorer = PairScorer(embedding, TEXTS)
     n = len(TEXTS)
     block = scorer.block(np.arange(n), np.arange(n))

@@ -18,7 +18,7 @@ from softirr.measures.cache import MemoryCache
 from softirr.measures.judge import read_probability
 from softirr.measures.pairs import PairScorer
 from softirr.measures.server import _odds
-from tests.measures.tiny_chat import NO, YES, Behaviour, chat, make_chat_model, serve, teach
+from tests.measures.tiny_chat import NO, YES, Behavior, chat, make_chat_model, serve, teach
 
 PAIRS = [
     ("fever", "high temperature"),
@@ -126,9 +126,9 @@ def test_odds_from_listed_tokens() -> None:
 
 
 def test_log_probabilities_from_a_server(folder: Path) -> None:
-    behaviour, by_hand = Behaviour(busy=3, delay=0.02), ByHand(folder)
+    behavior, by_hand = Behavior(busy=3, delay=0.02), ByHand(folder)
     pairs = [pair for pair in PAIRS if "<|" not in pair[0]]
-    with serve(folder, behaviour) as url:
+    with serve(folder, behavior) as url:
         llm = quick(f"llm-logprob:{url}", concurrency=4)
         got, sound = llm.entail_checked(pairs)  # type: ignore[attr-defined]
         provenance = llm.provenance()
@@ -140,9 +140,9 @@ def test_log_probabilities_from_a_server(folder: Path) -> None:
             if a.strip() != b.strip() and sound[row] and _both_listed(by_hand, x, y):
                 assert got[row, column] == pytest.approx(expected[row, column], abs=0.02)
                 exact += 1
-    assert 1 < behaviour.most_at_once <= 4
-    assert len(behaviour.requests) == 3 + 2 * 3 and provenance.model == f"{url}#tiny"
-    request = behaviour.requests[-1]
+    assert 1 < behavior.most_at_once <= 4
+    assert len(behavior.requests) == 3 + 2 * 3 and provenance.model == f"{url}#tiny"
+    request = behavior.requests[-1]
     assert (request["model"], request["temperature"], request["max_tokens"], request["top_logprobs"]) == (
         "tiny",
         0,
@@ -166,7 +166,7 @@ def test_a_server_that_is_sure_gives_the_models_own_value(tmp_path: Path, monkey
     folder = make_chat_model(tmp_path)
     both = [("fever", "high temperature"), ("high temperature", "fever")]
     teach(folder, [judge.LOGPROB % tuple(json.dumps(t) for t in pair) for pair in both], "yes")
-    with serve(folder, Behaviour()) as url:
+    with serve(folder, Behavior()) as url:
         llm = quick(f"llm-logprob:{url}#tiny")
         assert llm.score(both[:1])[0] > 0.9
         assert llm.provenance().failed_answers == 0
@@ -179,44 +179,44 @@ def test_a_server_that_is_sure_gives_the_models_own_value(tmp_path: Path, monkey
 
 
 def test_verbalised_from_a_server(folder: Path) -> None:
-    behaviour = Behaviour(answer='{"probability": "0.25"}')
-    with serve(folder, behaviour) as url:
+    behavior = Behavior(answer='{"probability": "0.25"}')
+    with serve(folder, behavior) as url:
         llm = quick(f"llm-verbalised:{url}", api_key="k")
         assert llm.score([("a", "b"), ("b", "a"), ("a", "a")]).tolist() == [0.25, 0.25, 1.0]
-        assert "logprobs" not in behaviour.requests[0] and len(behaviour.requests) == 2
-        assert behaviour.headers[0]["Authorization"] == "Bearer k"
-        behaviour.answer = "I would say it is likely."
+        assert "logprobs" not in behavior.requests[0] and len(behavior.requests) == 2
+        assert behavior.headers[0]["Authorization"] == "Bearer k"
+        behavior.answer = "I would say it is likely."
         texts, cache = ["a", "b", "c"], MemoryCache()
         scorer = PairScorer(quick(f"llm-verbalised:{url}"), texts, cache=cache)
         assert scorer.score(np.array([0]), np.array([2])).tolist() == [0.0]
         assert scorer.measure.provenance().failed_answers == 2
-        behaviour.answer = '{"probability": 0.5}'
+        behavior.answer = '{"probability": 0.5}'
         again = PairScorer(quick(f"llm-verbalised:{url}"), texts, cache=cache)
         assert again.score(np.array([0]), np.array([2])).tolist() == [0.5], "a failure is not kept"
 
 
 def test_parameters_that_a_server_does_not_know_are_left_out(folder: Path) -> None:
-    behaviour = Behaviour(knows_thinking=False, knows_max_tokens=False, answer='{"probability": 1}')
-    with serve(folder, behaviour) as url:
+    behavior = Behavior(knows_thinking=False, knows_max_tokens=False, answer='{"probability": 1}')
+    with serve(folder, behavior) as url:
         assert quick(f"llm-verbalised:{url}", concurrency=1).score([("a", "b"), ("a", "c")]).tolist() == [1.0, 1.0]
-    assert "chat_template_kwargs" not in behaviour.requests[-1] and "max_completion_tokens" in behaviour.requests[-1]
+    assert "chat_template_kwargs" not in behavior.requests[-1] and "max_completion_tokens" in behavior.requests[-1]
 
 
 def test_servers_that_can_not_serve_are_said(folder: Path) -> None:
-    behaviour = Behaviour(logprobs=False)
-    with serve(folder, behaviour) as url:
+    behavior = Behavior(logprobs=False)
+    with serve(folder, behavior) as url:
         with pytest.raises(InputError, match="gives no log-probabilities"):
             quick(f"llm-logprob:{url}").score([("a", "b")])
         for status, message in ((401, "API key"), (404, "HTTP status 404"), (503, "HTTP status 503")):
-            behaviour.status = status
+            behavior.status = status
             with pytest.raises(InputError, match=message):
                 quick(f"llm-verbalised:{url}", retries=1).score([("secret text", "b")])
-        behaviour.status, behaviour.delay = None, 1.0
+        behavior.status, behavior.delay = None, 1.0
         with pytest.raises(InputError, match="does not answer"):
             quick(f"llm-verbalised:{url}", retries=1, timeout=0.2).score([("a", "b")])
     with pytest.raises(InputError, match="does not answer"):
         quick(f"llm-verbalised:{url}", retries=1)
-    with serve(folder, Behaviour(), models=("one", "two")) as url, pytest.raises(InputError, match="has 2 models"):
+    with serve(folder, Behavior(), models=("one", "two")) as url, pytest.raises(InputError, match="has 2 models"):
         quick(f"llm-verbalised:{url}")
 
 
@@ -228,7 +228,7 @@ def test_progress_counts_pairs(folder: Path) -> None:
 
 
 def test_credentials_in_a_url_are_not_shown(folder: Path) -> None:
-    with serve(folder, Behaviour()) as url:
+    with serve(folder, Behavior()) as url:
         llm = quick(f"llm-verbalised:{url.replace('//', '//user:secret@')}")
         assert "secret" not in f"{llm.name} {llm.provenance()} {llm.cache_key}"  # type: ignore[attr-defined]
 

@@ -54,11 +54,11 @@ def test_named_outputs_in_every_order(order: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("errors", [0, 2])
 @pytest.mark.parametrize("order", [*ORDERS, ("e", "o"), ("o", "e")])
 def test_outputs_without_names_show_what_they_mean(order: tuple[str, ...], errors: int) -> None:
-    assert resolve(len(order), unnamed(len(order)), None, Fake(order, errors), "m") == LabelOrder(order, "behaviour")
+    assert resolve(len(order), unnamed(len(order)), None, Fake(order, errors), "m") == LabelOrder(order, "behavior")
 
 
 @pytest.mark.parametrize("order", [*ORDERS, ("e", "o"), ("o", "e")])
-def test_names_that_behaviour_contradicts_are_refused(order: tuple[str, ...]) -> None:
+def test_names_that_behavior_contradicts_are_refused(order: tuple[str, ...]) -> None:
     claims = permutations("enc") if len(order) == 3 else permutations("eo")
     for claim in claims:
         names = {i: WORDS[letter] for i, letter in enumerate(claim)}
@@ -79,7 +79,7 @@ def test_a_model_that_nothing_tells_about_is_refused(n: int) -> None:
         resolve(1, unnamed(1), None, constant(1), "m")
 
 
-def test_names_stand_when_behaviour_is_unclear() -> None:
+def test_names_stand_when_behavior_is_unclear() -> None:
     names = {0: "contradiction", 1: "entailment", 2: "neutral"}
     assert resolve(3, names, None, constant(3), "m") == LabelOrder(("c", "e", "n"), "names")
 

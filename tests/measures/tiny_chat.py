@@ -83,7 +83,7 @@ def chat(prompt: str) -> str:
 
 
 @dataclass
-class Behaviour:
+class Behavior:
     """How the server behaves, and what it was asked."""
 
     busy: int = 0
@@ -99,7 +99,7 @@ class Behaviour:
 
 
 @contextmanager
-def serve(folder: Path, behaviour: Behaviour, models: tuple[str, ...] = ("tiny",)) -> Iterator[str]:
+def serve(folder: Path, behavior: Behavior, models: tuple[str, ...] = ("tiny",)) -> Iterator[str]:
     """An HTTP server with /v1/models and /v1/chat/completions over the model; gives its base URL."""
     import time
 
@@ -118,21 +118,21 @@ def serve(folder: Path, behaviour: Behaviour, models: tuple[str, ...] = ("tiny",
     def complete() -> Any:
         body = request.get_json()
         with lock:
-            behaviour.requests.append(body)
-            behaviour.headers.append(dict(request.headers))
+            behavior.requests.append(body)
+            behavior.headers.append(dict(request.headers))
             at_once[0] += 1
-            behaviour.most_at_once = max(behaviour.most_at_once, at_once[0])
-            busy = behaviour.busy > 0
-            behaviour.busy -= 1
+            behavior.most_at_once = max(behavior.most_at_once, at_once[0])
+            busy = behavior.busy > 0
+            behavior.busy -= 1
         try:
-            time.sleep(behaviour.delay)
-            if behaviour.status is not None:
-                return jsonify({"error": "refused"}), behaviour.status
+            time.sleep(behavior.delay)
+            if behavior.status is not None:
+                return jsonify({"error": "refused"}), behavior.status
             if busy:
                 return jsonify({"error": "busy"}), 503, {"Retry-After": "0"}
             for known, name in (
-                (behaviour.knows_thinking, "chat_template_kwargs"),
-                (behaviour.knows_max_tokens, "max_tokens"),
+                (behavior.knows_thinking, "chat_template_kwargs"),
+                (behavior.knows_max_tokens, "max_tokens"),
             ):
                 if not known and name in body:
                     hint = "; use max_completion_tokens" if name == "max_tokens" else ""
@@ -152,10 +152,10 @@ def serve(folder: Path, behaviour: Behaviour, models: tuple[str, ...] = ("tiny",
                 "finish_reason": "length",
                 "message": {
                     "role": "assistant",
-                    "content": behaviour.answer if behaviour.answer is not None else listing[0]["token"],
+                    "content": behavior.answer if behavior.answer is not None else listing[0]["token"],
                 },
             }
-            if body.get("logprobs") and behaviour.logprobs:
+            if body.get("logprobs") and behavior.logprobs:
                 choice["logprobs"] = {"content": [{**listing[0], "top_logprobs": listing}]}
             return jsonify({"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice]})
         finally:

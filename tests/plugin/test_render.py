@@ -145,7 +145,7 @@ def test_numbers_are_explained_and_stay_so(page: Any) -> None:
 
 
 def test_a_notice_leaves_the_frame_transparent(page: Any) -> None:
-    """The label stream shows no more than a line, so the rest of the frame should not be a block of another colour."""
+    """The label stream shows no more than a line, so the rest of the frame should not be a block of another color."""
     background = "getComputedStyle(document.body).backgroundColor"
     show(page, STATES["blind"])
     assert page.evaluate(background) == "rgba(0, 0, 0, 0)"
@@ -311,7 +311,7 @@ class TestDecisions:
 
 
 def test_shades_differ_in_lightness_alone(page: Any) -> None:
-    """What survives greyscale survives colour blindness: each step of the matrix is darker than the one before."""
+    """What survives grayscale survives color blindness: each step of the matrix is darker than the one before."""
     show(page, ready(3))
     light = page.evaluate(
         """() => Array.from({length: 11}, (_, i) => {

@@ -1,6 +1,6 @@
 """A damaged file is refused, or it gives the numbers of the file before the damage: never other ones.
 
-Damage is what files suffer in practice: a key misspelt or lost, a value of another type, a line cut, a separator without quotes.
+Damage is what files suffer in practice: a key misspelled or lost, a value of another type, a line cut, a separator without quotes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class TestExport:
         assert RIGHT is not None
 
     @pytest.mark.parametrize("place", range(len(_decisive_places(EXPORT))))
-    def test_a_key_misspelt_or_lost(self, place: int) -> None:
+    def test_a_key_misspelled_or_lost(self, place: int) -> None:
         for rename in (None, "misspelt"):
             export = copy.deepcopy(EXPORT)
             found, key = _decisive_places(export)[place]

@@ -23,7 +23,7 @@ from softirr.tables.table import (
     Answer,
     Excluded,
 )
-from softirr.text import normalise
+from softirr.text import normalize
 
 
 def rows(table):
@@ -49,18 +49,18 @@ def task(number, *made, **more):
 
 class TestText:
     def test_white_space_controls_and_composition_are_folded(self):
-        assert normalise(" heart\u00a0\tattack\x00\n") == "heart attack"
-        assert normalise("e\u0301de\u0300me") == "\u00e9d\u00e8me"
+        assert normalize(" heart\u00a0\tattack\x00\n") == "heart attack"
+        assert normalize("e\u0301de\u0300me") == "\u00e9d\u00e8me"
 
     def test_case_is_kept_unless_asked(self):
-        assert normalise("Fever") == "Fever"
-        assert normalise("Fever", casefold=True) == "fever"
+        assert normalize("Fever") == "Fever"
+        assert normalize("Fever", casefold=True) == "fever"
 
     @given(st.text(st.characters(exclude_categories=()), max_size=40), st.booleans())
     def test_normal_form_is_stable_and_survives_utf8(self, text, casefold):
-        once = normalise(text, casefold=casefold)
+        once = normalize(text, casefold=casefold)
         once.encode("utf-8")
-        assert normalise(once, casefold=casefold) == once
+        assert normalize(once, casefold=casefold) == once
 
 
 class TestTable:
@@ -70,7 +70,7 @@ class TestTable:
         assert rows(table) == {("1", "a", ()), ("2", "b", ("x",))}
         assert not table.is_single
 
-    def test_an_answer_is_a_set_of_normalised_texts(self):
+    def test_an_answer_is_a_set_of_normalized_texts(self):
         table = AnnotationTable.from_answers(
             [Answer("1", "a", ("fever", " fever ", "", "cough")), Answer("1", "b", ("cough", "fever"))]
         )

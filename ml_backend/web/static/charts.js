@@ -10,7 +10,7 @@
   const many = (value) => Number(value).toLocaleString("en");
   const share = (value) => `${(100 * value).toFixed(1)} %`;
 
-  function colours() {
+  function colors() {
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue(`--${name}`).trim();
     return { ink: of("ink"), quiet: of("quiet"), line: of("line"), paper: of("paper"), soft: of("soft"), same: of("same"), chance: of("chance") };
@@ -30,14 +30,14 @@
   }
 
   /** A point with its interval, as a custom series: [x, low, high, value]. */
-  function whiskers(colour, { flat = false } = {}) {
+  function whiskers(color, { flat = false } = {}) {
     return (params, api) => {
       const at = (value) => (flat ? api.coord([value, api.value(0)]) : api.coord([api.value(0), value]));
       const [low, high, middle] = [at(api.value(1)), at(api.value(2)), at(api.value(3))];
       const cap = flat ? [0, 5] : [5, 0];
-      const line = (a, b) => ({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style: { stroke: colour, lineWidth: 1.5 } });
+      const line = (a, b) => ({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style: { stroke: color, lineWidth: 1.5 } });
       const ends = [low, high].map((p) => line([p[0] - cap[0], p[1] - cap[1]], [p[0] + cap[0], p[1] + cap[1]]));
-      return { type: "group", children: [line(low, high), ...ends, { type: "circle", shape: { cx: middle[0], cy: middle[1], r: 4.5 }, style: { fill: colour } }] };
+      return { type: "group", children: [line(low, high), ...ends, { type: "circle", shape: { cx: middle[0], cy: middle[1], r: 4.5 }, style: { fill: color } }] };
     };
   }
 
@@ -136,9 +136,9 @@
     calibration(found) {
       const curve = (when) => found[when].bins.map((bin) => [bin.mean, bin.share, bin.n]);
       const most = Math.max(...found.before.bins.map((bin) => bin.n), ...found.after.bins.map((bin) => bin.n));
-      const series = (name, when, colour, type, symbol) => ({
+      const series = (name, when, color, type, symbol) => ({
         name, type: "line", data: curve(when), symbol, symbolSize: (value) => 6 + 12 * Math.sqrt(value[2] / most),
-        lineStyle: { color: colour, width: 2, type }, itemStyle: { color: colour },
+        lineStyle: { color: color, width: 2, type }, itemStyle: { color: color },
       });
       return (c, b) => ({
         ...b,
@@ -159,7 +159,7 @@
   function draw() {
     for (const chart of drawn.splice(0)) chart.dispose();
     const data = JSON.parse(block.textContent);
-    const c = colours();
+    const c = colors();
     for (const node of document.querySelectorAll(".chart")) {
       const name = node.dataset.chart;
       const make = data[name] && charts[name]?.(data[name]);

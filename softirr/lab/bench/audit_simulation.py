@@ -115,11 +115,11 @@ def noise(rng: np.random.Generator, same: np.ndarray) -> Floats:
     return rng.random(same.shape)
 
 
-def shifted(distance: float, steepness: float, centre: float) -> Quality:
+def shifted(distance: float, steepness: float, center: float) -> Quality:
     """P from a normal variable whose mean is higher by ``distance`` standard deviations for equivalent texts."""
 
     def quality(rng: np.random.Generator, same: np.ndarray) -> Floats:
-        return np.asarray(1 / (1 + np.exp(centre - steepness * (rng.normal(size=same.shape) + distance * same))))
+        return np.asarray(1 / (1 + np.exp(center - steepness * (rng.normal(size=same.shape) + distance * same))))
 
     return quality
 

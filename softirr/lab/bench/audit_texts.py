@@ -23,7 +23,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.provenance import Provenance
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.terminology import Terminology, load
-from softirr.text import normalise
+from softirr.text import normalize
 
 TERMINOLOGIES = ("hpo", "cl", "icd10cm")
 NEGATIVES: tuple[Negatives, ...] = ("random", "sibling", "ancestor", "lexical")
@@ -204,7 +204,7 @@ def _concepts(population: Population) -> dict[str, str]:
     for concepts, texts in zip(population.concepts, population.texts, strict=True):
         for of, said in zip(concepts, texts, strict=True):
             for concept, text in zip(of, said, strict=True):
-                found.setdefault(normalise(text), concept)
+                found.setdefault(normalize(text), concept)
     return found
 
 

@@ -83,10 +83,10 @@ def rapidfuzz_alone(n_items: int) -> None:
 def coefficients_of_scores(n_items: int) -> float | None:
     """Given the scores and chance: every coefficient of project, raters and rater pairs, with its interval."""
     from softirr.coefficients.intervals import analytic
-    from softirr.coefficients.summary import summarise
+    from softirr.coefficients.summary import summarize
 
     ratings, scores, chance = _prepared(n_items)
-    summary = summarise(ratings, scores, chance)
+    summary = summarize(ratings, scores, chance)
     for estimate in summary.coefficients.values():
         analytic(estimate)
     for group in (summary.raters, summary.rater_pairs):

@@ -70,11 +70,11 @@ def violins(results: Results, setting: str, negatives: str = "random", coefficie
 def against_truth(results: Results, settings: Sequence[str]) -> Figure:
     """Error of kappa against the true kappa: exact matching and the best measure of each family."""
     figure, axes = _figure(3.6 * len(settings), 3.0, 1, len(settings), sharey=True)
-    colours = _colours(results, settings)
+    colors = _colors(results, settings)
     for axis, setting in zip(axes[0], settings, strict=True):
         records = results.select(setting, "random")
         for label in best_of_family(results, setting):
-            colour = colours[label]
+            color = colors[label]
             points = [
                 (r.population.truth[KAPPA], r.error()) for r in records if r.label == label and r.error() is not None
             ]
@@ -82,12 +82,12 @@ def against_truth(results: Results, settings: Sequence[str]) -> Figure:
             edges = np.linspace(0, 1, _BINS // 2 + 1)
             place = np.clip(np.searchsorted(edges, truth, side="right") - 1, 0, len(edges) - 2)
             bins = [k for k in range(len(edges) - 1) if (place == k).any()]
-            axis.plot(truth, error, ".", color=colour, alpha=0.18, markersize=4)
+            axis.plot(truth, error, ".", color=color, alpha=0.18, markersize=4)
             axis.plot(
                 [truth[place == k].mean() for k in bins],
                 [error[place == k].mean() for k in bins],
                 "-o",
-                color=colour,
+                color=color,
                 markersize=3,
                 label=label,
             )
@@ -99,18 +99,18 @@ def against_truth(results: Results, settings: Sequence[str]) -> Figure:
 def calibration(results: Results, settings: Sequence[str]) -> Figure:
     """Reliability curves of same-item pairs with the expected calibration error in the legend."""
     figure, axes = _figure(3.4 * len(settings), 3.2, 1, len(settings), sharey=True)
-    colours = _colours(results, settings)
+    colors = _colors(results, settings)
     for axis, setting in zip(axes[0], settings, strict=True):
         axis.plot([0, 1], [0, 1], ":", color=_GREY)
         for label in best_of_family(results, setting):
-            colour = colours[label]
+            color = colors[label]
             curve = reliability_of(results, setting, label, "random")
             some = curve.count > 0
             axis.plot(
                 curve.score[some],
                 curve.truth[some],
                 "-o",
-                color=colour,
+                color=color,
                 markersize=3,
                 label=f"{label} (ECE {curve.ece:.2f})",
             )
@@ -119,8 +119,8 @@ def calibration(results: Results, settings: Sequence[str]) -> Figure:
     return figure
 
 
-def _colours(results: Results, settings: Sequence[str]) -> dict[str, str]:
-    """One colour for each measure that is shown, the same in every panel."""
+def _colors(results: Results, settings: Sequence[str]) -> dict[str, str]:
+    """One color for each measure that is shown, the same in every panel."""
     shown = dict.fromkeys(label for setting in settings for label in best_of_family(results, setting))
     return dict(zip(shown, cycle(_COLOURS), strict=False))
 
@@ -134,7 +134,7 @@ def _dress(axis: Any, setting: str, x: str) -> None:
 
 
 def heat_map(table: Table) -> Figure:
-    """The table of changes by kind of negatives, as colours."""
+    """The table of changes by kind of negatives, as colors."""
     labels = [row[0].text() for row in table.rows]
     cells = [row[2:] for row in table.rows]
     values = np.array([[c.value if isinstance(c.value, float) else np.nan for c in row] for row in cells])

@@ -138,7 +138,7 @@ class Generator:
     ) -> None:
         self.terminology, self.setting, self.seed, self.size = terminology, setting, seed, size
         self._wanted = tuple(negatives)
-        self._neighbours: dict[int, tuple[int, ...]] = {}
+        self._neighbors: dict[int, tuple[int, ...]] = {}
         named = [
             c
             for c, names in enumerate(terminology.names)
@@ -195,7 +195,7 @@ class Generator:
 
     def _lexical(self, concept: int) -> tuple[int, ...]:
         """The pool's concepts whose preferred names are closest to this one's (normalized Indel)."""
-        if concept not in self._neighbours:
+        if concept not in self._neighbors:
             import numpy as np
             from rapidfuzz import process
             from rapidfuzz.distance import Indel
@@ -211,8 +211,8 @@ class Generator:
                     nearest.append(other)
                     if len(nearest) == NEIGHBOURS:
                         break
-            self._neighbours[concept] = tuple(nearest)
-        return self._neighbours[concept]
+            self._neighbors[concept] = tuple(nearest)
+        return self._neighbors[concept]
 
     def _negative(
         self, concept: int, negatives: Negatives, draw: Draw, taken: frozenset[int] = frozenset()

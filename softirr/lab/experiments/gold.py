@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.chance import estimates as chances
-from softirr.coefficients.summary import COEFFICIENTS, Summary, summarise
+from softirr.coefficients.summary import COEFFICIENTS, Summary, summarize
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable
 
@@ -66,7 +66,7 @@ def gold_summary(table: AnnotationTable, overlap: Overlap = "jaccard") -> Summar
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     chance = chances.exact(ratings, equivalence, scores) if len(comparisons.left) else None
-    return summarise(ratings, scores, chance)
+    return summarize(ratings, scores, chance)
 
 
 def values(summary: Summary) -> dict[str, float | None]:

@@ -19,10 +19,10 @@ from softirr.matching.assignment import METHODS, AnswerScorer, optimal
 from softirr.measures import Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.report.agreement import Summary, summarise
+from softirr.report.agreement import Summary, summarize
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable
-from softirr.text import normalise
+from softirr.text import normalize
 
 ChanceMethod = Literal["permutation", "exact"]
 Codes = Mapping[tuple[int, int], tuple[str, ...]]
@@ -134,7 +134,7 @@ def score_population(population: Population, shared: SharedScorer, chance: Chanc
         (item, rater): both[rater] for item, both in enumerate(population.concepts) for rater in (0, 1)
     }
     named = {
-        (item, rater): {normalise(text): code for text, code in zip(texts[rater], both[rater], strict=True)}
+        (item, rater): {normalize(text): code for text, code in zip(texts[rater], both[rater], strict=True)}
         for item, (texts, both) in enumerate(zip(population.texts, population.concepts, strict=True))
         for rater in (0, 1)
     }
@@ -206,7 +206,7 @@ def _coefficients(ratings: Ratings, answers: AnswerScorer, chance: Chance, key: 
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
         known = chances.permutation(ratings, answers, permutations=chance.permutations, seed=seed)
-    return summarise(ratings, scores, known)
+    return summarize(ratings, scores, known)
 
 
 def _same_pairs(ratings: Ratings) -> tuple[Ints, Ints, Floats]:

@@ -12,7 +12,7 @@ from softirr.lab.experiments.store import AuditRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, Progress, generator_of
 from softirr.measures.cache import PairCache
 from softirr.terminology import Terminology
-from softirr.text import normalise
+from softirr.text import normalize
 
 COEFFICIENT = "cohen_kappa"
 
@@ -74,12 +74,12 @@ def audited(
     for texts, concepts in zip(population.texts, population.concepts, strict=True):
         for rater in (0, 1):
             for text, concept in zip(texts[rater], concepts[rater], strict=True):
-                meant.setdefault(normalise(text), set()).add(concept)
+                meant.setdefault(normalize(text), set()).add(concept)
     # another seed for each population and size, so that the draws are independent
     seed = Draw("audit", population.digest, judgements).below(2**31)
     sheet = sample(table, named.measure, judgements=judgements, seed=seed, cache=cache, progress=None)
     values = {
-        (unit.id, ONLY): "same" if meant[normalise(unit.text_a)] & meant[normalise(unit.text_b)] else "different"
+        (unit.id, ONLY): "same" if meant[normalize(unit.text_a)] & meant[normalize(unit.text_b)] else "different"
         for unit in sheet.units
     }
     report = apply(table, named.measure, [Judgements("codes", values)], cache=cache, progress=None).to_dict()

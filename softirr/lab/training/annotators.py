@@ -19,7 +19,7 @@ from softirr.lab.training.develop import auroc
 from softirr.lab.training.parts import Part, in_part
 from softirr.measures import Measure
 from softirr.terminology import read_table
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["Item", "clusters", "read_crowd", "read_mentions", "read_readers", "same_item"]
 
@@ -173,7 +173,7 @@ def _item(key: str, answers: Iterable[tuple[str, Iterable[str]]]) -> Item:
     texts: dict[str, str] = {}
     meanings: defaultdict[str, set[str]] = defaultdict(set)
     for answer, means in answers:
-        text = normalise(answer)
+        text = normalize(answer)
         texts.setdefault(text.casefold(), text)
         meanings[text.casefold()].update(means)
     return Item(key, tuple((text, frozenset(meanings[folded])) for folded, text in texts.items() if text))

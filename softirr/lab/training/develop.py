@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.lab.training.sources import Sources, terminology_graph, with_neighbours
+from softirr.lab.training.sources import Sources, terminology_graph, with_neighbors
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
 
@@ -56,19 +56,21 @@ class DevelopmentSet:
         terminologies alone (:meth:`of_terminologies`).
         """
         kept = cls.of(sources, size, seed) + cls.of_terminologies(sources, size, seed)
-        learnt = cls.of(sources, size, seed, learnt=True) + cls.of_terminologies(sources, size, seed, learnt=True)
-        return kept + learnt
+        learned = cls.of(sources, size, seed, learned=True) + cls.of_terminologies(sources, size, seed, learned=True)
+        return kept + learned
 
     @classmethod
-    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learnt: bool = False) -> DevelopmentSet:
+    def of_terminologies(cls, sources: Sources, size: int, seed: int = 0, *, learned: bool = False) -> DevelopmentSet:
         """`size` pairs of each kind from the terminologies alone, synonyms of concepts with three names or more.
 
         Word lists, composed terms and concepts with two names are easier: a calibration by them alone makes P of synonyms too small
         on a terminology that the model never saw. Where there is no such concept, :meth:`of` is used.
         """
         graphs = tuple(graph for graph in sources.graphs if any(graph.parents) and all(graph.clinical))
-        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learnt=learnt)
-        return found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed, learnt=learnt)
+        found = cls.of(replace(sources, graphs=graphs), size, seed, fewest_names=3, learned=learned)
+        return (
+            found if {"synonym", *NEGATIVE_KINDS} <= set(found.kinds) else cls.of(sources, size, seed, learned=learned)
+        )
 
     @classmethod
     def of_unseen(cls, terminologies: Sequence[Terminology], size: int, seed: int = 0) -> DevelopmentSet:
@@ -80,7 +82,7 @@ class DevelopmentSet:
             If they give no synonyms, or no pairs that differ.
         """
         graph = terminology_graph(terminologies)
-        kept = with_neighbours([replace(graph, held_out=(True,) * len(graph))], None)
+        kept = with_neighbors([replace(graph, held_out=(True,) * len(graph))], None)
         found = cls.of(Sources(tuple(kept)), size, seed)
         missing = [kind for kind in ("synonym", "random") if kind not in found.kinds]
         if missing:
@@ -89,13 +91,13 @@ class DevelopmentSet:
 
     @classmethod
     def of(
-        cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learnt: bool = False
+        cls, sources: Sources, size: int, seed: int = 0, *, fewest_names: int = 2, learned: bool = False
     ) -> DevelopmentSet:
         """`size` pairs of each kind that the sources have, of concepts kept for development or of the learned ones.
 
         Synonyms are of concepts with at least `fewest_names` names.
         """
-        stream = PairStream(sources, seed=seed, development=not learnt, fewest_names=fewest_names)
+        stream = PairStream(sources, seed=seed, development=not learned, fewest_names=fewest_names)
         pairs: list[tuple[str, str]] = []
         kinds: list[str] = []
         entails: list[float] = []

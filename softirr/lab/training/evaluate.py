@@ -24,7 +24,7 @@ from softirr.lab.training.parts import PARTS, Part, concepts_of, without_set_asi
 from softirr.lab.training.words import LISTS, read_confused, read_groups
 from softirr.measures import DirectionalMeasure, Measure
 from softirr.terminology import Terminology, load, read_table
-from softirr.text import normalise
+from softirr.text import normalize
 
 if TYPE_CHECKING:
     from softirr.lab.experiments.generate import Generator
@@ -137,7 +137,7 @@ def read_challenge(file: str) -> list[ChallengePair]:
     """A table ``kind, first, second, gold``."""
     path = Path(file)
     rows = [
-        ChallengePair(row["kind"], normalise(row["first"]), normalise(row["second"]), row["gold"])
+        ChallengePair(row["kind"], normalize(row["first"]), normalize(row["second"]), row["gold"])
         for _, row in read_table(path, ("kind", "first", "second", "gold"))
     ]
     read_pairs(path)  # the error names the line of an unknown gold word

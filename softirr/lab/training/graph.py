@@ -24,7 +24,7 @@ class Graph:
     parents
         More general concepts.
     contrasts
-        Concepts that look or sound close and mean something else: lexical neighbours, neighbours by embedding, other fillings of one
+        Concepts that look or sound close and mean something else: lexical neighbors, neighbors by embedding, other fillings of one
         pattern.
     definitions
         A definition, or an empty text.

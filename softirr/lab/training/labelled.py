@@ -10,7 +10,7 @@ from pathlib import Path
 from softirr.errors import InputError
 from softirr.tables.cells import cell_text
 from softirr.terminology import read_table
-from softirr.text import normalise
+from softirr.text import normalize
 
 _PREMISE = ("premise", "premise_question", "student_answer")
 _HYPOTHESIS = ("hypothesis", "hypothesis_question", "reference_answer")
@@ -81,12 +81,12 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
     skipped = 0
     for line, row in read_table(path):
         if {"phrase1", "phrase2", "label"} <= row.keys():
-            found = _phrases(normalise(row["phrase1"]), normalise(row["phrase2"]), row["label"].strip().casefold())
+            found = _phrases(normalize(row["phrase1"]), normalize(row["phrase2"]), row["label"].strip().casefold())
             pairs.extend(found)
             skipped += not found
             continue
         if (texts := next((pair for pair in _SUPPORTED if set(pair) <= row.keys()), None)) is not None:
-            supported.append((normalise(row[texts[0]]), normalise(row[texts[1]])))
+            supported.append((normalize(row[texts[0]]), normalize(row[texts[1]])))
             continue
         premise = next((row[c] for c in _PREMISE if c in row), None)
         hypothesis = next((row[c] for c in _HYPOTHESIS if c in row), None)
@@ -107,7 +107,7 @@ def read_pairs(file: str | os.PathLike[str]) -> LabelledPairs:
             )
         word = label.strip().casefold()
         truth = (_JUDGED if both else _ENTAILED | _NOT_ENTAILED).get(word)
-        premise, hypothesis = normalise(premise), normalise(hypothesis)
+        premise, hypothesis = normalize(premise), normalize(hypothesis)
         if truth is None or not premise or not hypothesis:
             skipped += 1
             continue
@@ -146,5 +146,5 @@ def _told(path: Path, line: int, row: dict[str, str]) -> list[tuple[str, str, in
     truth = _TOLD.get(row["gold"].strip().casefold())
     if truth is None:
         raise InputError(f"{path}, line {line}: the gold column says none of {', '.join(_TOLD)}.")
-    one, other = normalise(row["first"]), normalise(row["second"])
+    one, other = normalize(row["first"]), normalize(row["second"])
     return [(one, other, truth[0]), (other, one, truth[1])]

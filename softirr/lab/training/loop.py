@@ -33,7 +33,7 @@ _CHECKPOINT = "checkpoint.pt"
 _KEEP_EVERY = 300.0
 """Seconds between two checkpoints within a round: what a training that is killed loses at most."""
 _CLEAR = 0.98
-"""A pair of neighbours that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
+"""A pair of neighbors that the model is surer of than this is rather a synonym that the terminology lacks than a hard negative."""
 
 
 @dataclass

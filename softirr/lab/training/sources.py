@@ -26,7 +26,7 @@ from softirr.lab.training.words import LISTS, read_confused, read_list
 from softirr.terminology import Terminology, load, read_table
 from softirr.terminology.base import lines, named_paths
 from softirr.terminology.tsv import find
-from softirr.text import normalise
+from softirr.text import normalize
 
 Say = Callable[[str], None]
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -124,7 +124,7 @@ def gather(
     held_out
         Share of the concepts kept for development.
     embed
-        Vectors of texts, unit length, shape (n, d): gives neighbours that mean something similar. Without it only spelling gives neighbours.
+        Vectors of texts, unit length, shape (n, d): gives neighbors that mean something similar. Without it only spelling gives neighbors.
 
     Raises
     ------
@@ -178,8 +178,8 @@ def gather(
     if word_forms:
         notes.append(f"Word forms: {len(nouns):,} adjectives with their noun.")
     graphs = _spread(graphs)
-    say("Looking for neighbours in spelling and meaning.")
-    graphs = with_neighbours(graphs, embed)
+    say("Looking for neighbors in spelling and meaning.")
+    graphs = with_neighbors(graphs, embed)
 
     def labelled(files: Sequence[str], share: str) -> tuple[LabelledPairs, ...]:
         found = []
@@ -281,7 +281,7 @@ def _definitions(sources: Sequence[str]) -> dict[str, str]:
         _, path, _ = named_paths(source)
         file = find(path, "definitions") if path.is_dir() else None
         for _, row in read_table(file, ("id", "definition")) if file is not None else ():
-            text = normalise(row["definition"])
+            text = normalize(row["definition"])
             if len(text.split()) > _LONG_DEFINITION:
                 text = text.partition(". ")[0]
             if len(text.split()) <= _LONG_DEFINITION:
@@ -290,7 +290,7 @@ def _definitions(sources: Sequence[str]) -> dict[str, str]:
 
 
 def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: True) -> Graph:
-    """WordNet as a graph. Capitalised lemmas of people and places are left out: they have too many neighbors, which are too easy."""
+    """WordNet as a graph. Capitalized lemmas of people and places are left out: they have too many neighbors, which are too easy."""
     names = [file.startswith(("noun.person", "noun.location", "noun.group")) for file in words.lexfiles]
     forms = [
         () if names[k] and lemmas[:1] and lemmas[0][:1].isupper() else tuple(t for t in lemmas if keep(t))
@@ -309,12 +309,12 @@ def wordnet_graph(words: WordNet, keep: Callable[[str], bool] = lambda text: Tru
     )
 
 
-def with_neighbours(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
+def with_neighbors(graphs: Sequence[Graph], embed: Embed | None) -> list[Graph]:
     """The graphs with contrasts for each clinical concept: the closest others by spelling, and by meaning where there are vectors."""
-    return [graph if any(graph.contrasts) else _neighboured(graph, embed) for graph in graphs]
+    return [graph if any(graph.contrasts) else _neighbored(graph, embed) for graph in graphs]
 
 
-def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
+def _neighbored(graph: Graph, embed: Embed | None) -> Graph:
     """Neighbors of the same terminology only: two terminologies may hold one concept under different ids and names."""
     parts: defaultdict[int, list[int]] = defaultdict(list)
     for k in range(len(graph)):
@@ -323,11 +323,11 @@ def _neighboured(graph: Graph, embed: Embed | None) -> Graph:
     found: list[dict[int, None]] = [{} for _ in range(len(graph))]
     for usable in parts.values():
         if len(usable) >= 3:
-            _find_neighbours([graph.forms[k][0] for k in usable], usable, found, embed)
+            _find_neighbors([graph.forms[k][0] for k in usable], usable, found, embed)
     return graph.with_contrasts(found)
 
 
-def _find_neighbours(first: list[str], usable: list[int], found: list[dict[int, None]], embed: Embed | None) -> None:
+def _find_neighbors(first: list[str], usable: list[int], found: list[dict[int, None]], embed: Embed | None) -> None:
     """Add to `found`, for each of the usable concepts, those whose first texts are the closest by spelling and by meaning."""
     from rapidfuzz import process
     from rapidfuzz.distance import Indel
@@ -397,14 +397,14 @@ def _benchmarks(sources: Sequence[str], say: Say) -> tuple[frozenset[str], froze
 def _listed(path: Path) -> set[str] | None:
     """Case-folded texts of a list, a line each, or of a table with a column ``mention``; None for any other file."""
     if path.name.removesuffix(".gz").endswith(".txt"):
-        return {text.casefold() for _, line in lines(path) if (text := normalise(line))}
+        return {text.casefold() for _, line in lines(path) if (text := normalize(line))}
     if not path.name.removesuffix(".gz").endswith((".tsv", ".csv")):
         return None
     rows = read_table(path)
     first = next(rows, None)
     if first is None or "mention" not in first[1]:
         return None
-    return {normalise(row["mention"]).casefold() for _, row in (first, *rows)}
+    return {normalize(row["mention"]).casefold() for _, row in (first, *rows)}
 
 
 def _folded_pairs(file: str) -> Iterable[tuple[str, str]]:

@@ -128,7 +128,7 @@ class PairStream:
             "synonym": self._synonym,
             "hypernym": self._hypernym,
             "sibling": self._sibling,
-            "neighbour": self._neighbour,
+            "neighbour": self._neighbor,
             "look-alike": self._look_alike,
             "random": self._random,
             "everyday": self._everyday_words,
@@ -283,7 +283,7 @@ class PairStream:
             up = rng.choice(graph.children[rng.choice(graph.parents[up])])
         return self._different(rng, graph, k, rng.choice(graph.children[up])) if graph.children[up] else None
 
-    def _neighbour(self, rng: Random) -> Drawn:
+    def _neighbor(self, rng: Random) -> Drawn:
         assert self._close is not None
         graph, k = self._close.draw(rng)
         return self._different(rng, graph, k, rng.choice(graph.contrasts[k]))
@@ -604,7 +604,7 @@ _ALIKE = 0.7
 
 
 def look_alikes(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Concepts whose first text is one word, each with its neighbours that differ from it in a few letters of one word."""
+    """Concepts whose first text is one word, each with its neighbors that differ from it in a few letters of one word."""
     from rapidfuzz.distance import Indel
 
     def word(k: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from softirr.lab.training.graph import Graph
 from softirr.terminology import read_table
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["abbreviation_graph", "is_acronym", "nouns_for", "read_word_forms", "with_noun"]
 
@@ -46,7 +46,7 @@ def abbreviation_graph(files: Sequence[str | os.PathLike[str]], keep: Callable[[
     shares: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for file in files:
         for _, row in read_table(Path(file), ("short_form", "long_form")):
-            short, long = normalise(row["short_form"]), normalise(row["long_form"])
+            short, long = normalize(row["short_form"]), normalize(row["long_form"])
             if short and long and short.casefold() != long.casefold() and keep(long) and keep(short):
                 told = row.get("frequency") or ""
                 known = shares[short].get(long.casefold(), 0.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.terminology import read_table
-from softirr.text import normalise
+from softirr.text import normalize
 
 CLINICAL_FILES = frozenset(
     {
@@ -76,9 +76,9 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
             )
         position[row["synset"]] = len(lemmas)
         lemmas.append(
-            tuple(dict.fromkeys(normalise(x.replace("_", " ")) for x in row["lemmas"].split("|") if x.strip()))
+            tuple(dict.fromkeys(normalize(x.replace("_", " ")) for x in row["lemmas"].split("|") if x.strip()))
         )
-        definitions.append(normalise(re.sub(r"\([^)]*\)", " ", row["definition"]).split(";")[0]))
+        definitions.append(normalize(re.sub(r"\([^)]*\)", " ", row["definition"]).split(";")[0]))
         lexfiles.append(row["lexfile"])
         links.append(row["hypernyms"])
     if not lemmas:
@@ -90,8 +90,8 @@ def read_wordnet(folder: str | os.PathLike[str]) -> WordNet:
     antonyms = set()
     if path is not None:
         for _, row in read_table(path):
-            one = normalise(row.get("lemma", "").replace("_", " "))
-            other = normalise(row.get("antonym_sense", "").partition("%")[0].replace("_", " "))
+            one = normalize(row.get("lemma", "").replace("_", " "))
+            other = normalize(row.get("antonym_sense", "").partition("%")[0].replace("_", " "))
             if one and other and one != other:
                 antonyms.add((min(one, other), max(one, other)))
     return WordNet(

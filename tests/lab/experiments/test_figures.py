@@ -1,4 +1,4 @@
-"""Figures can be read: every word lies within the picture, labels do not run into each other, and a measure keeps its colour."""
+"""Figures can be read: every word lies within the picture, labels do not run into each other, and a measure keeps its color."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def test_every_word_can_be_read(results: Results, setting: str) -> None:
     _check(figures.heat_map(negatives_table(results, setting)))
 
 
-def test_curves_can_be_read_and_a_measure_keeps_its_colour(results: Results) -> None:
+def test_curves_can_be_read_and_a_measure_keeps_its_color(results: Results) -> None:
     for make in (figures.against_truth, figures.calibration):
         figure = make(results, results.settings)
         _check(figure)
-        colours: dict[str, set[str]] = {}
+        colors: dict[str, set[str]] = {}
         for axis in figure.axes:
             for line, text in zip(axis.get_legend().get_lines(), axis.get_legend().get_texts(), strict=True):
-                colours.setdefault(text.get_text().partition(" (ECE")[0], set()).add(str(line.get_color()))
-        assert set(colours) == {"exact", "jaccard", LONG}
-        assert all(len(found) == 1 for found in colours.values())
-        assert len(set().union(*colours.values())) == 3
+                colors.setdefault(text.get_text().partition(" (ECE")[0], set()).add(str(line.get_color()))
+        assert set(colors) == {"exact", "jaccard", LONG}
+        assert all(len(found) == 1 for found in colors.values())
+        assert len(set().union(*colors.values())) == 3
 
 
 @pytest.mark.parametrize("format", figures.FORMATS)

@@ -27,7 +27,7 @@ P = st.floats(0, 1)
 
 def made(n: int = 120, noise: float = 1.0) -> tuple[DevelopmentSet, np.ndarray]:
     rng = np.random.default_rng(0)
-    kinds, same, entails, centre = [], [], [], []
+    kinds, same, entails, center = [], [], [], []
     for kind, truth, where in (
         ("synonym", 1, 2),
         ("random", 0, -3),
@@ -38,9 +38,9 @@ def made(n: int = 120, noise: float = 1.0) -> tuple[DevelopmentSet, np.ndarray]:
         kinds += [kind] * n
         same += [truth] * n
         entails += [1 if kind in ("synonym", "hypernym") else 0] * n
-        centre += [where] * n
+        center += [where] * n
     dev = DevelopmentSet((("a", "b"),) * len(kinds), tuple(kinds), np.array(entails, float), np.array(same, float))
-    margins = np.array(centre, float)[:, None] + rng.normal(0, noise, (len(kinds), 2))
+    margins = np.array(center, float)[:, None] + rng.normal(0, noise, (len(kinds), 2))
     hyper = dev.of_kind("hypernym")
     margins[hyper] += np.array([2.0, -2.0])
     return dev, margins

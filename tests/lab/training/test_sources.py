@@ -20,7 +20,7 @@ from softirr.lab.training.labelled import read_pairs
 from softirr.lab.training.lexicon import SPELLINGS
 from softirr.lab.training.meanings import Meanings
 from softirr.lab.training.modifiers import first_person
-from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbours
+from softirr.lab.training.sources import Sources, fingerprint, folded_pair, gather, terminology_graph, with_neighbors
 from softirr.lab.training.stream import KINDS, PairStream, look_alikes
 from softirr.lab.training.wordings import abbreviation_graph, is_acronym, read_word_forms, with_noun
 from softirr.lab.training.wordnet import read_wordnet
@@ -164,18 +164,18 @@ def test_held_out_concepts_give_development_pairs_only(sources):
     assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
 
 
-def test_the_calibration_goes_by_what_was_learnt_as_much_as_by_what_was_not(sources):
+def test_the_calibration_goes_by_what_was_learned_as_much_as_by_what_was_not(sources):
     texts = [
         {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] is kept for t in g.forms[k]}
         for kept in (False, True)
     ]
-    kept_apart, learnt = texts[1] - texts[0], texts[0] - texts[1]
+    kept_apart, learned = texts[1] - texts[0], texts[0] - texts[1]
     ground = DevelopmentSet.of_calibration(sources, 40)
     synonyms = [pair for pair, kind in zip(ground.pairs, ground.kinds, strict=True) if kind == "synonym"]
-    of_kept, of_learnt = (
-        sum(any(t.casefold() in among for t in pair) for pair in synonyms) for among in (kept_apart, learnt)
+    of_kept, of_learned = (
+        sum(any(t.casefold() in among for t in pair) for pair in synonyms) for among in (kept_apart, learned)
     )
-    assert len(ground) > 400 and min(of_kept, of_learnt) > 0.2 * len(synonyms)
+    assert len(ground) > 400 and min(of_kept, of_learned) > 0.2 * len(synonyms)
 
 
 def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
@@ -287,7 +287,7 @@ def test_directions_of_hypernyms(toy):
 def test_negatives_never_share_a_meaning(sources):
     meanings = sources.meanings
     stream = PairStream(sources, seed=2)
-    for draw in (stream._sibling, stream._neighbour, stream._random):
+    for draw in (stream._sibling, stream._neighbor, stream._random):
         for seed in range(300):
             pair = draw(Random(seed))
             if pair is not None:
@@ -358,7 +358,7 @@ def test_pairs_that_are_kept_apart_are_not_drawn(toy, tmp_path):
     assert not found.kept_apart & {folded_pair(e.premise, e.hypothesis) for e in examples}
 
 
-def test_neighbours_by_spelling_and_by_meaning():
+def test_neighbors_by_spelling_and_by_meaning():
     names = [
         "myelitis",
         "myositis",
@@ -378,7 +378,7 @@ def test_neighbours_by_spelling_and_by_meaning():
     def embed(texts):
         return np.eye(len(names) // 2, dtype=np.float32)[[names.index(t) // 2 for t in texts]]
 
-    spelled, meant = with_neighbours([graph], None)[0], with_neighbours([graph], embed)[0]
+    spelled, meant = with_neighbors([graph], None)[0], with_neighbors([graph], embed)[0]
     assert 1 in spelled.contrasts[0] and 5 in spelled.contrasts[4]
     assert 3 in meant.contrasts[2] and 7 in meant.contrasts[6]
     assert all(k not in near for k, near in enumerate(meant.contrasts))

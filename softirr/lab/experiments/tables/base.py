@@ -10,7 +10,7 @@ from functools import cached_property
 
 from softirr.errors import InputError
 from softirr.tables.table import AnnotationTable, Answer, Excluded
-from softirr.text import normalise
+from softirr.text import normalize
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class GoldTable:
         if any(a.by_text is None for a in self.answers):
             return None
         return {
-            self._place(a): {normalise(text): code for text, code in (a.by_text or {}).items()} for a in self.answers
+            self._place(a): {normalize(text): code for text, code in (a.by_text or {}).items()} for a in self.answers
         }
 
     @cached_property
