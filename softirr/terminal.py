@@ -202,17 +202,17 @@ def _number(text: str) -> float:
         return -1.0
 
 
-def add_input_options(command: argparse.ArgumentParser) -> None:
+def add_input_options(command: argparse.ArgumentParser, *, format: str = "--format") -> None:
     """The file of answers and how it is read: the same for every command that reads one."""
     command.add_argument(
         "file",
         metavar="FILE",
         help="table (CSV, XLSX, Parquet, JSON lines), export of an annotation tool, or folder with a file for each rater; - reads standard input",
     )
-    add_reading_options(command)
+    add_reading_options(command, format=format)
 
 
-def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rater") -> None:
+def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rater", format: str = "--format") -> None:
     """How a file of answers is read.
 
     Parameters
@@ -220,6 +220,8 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
     command : ArgumentParser
     rater : str
         Name of the option for the column of the raters, where the command has another ``--rater``.
+    format : str
+        Name of the option for the format of the file, where the command has another ``--format``.
     """
     command.add_argument(
         "--control", metavar="NAME", action="append", help="TextArea to read, when a Label Studio export has several"
@@ -230,7 +232,7 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
     )
     table = command.add_argument_group("how a file is read, where its columns do not tell")
     table.add_argument(
-        "--format", default="auto", metavar="NAME", help="format of the file (auto: told by the content)"
+        format, dest="format", default="auto", metavar="NAME", help="format of the file (auto: told by the content)"
     )
     table.add_argument("--item", metavar="COLUMN", help="column of the items")
     table.add_argument(rater, dest="rater_column", metavar="COLUMN", help="column of the raters")

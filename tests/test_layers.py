@@ -10,6 +10,7 @@ SOFTIRR = (
     *(
         "cli",
         "lab",
+        "paper",
         "planning",
         "audit",
         "report",

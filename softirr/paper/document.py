@@ -1,0 +1,334 @@
+"""What a paper says of an agreement report, before it has a format: from the object of docs/reference/json.md.
+
+Running text cites as ``[@key]``; writers turn that into what their format has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from softirr.planning.forest import Row
+from softirr.policy.rules import Policy
+from softirr.report.headline import headline, references
+from softirr.report.text import COEFFICIENT_NAMES, printable
+
+__all__ = ["CITED", "Document", "Table", "document"]
+
+CITED = re.compile(r"\[@(\w+)\]")
+_TOLD = {"landis1977": "Landis and Koch (1977)", "krippendorff2004": "Krippendorff (2004)"}
+"""Works that a sentence of the report names itself."""
+_FEW = 30
+_MOST_ROWS = 30
+_SOURCES = {
+    "krippendorff_alpha": ("krippendorff2011",),
+    "fleiss_kappa": ("fleiss1971", "wullschleger2026"),
+    "cohen_kappa": ("cohen1960", "wullschleger2026"),
+    "scott_pi": ("scott1955", "wullschleger2026"),
+    "gwet_ac2": ("gwet2008",),
+    "sigma": ("braylan2022",),
+    "ks": ("braylan2022",),
+}
+_NAMES = {key: name.split(" (")[0] for key, name in COEFFICIENT_NAMES.items()} | {
+    "observed_agreement": "observed agreement"
+}
+_FORMULA = {
+    "krippendorff_alpha": "1 minus the ratio of observed to expected disagreement, with 1 minus equivalence as the distance of two answers",
+    "fleiss_kappa": "observed agreement corrected for the agreement by chance of pooled answers",
+    "cohen_kappa": "the mean over rater pairs of observed agreement corrected for the two raters' own agreement by chance",
+    "observed_agreement": "the mean over items of the mean equivalence of their pairs of answers",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper.
+
+    Attributes
+    ----------
+    caption : str
+    head : tuple of str
+    rows : tuple of tuple of str
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Methods, results and limitations.
+
+    Attributes
+    ----------
+    title : str
+    methods, results, limitations : tuple of str
+        Paragraphs, or points of a list for limitations.
+    tables : tuple of Table
+    figure : tuple of Row
+        Coefficients with their intervals.
+    caption : str
+        Of the figure.
+    """
+
+    title: str
+    methods: tuple[str, ...]
+    results: tuple[str, ...]
+    limitations: tuple[str, ...]
+    tables: tuple[Table, ...]
+    figure: tuple[Row, ...]
+    caption: str
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Keys of the works that are cited, in alphabetical order."""
+        text = " ".join((*self.methods, *self.results, *self.limitations))
+        told = {key for key, words in _TOLD.items() if words in text}
+        return tuple(sorted(told | set(CITED.findall(text))))
+
+
+def document(report: Mapping[str, Any], *, sentence: str | None = None) -> Document:
+    """What a paper says of a report.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``AgreementReport.to_dict()`` or ``AuditReport.to_dict()`` gives.
+    sentence : str, optional
+        A plan in one sentence, for the results.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fever"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> made = document(softirr.agreement(table, "exact").to_dict())
+    >>> made.methods[0][:60]
+    '2 items were annotated in free text by 2 raters; 2 items wit'
+    """
+    found = headline(report)
+    name = found[0] if found else "observed_agreement"
+    shown = _shown(report, name)
+    return Document(
+        "Inter-rater reliability of free-text annotations",
+        tuple(_methods(report, name, shown)),
+        tuple(_results(report, found, sentence)),
+        tuple(_limitations(report)),
+        tuple(_tables(report, shown)),
+        tuple(
+            Row(COEFFICIENT_NAMES[key], value["value"], _interval(value))
+            for key, value in ((key, report["coefficients"][key]) for key in shown)
+            if value["value"] is not None
+        ),
+        f"Coefficients with their 95% intervals ({_status(report)}).",
+    )
+
+
+def _shown(report: Mapping[str, Any], name: str) -> list[str]:
+    """Coefficients with a value, the headline first."""
+    defined = [key for key, value in report["coefficients"].items() if value["value"] is not None]
+    return sorted(defined, key=lambda key: key != name)
+
+
+def _interval(coefficient: Mapping[str, Any]) -> tuple[float, float] | None:
+    interval = coefficient.get("ci95_unaudited") or coefficient["ci95"]
+    return None if interval is None else (float(interval[0]), float(interval[1]))
+
+
+def _status(report: Mapping[str, Any]) -> str:
+    return "audited" if "audit" in report else "not audited"
+
+
+def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequence[str]:
+    provenance, expected = report["provenance"], report["expected_agreement"]
+    options = provenance["options"]
+    used = sum(item["agreement"] is not None for item in report["items"])
+    policy = Policy.from_dict(provenance.get("policy") or {})
+    first = [
+        f"{report['n_items']:,} items were annotated in free text by {report['n_raters']:,} raters; {used:,} items with the answers of two raters or more enter the "
+        "analysis.",
+        _measure(provenance),
+        "Texts were compared as they were written."
+        if policy.is_default
+        else f"What counted as the same: {policy.told()}",
+        f"Two answers of several texts agree to the degree of their {options.get('assignment', 'optimal')} matching: twice the sum of the equivalence of matched "
+        "texts, divided by the number of texts in both answers [@wullschleger2026].",
+    ]
+    if report["excluded"]:
+        first.append(f"{len(report['excluded']):,} answers were left out (Limitations).")
+    which = [f"{_NAMES[key]}{_cite(_SOURCES.get(key, ()))}" for key in shown]
+    second = [
+        f"Agreement is reported as {_NAMES[name]}{_cite(_SOURCES.get(name, ()))}: {_FORMULA.get(name, 'see the reference')}.",
+        f"Beside it stand {_and(which[1:])}." if len(which) > 1 else "",
+        _chance(expected, options),
+        _intervals(report, options),
+    ]
+    if "audit" in report:
+        second.append(_audit(report["audit"]))
+    third = _software(provenance)
+    return [" ".join(part for part in block if part) for block in (first, second)] + [third]
+
+
+def _measure(provenance: Mapping[str, Any]) -> str:
+    model = provenance.get("model")
+    said = f"The equivalence of two texts, from 0 to 1, was scored by the measure {printable(provenance['measure'])}"
+    if model:
+        said += f" with the model {printable(str(model))}"
+        if provenance.get("model_sha256"):
+            said += f" (SHA-256 {provenance['model_sha256']})"
+        if provenance.get("precision"):
+            said += f" in {provenance['precision']}"
+    return f"{said}; identical texts have equivalence 1."
+
+
+def _cite(keys: Sequence[str]) -> str:
+    return "".join(f" [@{key}]" for key in keys)
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    error = f" (standard error {expected['standard_error']:.4f})" if expected.get("standard_error") else ""
+    method = expected["method"]
+    if method == "exact":
+        return "Agreement by chance was computed exactly, from all pairs of answers."
+    if method == "permutation":
+        return (
+            f"Agreement by chance was estimated by {options['permutations']} permutations{error} [@wullschleger2026]."
+        )
+    if method == "audit":
+        return f"Agreement by chance was estimated from judged pairs of texts of different items{error}."
+    return f"Agreement by chance was estimated from a stratified sample of {expected['pairs_scored']:,} pairs of answers{error}."
+
+
+def _intervals(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    if "audit" in report:
+        return "Intervals are 95% confidence intervals that include the sampling of items and of judged pairs."
+    how = (
+        "by a bias-corrected and accelerated bootstrap over items [@efron1987]"
+        if options.get("interval") == "bootstrap"
+        else "from influence functions, with Student's t and a correction for skewness [@johnson1978]"
+    )
+    said = f"95% confidence intervals over items were computed {how}; raters are taken as fixed."
+    if any(value.get("ci95_unaudited") for value in report["coefficients"].values()):
+        said += " The intervals shown also include the error that the measure had on benchmark populations."
+    return said
+
+
+def _audit(audit: Mapping[str, Any]) -> str:
+    judges = "one judge" if audit["judges"] == 1 else f"{audit['judges']} judges"
+    said = (
+        f"The coefficients were audited: {audit['judgements']:,} pairs of texts, drawn at random with known probabilities, were judged by {judges} as the same "
+        "in meaning or different, and the coefficients were corrected by the difference estimator [@sarndal1992] [@angelopoulos2023]."
+    )
+    own = audit.get("judges_agreement")
+    if own:
+        alpha = "" if own["krippendorff_alpha"] is None else f", Krippendorff's alpha {own['krippendorff_alpha']:.2f}"
+        said += f" The judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs{alpha}."
+    return said
+
+
+def _software(provenance: Mapping[str, Any]) -> str:
+    said = f"All numbers were computed by softirr {provenance['softirr']} with the seed {provenance['seed']}"
+    if provenance.get("input_sha256"):
+        said += f" from data with the SHA-256 {provenance['input_sha256']}"
+    return f"{said}."
+
+
+def _results(
+    report: Mapping[str, Any], found: tuple[str, Mapping[str, Any]] | None, sentence: str | None
+) -> Sequence[str]:
+    if found is None:
+        return ["No coefficient is defined."]
+    name, value = found
+    interval = _interval(value)
+    said = f"{COEFFICIENT_NAMES[name]} is {value['value']:z.2f}"
+    if interval:
+        said += f" (95% interval {interval[0]:z.2f} to {interval[1]:z.2f}, {_status(report)})"
+    parts = [f"{said}."]
+    if "audit" in report and report["audit"]["plain"].get(name) is not None:
+        parts.append(f"By the measure alone it would be {report['audit']['plain'][name]:z.2f}.")
+    observed = report["coefficients"]["observed_agreement"]["value"]
+    if name != "observed_agreement" and observed is not None:
+        parts.append(f"Observed agreement is {observed:z.2f}.")
+    if name != "observed_agreement":
+        parts.append(references(value["value"]))
+    if sentence:
+        parts.append(sentence)
+    return [" ".join(parts)]
+
+
+def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
+    used = sum(item["agreement"] is not None for item in report["items"])
+    if "audit" not in report:
+        yield_first = "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these texts is not known."
+    else:
+        yield_first = "The audit corrects the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
+    found = [yield_first, "The intervals hold for other items of this kind and the same raters, not for other raters."]
+    if used < _FEW:
+        found.append(
+            f"Only {used} items have two answers or more: with fewer than {_FEW} items the intervals are approximate."
+        )
+    reasons: dict[str, int] = {}
+    for entry in report["excluded"]:
+        reasons[entry["reason"]] = reasons.get(entry["reason"], 0) + 1
+    if reasons:
+        found.append(
+            "Left out: "
+            + ", ".join(f"{n:,} {'answer' if n == 1 else 'answers'} ({why})" for why, n in reasons.items())
+            + "."
+        )
+    truncated = report["provenance"].get("truncated_texts")
+    if truncated:
+        found.append(f"{truncated:,} texts were too long for the measure and were cut.")
+    found += [printable(warning) for warning in report.get("warnings", ())]
+    return list(dict.fromkeys(found))
+
+
+def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:z.3f}"
+
+    def between(interval: Sequence[float] | None) -> str:
+        return "–" if interval is None else f"{interval[0]:z.3f} to {interval[1]:z.3f}"
+
+    rows = [
+        (COEFFICIENT_NAMES[key], number(c["value"]), between(_interval(c)), number(c["standard_error"]))
+        for key, c in ((key, report["coefficients"][key]) for key in shown)
+    ]
+    tables = [
+        Table(
+            f"Coefficients of agreement ({_status(report)}).",
+            (
+                "Coefficient",
+                "Value",
+                "95% interval",
+                "Standard error over items" if "audit" not in report else "Standard error",
+            ),
+            tuple(rows),
+        )
+    ]
+    raters = sorted(report["raters"], key=lambda rater: (rater["agreement"] is None, rater["agreement"] or 0.0))
+    tables.append(
+        Table(
+            "Raters, by their agreement with the others"
+            + (f"; the lowest {_MOST_ROWS} of {len(raters):,}." if len(raters) > _MOST_ROWS else "."),
+            ("Rater", "Items", "Agreement", "95% interval", "Cohen's kappa"),
+            tuple(
+                (
+                    printable(r["id"]),
+                    f"{r['n_items']:,}",
+                    number(r["agreement"]),
+                    between(r["agreement_ci95"]),
+                    number(r["cohen_kappa"]["value"]),
+                )
+                for r in raters[:_MOST_ROWS]
+            ),
+        )
+    )
+    return tables

@@ -1,0 +1,276 @@
+"""A document as Markdown, LaTeX, HTML and docx."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.paper.document import CITED, Document, Table
+from softirr.paper.references import REFERENCES
+from softirr.planning.forest import forest_svg, forest_text
+from softirr.report.html import table_html
+
+__all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown"]
+
+
+def _with_years(text: str) -> str:
+    """The text with citations as (Author Year); several in a row are one pair of parentheses."""
+
+    def cite(found: re.Match[str]) -> str:
+        works = [REFERENCES[key] for key in CITED.findall(found.group())]
+        return "(" + "; ".join(f"{work.short} {work.year}" for work in works) + ")"
+
+    return re.sub(r"\[@\w+\](?:\s*\[@\w+\])*", cite, text)
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|$~])", r"\\\1", text)
+
+
+def as_markdown(made: Document) -> str:
+    """The document as Markdown."""
+
+    def table(one: Table) -> str:
+        lines = [one.head, ("---",) * len(one.head), *(tuple(map(_markdown, row)) for row in one.rows)]
+        return "\n".join(["| " + " | ".join(line) + " |" for line in lines]) + f"\n\n*{_markdown(one.caption)}*"
+
+    def text(parts: Sequence[str]) -> list[str]:
+        return [_markdown(_with_years(part)) for part in parts]
+
+    figure = "\n".join(["```text", *forest_text(made.figure), "```", "", f"*{_markdown(made.caption)}*"])
+    parts = [
+        f"# {made.title}",
+        "## Methods",
+        *text(made.methods),
+        "## Results",
+        *text(made.results),
+        *map(table, made.tables),
+        *([figure] if made.figure else []),
+        "## Limitations",
+        "\n".join(f"- {point}" for point in text(made.limitations)),
+        "## References",
+        "\n".join(f"- {_markdown(REFERENCES[key].told())}" for key in made.cited),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "—": "---",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    '"': r"\textquotedbl{}",
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Text in which nothing is a command of LaTeX; what pdflatex has no letter for is a question mark.
+
+    Examples
+    --------
+    >>> latex_text("50% of a_b \\ é 熱")
+    '50\\% of a\\_b \\textbackslash{} é ?'
+    """
+    return "".join(_LATEX.get(mark, mark if ord(mark) < 0x180 else "?") for mark in text)
+
+
+def as_latex(made: Document) -> str:
+    """The document as LaTeX that compiles by itself, with pdflatex and the packages of every distribution."""
+
+    def text(part: str) -> str:
+        pieces = re.split(r"\s*((?:\[@\w+\]\s*)+)", part)
+        return "".join(
+            f"~\\cite{{{','.join(CITED.findall(piece))}}}" + (" " if piece.endswith(" ") else "")
+            if CITED.search(piece)
+            else latex_text(piece)
+            for piece in pieces
+        )
+
+    def table(one: Table) -> list[str]:
+        rows = [" & ".join(map(latex_text, row)) + r" \\" for row in (one.head, *one.rows)]
+        columns = "l" + "r" * (len(one.head) - 1)
+        return [
+            r"\begin{table}[htbp]",
+            r"\centering",
+            f"\\caption{{{latex_text(one.caption)}}}",
+            f"\\begin{{tabular}}{{{columns}}}",
+            r"\hline",
+            rows[0],
+            r"\hline",
+            *rows[1:],
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+
+    lines = [
+        r"\documentclass{article}",
+        r"\usepackage[utf8]{inputenc}",
+        r"\usepackage[T1]{fontenc}",
+        r"\usepackage{textcomp}",
+        r"\begin{document}",
+        f"\\title{{{latex_text(made.title)}}}\\date{{}}\\maketitle",
+        r"\section{Methods}",
+        *(f"{text(part)}\n" for part in made.methods),
+        r"\section{Results}",
+        *(f"{text(part)}\n" for part in made.results),
+        *(line for one in made.tables for line in table(one)),
+        *_picture(made),
+        r"\section{Limitations}",
+        r"\begin{itemize}",
+        *(f"\\item {text(point)}" for point in made.limitations),
+        r"\end{itemize}",
+        r"\begin{thebibliography}{99}",
+        *(f"\\bibitem{{{key}}} {latex_text(REFERENCES[key].told())}" for key in made.cited),
+        r"\end{thebibliography}",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _picture(made: Document) -> list[str]:
+    """The forest plot in LaTeX's own picture environment."""
+    rows = [row for row in made.figure if row.value is not None]
+    if not rows:
+        return []
+    ends = [end for row in rows for end in (row.value or 0.0, *(row.ci95 or ()))]
+    low, high = min(0.0, *ends), max(1.0, *ends)
+
+    def x(value: float) -> str:
+        return f"{110 + (value - low) / (high - low) * 200:.1f}"
+
+    top = 16 * len(rows) + 20
+    lines = [r"\begin{figure}[htbp]", r"\centering", r"\setlength{\unitlength}{1pt}", f"\\begin{{picture}}(330,{top})"]
+    lines.append("\\put(110,16){\\line(1,0){200}}")
+    for value in (low, 0.5, high):
+        lines.append(f"\\put({x(value)},4){{\\makebox(0,0)[b]{{\\footnotesize {value:z.2f}}}}}")
+    for n, row in enumerate(rows):
+        y = top - 14 - 16 * n
+        lines.append(f"\\put(102,{y}){{\\makebox(0,0)[r]{{\\small {latex_text(row.label)}}}}}")
+        if row.ci95 is not None:
+            length = (row.ci95[1] - row.ci95[0]) / (high - low) * 200
+            lines.append(f"\\put({x(row.ci95[0])},{y}){{\\line(1,0){{{length:.1f}}}}}")
+        lines.append(f"\\put({x(row.value or 0.0)},{y}){{\\circle*{{4}}}}")
+    return [*lines, r"\end{picture}", f"\\caption{{{latex_text(made.caption)}}}", r"\end{figure}"]
+
+
+def as_html(made: Document) -> str:
+    """The document as one HTML page without scripts."""
+
+    def paragraphs(parts: Sequence[str]) -> str:
+        return "".join(f"<p>{escape(_with_years(part))}</p>" for part in parts)
+
+    tables = "".join(
+        table_html(one.head, one.rows).replace("<table>", f"<table><caption>{escape(one.caption)}</caption>", 1)
+        for one in made.tables
+    )
+    figure = (
+        f"<figure>{forest_svg(made.figure, 'Agreement')}<figcaption>{escape(made.caption)}</figcaption></figure>"
+        if made.figure
+        else ""
+    )
+    points = "".join(f"<li>{escape(_with_years(point))}</li>" for point in made.limitations)
+    works = "".join(f"<li>{escape(REFERENCES[key].told())}</li>" for key in made.cited)
+    style = (
+        "body{font:16px/1.5 sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}"
+        "th,td{border-bottom:1px solid #ccc;padding:.25rem .75rem;text-align:left}caption{text-align:left;font-style:italic}"
+        "svg{max-width:100%;height:auto}p,li{overflow-wrap:anywhere}"
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(made.title)}</title><style>{style}</style></head><body>'
+        f"<h1>{escape(made.title)}</h1><h2>Methods</h2>{paragraphs(made.methods)}<h2>Results</h2>{paragraphs(made.results)}{tables}{figure}"
+        f"<h2>Limitations</h2><ul>{points}</ul><h2>References</h2><ul>{works}</ul></body></html>\n"
+    )
+
+
+def as_docx(made: Document) -> bytes:
+    """The document as a Word file.
+
+    Raises
+    ------
+    InputError
+        If python-docx is not installed.
+    """
+    try:
+        import docx
+        from docx.shared import Cm
+    except ImportError:
+        raise InputError("A Word file needs python-docx: pip install softirr[paper].") from None
+    page = docx.Document()
+    page.add_heading(made.title, 0)
+    for heading, parts in (("Methods", made.methods), ("Results", made.results)):
+        page.add_heading(heading, 1)
+        for part in parts:
+            page.add_paragraph(_xml(_with_years(part)))
+    for one in made.tables:
+        page.add_paragraph(_xml(one.caption), style="Caption")
+        table = page.add_table(rows=1, cols=len(one.head), style="Light List Accent 1")
+        for cell, text in zip(table.rows[0].cells, one.head, strict=True):
+            cell.text = _xml(text)
+        for row in one.rows:
+            for cell, text in zip(table.add_row().cells, row, strict=True):
+                cell.text = _xml(text)
+    if made.figure and (picture := _png(made)) is not None:
+        page.add_picture(picture, width=Cm(15))
+        page.add_paragraph(_xml(made.caption), style="Caption")
+    page.add_heading("Limitations", 1)
+    for point in made.limitations:
+        page.add_paragraph(_xml(_with_years(point)), style="List Bullet")
+    page.add_heading("References", 1)
+    for key in made.cited:
+        page.add_paragraph(_xml(REFERENCES[key].told()))
+    out = io.BytesIO()
+    page.save(out)
+    return out.getvalue()
+
+
+def _xml(text: str) -> str:
+    """Text without characters that XML does not have."""
+    return "".join(
+        mark for mark in text if mark >= " " and not 0xD800 <= ord(mark) <= 0xDFFF and ord(mark) not in (0xFFFE, 0xFFFF)
+    )
+
+
+def _png(made: Document) -> Any:
+    """The forest plot as a picture; None without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    rows = [row for row in made.figure if row.value is not None]
+    figure = Figure(figsize=(7, 0.35 * len(rows) + 0.9), layout="constrained")
+    axes = figure.subplots()
+    for n, row in enumerate(rows):
+        if row.ci95 is not None:
+            axes.plot(row.ci95, (n, n), color="#1f4e79")
+        axes.plot([row.value or 0.0], [n], "o", color="#1f4e79")
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.invert_yaxis()
+    axes.grid(axis="x", color="#ddd")
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=150)
+    out.seek(0)
+    return out
+
+
+FORMATS: dict[str, Callable[[Document], str | bytes]] = {
+    "markdown": as_markdown,
+    "latex": as_latex,
+    "html": as_html,
+    "docx": as_docx,
+}
+"""Writers by the name of their format."""

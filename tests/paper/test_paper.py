@@ -1,0 +1,272 @@
+"""The report for a paper in its four formats, and evidence bundles that are made, damaged and verified."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import docx
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.paper.document import document
+from softirr.paper.references import REFERENCES, bibtex
+from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown
+
+NASTY = "ann_&%$#{}~^\\<b>|"
+WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")
+
+
+def _csv(path: Path, raters: tuple[str, ...] = ("ann", "bob", "cid"), n: int = 24) -> str:
+    rows = [
+        f'{item},"{rater}",{WORDS[(item + (item % 4 == k)) % len(WORDS)]} {item % 3}'
+        for item in range(n)
+        for k, rater in enumerate(raters)
+    ]
+    path.write_text("\n".join(["item,rater,text", *rows]) + "\n")
+    return str(path)
+
+
+def _judged(path: Path, answers: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["audit", "sample", answers, "--measure", "indel"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    path.write_text("\n".join([head, *(f"{row}{'same' if n % 4 == 0 else 'different'}" for n, row in enumerate(rows))]))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, object]:
+    rows = [(str(i), rater, WORDS[(i + (i % 4 == k)) % 6]) for i in range(12) for k, rater in enumerate((NASTY, "bob"))]
+    return softirr.agreement(
+        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows), "indel"
+    ).to_dict()
+
+
+class TestWhatIsSaid:
+    def test_everything_a_reviewer_asks(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        answers = _csv(tmp_path / "a.csv")
+        sheet = _judged(tmp_path / "sheet.csv", answers, capsys)
+        assert main(["report", answers, "--measure", "indel", "--sheets", sheet, "--ignore", "side"]) == 2
+        capsys.readouterr()  # drawn under another policy
+        assert main(["report", answers, "--measure", "indel", "--sheets", sheet]) == 0
+        said = capsys.readouterr().out
+        for words in (
+            "24 items were annotated in free text by 3 raters",
+            "scored by the measure indel",
+            "Texts were compared as they were written.",
+            "Krippendorff's alpha \\(Krippendorff 2011\\)".replace("\\", ""),
+            "drawn at random with known probabilities, were judged by one judge",
+            "By the measure alone it would be",
+            f"computed by softirr {softirr.__version__} with the seed 0 from data with the SHA-256",
+            "fewer than 30 items the intervals are approximate",
+        ):
+            assert words in said.replace("\\", ""), words
+
+    def test_a_policy_and_an_unaudited_coefficient(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["report", _csv(tmp_path / "a.csv"), "--measure", "indel", "--ignore", "severity"]) == 0
+        said = capsys.readouterr().out
+        assert "What counted as the same:" in said and "The coefficients are not audited." in said
+
+    def test_references_are_those_that_are_cited(self, report: dict[str, object]) -> None:
+        made = document(report)
+        assert set(made.cited) <= set(REFERENCES) and {"krippendorff2011", "landis1977"} <= set(made.cited)
+        assert len(re.findall(r"^@", bibtex(made.cited), flags=re.MULTILINE)) == len(made.cited)
+
+
+class _Balanced(HTMLParser):
+    open: list[str]
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in ("meta", "line", "circle", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("line", "circle", "rect"):
+            assert self.open.pop() == tag
+
+
+class TestFormats:
+    def test_markdown_escapes_names(self, report: dict[str, object]) -> None:
+        said = as_markdown(document(report))
+        assert r"ann\_&%\$\#\{\}\~^\\\<b\>\|" in said
+
+    def test_html_is_balanced_and_escaped(self, report: dict[str, object]) -> None:
+        page = as_html(document(report))
+        parser = _Balanced()
+        parser.open = []
+        parser.feed(page)
+        assert parser.open == [] and "<b>" not in page and "&lt;b&gt;" in page
+
+    def test_latex_is_well_formed(self, report: dict[str, object]) -> None:
+        page = as_latex(document(report))
+        environments: list[str] = []
+        for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", page):
+            if what == "begin":
+                environments.append(name)
+            else:
+                assert environments.pop() == name
+        plain = re.sub(r"\\[\\&%$#_{}]", "", page)
+        assert environments == [] and plain.count("{") == plain.count("}")
+        assert page.isascii() or all(ord(mark) < 0x180 for mark in page)
+        for table in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", page, flags=re.DOTALL):
+            rows = [line for line in table[1].splitlines() if line.endswith(r"\\")]
+            assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(table[0])}
+        cited = {key for keys in re.findall(r"\\cite\{([^}]+)\}", page) for key in keys.split(",")}
+        assert cited <= set(re.findall(r"\\bibitem\{(\w+)\}", page))
+
+    @pytest.mark.skipif(not any(map(shutil.which, ("pdflatex", "tectonic"))), reason="neither pdflatex nor tectonic")
+    def test_latex_compiles(self, report: dict[str, object], tmp_path: Path) -> None:
+        (tmp_path / "report.tex").write_text(as_latex(document(report)), encoding="utf-8")
+        program = shutil.which("pdflatex")
+        words = [program, "-interaction=nonstopmode", "-halt-on-error"] if program else ["tectonic"]
+        done = subprocess.run([*words, "report.tex"], cwd=tmp_path, capture_output=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+
+    def test_a_word_file_opens(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        answers, path = _csv(tmp_path / "a.csv"), tmp_path / "report.docx"
+        assert main(["report", answers, "--measure", "indel", "--format", "docx", "--output", str(path)]) == 0
+        page = docx.Document(str(path))
+        assert [p.text for p in page.paragraphs if p.style.name == "Heading 1"] == [
+            *("Methods", "Results", "Limitations", "References"),
+        ]
+        assert page.tables[0].rows[1].cells[0].text == "Krippendorff's alpha" and len(page.inline_shapes) == 1
+        assert main(["report", answers, "--measure", "indel", "--format", "docx"]) == 2
+        assert "name a file with --output" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("format", sorted(FORMATS))
+    def test_a_table_without_agreement(self, format: str) -> None:
+        table = softirr.AnnotationTable.from_answers([softirr.Answer("1", "a", "x"), softirr.Answer("2", "b", "y")])
+        assert FORMATS[format](document(softirr.agreement(table, "exact").to_dict()))
+
+
+def _changed(bundle: Path, change: Callable[[dict[str, bytes]], None]) -> str:
+    with zipfile.ZipFile(bundle) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    target = bundle.with_name("changed.zip")
+    target.write_bytes(out.getvalue())
+    return str(target)
+
+
+def _edit(members: dict[str, bytes], /, **changes: object) -> None:
+    manifest = json.loads(members["manifest.json"])
+    members["manifest.json"] = json.dumps({**manifest, **changes}).encode()
+
+
+class TestBundles:
+    @pytest.fixture
+    def bundle(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+        answers = _csv(tmp_path / "a.csv")
+        path = tmp_path / "bundle.zip"
+        words = ["report", answers, "--measure", "indel", "--casefold", "--bundle", str(path)]
+        assert main([*words, "--more-general", "strict", "--seed", "3"]) == 0
+        capsys.readouterr()
+        return path
+
+    def test_it_is_computed_again(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (bundle.parent / "a.csv").unlink()
+        assert main(["verify", str(bundle), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["ok"] is True and found["computed_again"] is True
+        assert {"members", "report", "numbers"} <= {check["what"] for check in found["checks"]}
+
+    def test_an_audited_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        answers = _csv(tmp_path / "a.csv")
+        sheet = _judged(tmp_path / "sheet.csv", answers, capsys)
+        path = str(tmp_path / "bundle.zip")
+        assert main(["report", answers, "--measure", "indel", "--sheets", sheet, "--bundle", path]) == 0
+        assert main(["verify", path]) == 0
+        assert "All that was compared is the same." in capsys.readouterr().out
+
+    def test_a_changed_member_is_refused(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        def change(members: dict[str, bytes]) -> None:
+            members["inputs/0-a.csv"] += b"99,ann,pain\n"
+
+        assert main(["verify", _changed(bundle, change)]) == 2
+        assert "inputs/0-a.csv was changed" in capsys.readouterr().err
+
+    def test_numbers_that_were_changed_with_their_hashes_differ(
+        self, bundle: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from hashlib import sha256
+
+        def change(members: dict[str, bytes]) -> None:
+            report = json.loads(members["report.json"])
+            report["coefficients"]["cohen_kappa"]["value"] += 0.1
+            members["report.json"] = json.dumps(report).encode()
+            manifest = json.loads(members["manifest.json"])
+            manifest["numbers"]["cohen_kappa"] += 0.1
+            manifest["members"]["report.json"] = sha256(members["report.json"]).hexdigest()
+            _edit(members, **manifest)
+
+        assert main(["verify", _changed(bundle, change)]) == 1
+        said = capsys.readouterr().out
+        assert "differs      numbers: cohen_kappa is" in said and "Something differs." in said
+
+    def test_without_texts_nobody_reads_them_and_hashes_compare(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        answers, path = _csv(tmp_path / "a.csv"), tmp_path / "bundle.zip"
+        assert main(["report", answers, "--measure", "indel", "--bundle", str(path), "--without-texts"]) == 0
+        with zipfile.ZipFile(path) as archive:
+            whole = b"".join(archive.read(name) for name in archive.namelist())
+        assert not any(word.encode() in whole for word in WORDS)
+        capsys.readouterr()
+        assert main(["verify", str(path)]) == 0
+        assert "The hashes are right; nothing was computed again." in capsys.readouterr().out
+        assert main(["verify", str(path), "--data", answers]) == 0
+        assert "All that was compared is the same." in capsys.readouterr().out
+        other = _csv(tmp_path / "other.csv", n=25)
+        assert main(["verify", str(path), "--data", other]) == 1
+        assert "no file named here has the hash of the bundle" in capsys.readouterr().out
+
+    def test_it_loads_no_model_that_only_the_bundle_names(
+        self, bundle: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def change(members: dict[str, bytes]) -> None:
+            settings = json.loads(members["manifest.json"])["settings"]
+            _edit(members, settings={**settings, "measure": "nli:evil/model", "cache": "postgresql://evil", "run": 1})
+
+        assert main(["verify", _changed(bundle, change)]) == 0
+        assert "say --measure nli:evil/model to load it" in capsys.readouterr().out
+
+    def test_settings_that_no_command_takes(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        def change(members: dict[str, bytes]) -> None:
+            settings = json.loads(members["manifest.json"])["settings"]
+            _edit(members, settings={**settings, "permutations": "many", "control": ["x"]})
+
+        assert main(["verify", _changed(bundle, change)]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
+    def test_what_is_no_bundle(self, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "x.zip"
+        path.write_bytes(content)
+        assert main(["verify", str(path)]) == 2
+        assert "is no evidence bundle of softirr" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("member", ["manifest.json", "report.json"])
+    def test_a_missing_member(self, member: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        def change(members: dict[str, bytes]) -> None:
+            del members[member]
+
+        assert main(["verify", _changed(bundle, change)]) == 2
+        assert "evidence bundle" in (said := capsys.readouterr().err) or "is missing" in said
+
+    def test_it_is_the_same_file_each_time(self, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        again = bundle.with_name("again.zip")
+        words = ["report", str(bundle.parent / "a.csv"), "--measure", "indel", "--casefold", "--bundle", str(again)]
+        assert main([*words, "--more-general", "strict", "--seed", "3"]) == 0
+        assert again.read_bytes() == bundle.read_bytes()
