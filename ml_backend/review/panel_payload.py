@@ -125,6 +125,7 @@ def payload(
     return {
         "status": "ready",
         "message": "",
+        "misfits": list(summary.get("misfits", ())),
         "project": {
             "id": project["number"],
             "title": project["title"],

@@ -55,7 +55,7 @@ export function render(node, payload, actions = {}) {
   const context = { h: builder(document), names, payload, actions, name: (id) => names.get(String(id)) ?? `Annotator ${id}` };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
-    root.append(head(context), ...bodies(context, fields), foot(context));
+    root.append(...misfits(context), head(context), ...bodies(context, fields), foot(context));
   } else {
     root.append(notice(context));
   }
@@ -94,6 +94,11 @@ function notice({ h, payload }) {
     );
   }
   return box;
+}
+
+/** Why the measure does not fit the texts of the project: above everything else. */
+function misfits({ h, payload }) {
+  return (payload.misfits ?? []).map((misfit) => h("p", { class: "sirr-misfit", role: "note" }, misfit));
 }
 
 function head(context) {

@@ -36,9 +36,13 @@ def add_command(commands: Any) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> int:
+    from softirr.measures.fit import AUTO, chosen_for
     from softirr.report.agreement import agreement
 
-    tables, measure = read_tables(arguments), made_measure(arguments)
+    tables = read_tables(arguments)
+    if arguments.measure == AUTO:
+        arguments.measure, tables = chosen_for(tables)
+    measure = made_measure(arguments)
     reports = {}
     with scoring(arguments) as kept:
         for name, table in tables.items():

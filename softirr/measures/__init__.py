@@ -125,6 +125,10 @@ def measure(name: str, **options: Any) -> Measure:
     """
     family_name, colon, model = name.partition(":")
     family = _FAMILIES.get(family_name)
+    if name == "auto":
+        raise InputError(
+            "The measure auto is chosen by the answers of a file, which only softirr score and softirr.agreement do; name a measure here."
+        )
     if family is None:
         raise InputError(f"There is no measure {name!r}; the measures are {', '.join(_FAMILIES)}.")
     if colon and not (family.takes_model or family.takes_path):

@@ -28,6 +28,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_pr
 from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache
 from softirr.measures.corrected import CorrectedMeasure
+from softirr.measures.fit import AUTO, FEWEST_TEXTS, Misfit, chance_misfit, chosen_for, swap_misfit, text_misfits
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import terminology_measure_of
 from softirr.policy.measure import policy_of, under_policy
@@ -109,7 +110,7 @@ def agreement(
     ----------
     table : AnnotationTable
     measure : str or Measure
-        Equivalence of two texts, by name or made.
+        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not English.
     options : AgreementOptions, optional
         How chance, intervals and the matching of sets are computed.
     policy : Policy or str, optional
@@ -152,6 +153,9 @@ def _under(
     table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
 ) -> tuple[AnnotationTable, Measure]:
     """The table split and the measure made as a policy says; a table that was split already stays."""
+    if measure == AUTO:
+        measure, tables = chosen_for({"": table})
+        table = tables[""]
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy is None:
         return table, made
@@ -279,6 +283,7 @@ def _agreement(
         items=items_with_codes(items, made),
         excluded=table.excluded,
         provenance=provenance,
+        misfits=_misfits(table, made, known, options.seed, cache),
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
         options=_told(options, known)
@@ -566,6 +571,19 @@ def _rater_pairs(
         )
         for (a, b), n, expected, (observed, kappa, sigma) in rows
     )
+
+
+def _misfits(
+    table: AnnotationTable, measure: Measure, chance: Chance | None, seed: int, cache: PairCache | None
+) -> tuple[str, ...]:
+    """Why the measure does not fit these texts; of several signs of an unknown language one sentence is enough."""
+    found: list[Misfit | None] = list(text_misfits(measure, table.texts))
+    if any(misfit is not None and misfit.reason in ("language", "unknown") for misfit in found):
+        return tuple(misfit.sentence for misfit in found if misfit is not None)
+    if chance is not None and len(table.texts) >= FEWEST_TEXTS:
+        found.append(chance_misfit(measure, chance.similarity, chance.distinct))
+        found.append(swap_misfit(measure, table.texts, seed, cache=cache))
+    return tuple(misfit.sentence for misfit in found if misfit is not None)
 
 
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:

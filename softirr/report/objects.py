@@ -260,6 +260,8 @@ class AgreementReport:
         Measure, model and device.
     warnings : tuple of str
         Sentences that a reader of the numbers should know.
+    misfits : tuple of str
+        Why the measure does not fit these texts, with the measure to use instead: a reader has to know these first.
     distributions : Distributions or None
         Equivalence of answers to the same item and to different items.
     options : dict
@@ -290,6 +292,7 @@ class AgreementReport:
     excluded: tuple[Excluded, ...]
     provenance: Provenance
     warnings: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
     distributions: Distributions | None = None
     options: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -358,7 +361,8 @@ class AgreementReport:
             "items": [item.to_dict() for item in self.items],
             "reasons": None if self.reasons is None else self.reasons.to_dict(),
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
-            "warnings": list(self.warnings),
+            "warnings": [*self.misfits, *self.warnings],
+            "misfits": list(self.misfits),
             **({} if self.codes is None else {"codes": self.codes.to_dict()}),
             "provenance": {
                 "softirr": version(),

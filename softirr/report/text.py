@@ -76,6 +76,9 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     )
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.told())}"
+    misfits = report.get("misfits", ())
+    for misfit in misfits:
+        yield f"Warning: {misfit}"
     yield ""
     yield from _headline(report)
     yield _coefficients(report["coefficients"])
@@ -96,7 +99,8 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     if truncated:
         yield f"{_count(truncated, 'text')} too long for the measure, cut at the end."
     for warning in report.get("warnings", ()):
-        yield f"Note: {warning}"
+        if warning not in misfits:
+            yield f"Note: {warning}"
 
 
 def _codes(report: Mapping[str, Any]) -> Iterable[Block]:

@@ -51,6 +51,7 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
     payload = {
         "status": "ready",
         "message": "",
+        "misfits": [],
         "project": {
             "id": 12,
             "title": "Findings",

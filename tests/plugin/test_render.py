@@ -106,6 +106,13 @@ def test_ready_says_what_the_payload_says(page: Any) -> None:
     assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
 
 
+def test_a_measure_that_does_not_fit_is_said_first(page: Any) -> None:
+    show(page, ready(3) | {"misfits": ["The texts look like French: use another measure. <b>Now</b>"]})
+    first = page.locator("#panel .sirr-misfit")
+    assert first.inner_text() == "The texts look like French: use another measure. <b>Now</b>"
+    assert first.evaluate("e => e === e.parentElement.firstElementChild || e.nextElementSibling.matches('.sirr-head')")
+
+
 def test_who_is_left_out_altogether_has_a_name(page: Any) -> None:
     show(page, ready(3, excluded=[{"rater": "99", "name": "Dora Left", "reason": "skipped"}]))
     assert "Dora Left: skipped" in page.inner_text("#panel")

@@ -1,7 +1,7 @@
 """An embedding table in which each step of training updates only the rows that it reads.
 
-Half of the parameters of a small model are in its embedding table. Gradients, optimizer and moving average of the whole table take longer than the
-products of a small batch, although nearly all of its rows had no gradient.
+Half of the parameters of a small model are in its embedding table. Of a batch of 64 pairs nearly all rows have no gradient, yet optimizer, clipping
+and moving average of the whole table take a tenth of the step.
 """
 
 from __future__ import annotations

@@ -1,0 +1,237 @@
+"""Whether a measure fits the texts that it is asked about: checks that a project passes before its coefficient is believed.
+
+The bundled model was trained on short English texts. On others it still gives probabilities, and coefficients that look plausible. Thresholds were
+fitted on half of the texts of eleven languages and of eight English tables, chosen by a hash, and checked on the other half.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from softirr.measures.base import Measure, raw_of
+from softirr.measures.cache import PairCache
+from softirr.measures.languages import language_profile
+from softirr.measures.pairs import PairScorer
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["AUTO", "FEWEST_TEXTS", "Misfit", "Reason", "chance_misfit", "chosen_for", "swap_misfit", "text_misfits"]
+
+AUTO = "auto"
+"""The name of the measure that is chosen by these checks."""
+Reason = Literal["language", "unknown", "length", "chance", "swapped"]
+BUNDLED = "nli"
+LETTERS = "indel"
+MULTILINGUAL = ("nli:mdeberta", "embedding:qwen3-0.6b")
+"""Measures for other languages, by name: the first is read from the texts' meaning in both directions, the second is faster."""
+
+LEAST_UNKNOWN = 0.1
+"""Share of pieces without an entry in the model's vocabulary from which its scores mean nothing. English tables have 0."""
+LONG_WORDS = 40
+"""Words of a text beyond what was trained: pairs were cut at 128 tokens, and most were names and single sentences."""
+LEAST_LONG = 0.05
+"""Share of such texts that is worth a warning."""
+MOST_BY_CHANCE = 0.3
+"""Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
+MOST_SWAPPED = 0.55
+"""Mean P of a text and its copy with one word from another text: at most 0.51 on English tables, from 0.51 in other languages."""
+FEWEST_TEXTS = 10
+"""Different texts below which nothing is said from chance or from copies."""
+SWAPS = 40
+"""Copies that are made."""
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """One reason why a measure does not fit.
+
+    Attributes
+    ----------
+    reason
+    sentence
+        What was found, and what to do.
+    """
+
+    reason: Reason
+    sentence: str
+
+
+def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, ...]:
+    """What speaks against the bundled model from the texts alone; nothing for other measures, of which it is not known what they were made for.
+
+    Parameters
+    ----------
+    measure
+        Or its name.
+    texts
+        The different texts of a project.
+
+    Examples
+    --------
+    >>> [m.reason for m in text_misfits("nli", ["douleur au genou", "toux sèche", "mal de tête", "fièvre"])]
+    ['language']
+    """
+    if not _is_bundled(measure) or not texts:
+        return ()
+    found = []
+    profile = language_profile(texts)
+    if profile.is_foreign:
+        found.append(
+            Misfit(
+                "language",
+                f"The texts look like {profile.name}, and the measure {BUNDLED} was trained on English only: P and every coefficient are unreliable. {_instead()}",
+            )
+        )
+    elif unknown_share(texts) >= LEAST_UNKNOWN:
+        found.append(
+            Misfit(
+                "unknown",
+                f"{unknown_share(texts):.0%} of the texts' word pieces are unknown to the measure {BUNDLED}: P and every coefficient are unreliable. {_instead()}",
+            )
+        )
+    long = sum(len(text.split()) > LONG_WORDS for text in texts)
+    if long >= LEAST_LONG * len(texts):
+        found.append(
+            Misfit(
+                "length",
+                f"{long:,} of {len(texts):,} texts have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on: paragraphs that contradict "
+                "each other get a high P. Compare them sentence by sentence with --split sentences.",
+            )
+        )
+    return tuple(found)
+
+
+def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> Misfit | None:
+    """What speaks against a measure from the mean equivalence of different answers drawn at random.
+
+    Parameters
+    ----------
+    measure
+    similarity
+        Mean over all pairs of distinct answers, each with itself among them.
+    distinct
+        Number of distinct answers.
+    """
+    if distinct < FEWEST_TEXTS or not takes_probability(measure):
+        return None
+    others = (similarity * distinct - 1) / (distinct - 1)
+    if others < MOST_BY_CHANCE:
+        return None
+    return Misfit(
+        "chance",
+        f"Two different answers drawn at random are equivalent with P {others:.2f} on average, and {MOST_BY_CHANCE:.2f} is already much. Unless most answers do "
+        f"mean the same, the measure {_raw_name(measure)} hardly tells these texts apart, and no coefficient can be trusted. {_instead()}",
+    )
+
+
+def swap_misfit(
+    measure: Measure, texts: Sequence[str], seed: int = 0, *, cache: PairCache | None = None
+) -> Misfit | None:
+    """What speaks against an entailment model from copies in which one word is another text's.
+
+    Parameters
+    ----------
+    measure
+    texts
+        The different texts of a project.
+    seed
+        Of the copies.
+    cache
+        Of scored pairs.
+    """
+    if not _raw_name(measure).startswith("nli"):
+        return None
+    pairs = swapped_copies(texts, seed)
+    if len(pairs) < FEWEST_TEXTS:
+        return None
+    listed = sorted({text for pair in pairs for text in pair})
+    place = {text: k for k, text in enumerate(listed)}
+    left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    mean = float(np.mean(PairScorer(raw_of(measure), listed, cache=cache).score(left, right)))
+    if mean < MOST_SWAPPED:
+        return None
+    return Misfit(
+        "swapped",
+        f"A text and its copy with one word replaced by a word of another text are equivalent with P {mean:.2f} on average ({len(pairs)} copies): the measure "
+        f"{_raw_name(measure)} does not read the words that differ. {_instead()}",
+    )
+
+
+def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]:
+    """Up to ``SWAPS`` texts, each with a copy in which one word is replaced by a word of another text that looks different."""
+    from rapidfuzz.distance import Indel
+
+    ordered = sorted(texts)
+    words = [_WORD.findall(text) for text in ordered]
+    usable = [k for k, text in enumerate(ordered) if words[k] and 2 <= len(text.split()) <= LONG_WORDS]
+    pool = sorted({word.casefold() for found in words for word in found})
+    if not usable or len(pool) < 2:
+        return []
+    rng = np.random.default_rng(seed)
+    pairs: dict[tuple[str, str], None] = {}
+    for _ in range(5 * SWAPS):
+        k = usable[rng.integers(len(usable))]
+        old, new = words[k][rng.integers(len(words[k]))], pool[rng.integers(len(pool))]
+        if new in ordered[k].casefold() or Indel.normalized_similarity(old.casefold(), new) > 0.6:
+            continue
+        pairs[ordered[k], re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, ordered[k], count=1)] = None
+        if len(pairs) == SWAPS:
+            break
+    return list(pairs)
+
+
+def unknown_share(texts: Sequence[str]) -> float:
+    """Share of the word pieces that the bundled model's vocabulary does not have."""
+    encoded = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
+    total = sum(len(one.tokens) for one in encoded)
+    return sum(one.tokens.count("[UNK]") for one in encoded) / total if total else 0.0
+
+
+def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, AnnotationTable]]:
+    """The measure ``auto`` for the tables of a file, and the tables with a warning where it is not the bundled model.
+
+    Letters stand in where the texts are not English. A multilingual model is not chosen by itself: it would be downloaded.
+    """
+    texts = list(dict.fromkeys(text for table in tables.values() for text in table.texts))
+    unfit = [m for m in text_misfits(BUNDLED, texts) if m.reason in ("language", "unknown")]
+    if not unfit:
+        return BUNDLED, dict(tables)
+    told = f"The measure auto is {LETTERS} here, which compares letters and finds no synonyms. {unfit[0].sentence}"
+    return LETTERS, {name: replace(table, warnings=(*table.warnings, told)) for name, table in tables.items()}
+
+
+def takes_probability(measure: Measure | str) -> bool:
+    """Whether the scores are meant as probabilities: those of letters and vectors are high for texts that merely look alike."""
+    return _raw_name(measure).startswith(("nli", "llm"))
+
+
+@cache
+def _tokenizer() -> Any:
+    from tokenizers import Tokenizer
+
+    from softirr.inference.models import bundled_model
+
+    tokenizer = Tokenizer.from_file(str(bundled_model().folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _raw_name(measure: Measure | str) -> str:
+    return measure if isinstance(measure, str) else raw_of(measure).name
+
+
+def _is_bundled(measure: Measure | str) -> bool:
+    return _raw_name(measure) == BUNDLED
+
+
+def _instead() -> str:
+    names = " or ".join(f"--measure {name}" for name in MULTILINGUAL)
+    return f"For other languages use {names}, a terminology of that language, or letters: --measure {LETTERS}."

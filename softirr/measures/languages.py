@@ -1,0 +1,123 @@
+"""Which language texts are written in, told by function words, letters and script: enough for the texts of a whole project, not for a single one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["ENGLISH", "LanguageProfile", "language_profile"]
+
+ENGLISH = "English"
+_FUNCTION_WORDS = {
+    ENGLISH: "of the with and to due by on without for at after from or an is not has than during that was are it his her my since when while",
+    "French": "de du des le la les une et au aux dans sur avec pour depuis sans est qui chez pas très il elle",
+    "German": "der das und mit ohne im vom zum zur bei seit nach für sehr nicht ein eine einer eines dem den auf",
+    "Spanish": "de del el la los las una con sin por para desde y al en muy es hace",
+    "Italian": "di del della dei delle da il lo la le gli una con senza per alla alle al nel nella molto dopo",
+    "Dutch": "de het een van en met zonder bij op aan voor sinds naar erg niet tijdens",
+    "Portuguese": "de da dos das os em na ao com sem por para desde há muito uma pelo",
+    "Swedish": "och på med utan vid efter av för sedan har när mycket är ett",
+    "Polish": "na od po przy bez przez się nie jest dla lub",
+}
+"""Frequent words that mean little; those that are also words of another language's medical notes are left out."""
+_MARKERS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+_SCRIPTS = {
+    "CYRILLIC": "a language in Cyrillic script",
+    "GREEK": "Greek",
+    "CJK": "Chinese or Japanese",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "ARABIC": "a language in Arabic script",
+    "HEBREW": "Hebrew",
+    "DEVANAGARI": "a language in Devanagari script",
+    "THAI": "Thai",
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_OF_OTHERS = "another language than English"
+
+
+@dataclass(frozen=True)
+class LanguageProfile:
+    """What the texts look like.
+
+    Attributes
+    ----------
+    name
+        The language that fits best, or words for one that has no name here.
+    english, foreign
+        Share of the texts with a function word of English, and with a mark of another language: one of its function words, a letter with an
+        accent, or another script.
+    marked
+        Number of the latter texts.
+    """
+
+    name: str
+    english: float
+    foreign: float
+    marked: int
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the texts as a whole are not English.
+
+        Examples
+        --------
+        >>> language_profile(["douleur au genou", "toux sèche", "mal de dos", "fatigue"]).is_foreign
+        True
+        """
+        return self.marked >= FEWEST_MARKED and self.foreign >= LEAST_FOREIGN and self.foreign > self.english
+
+
+LEAST_FOREIGN = 0.12
+"""Share of texts with a mark of another language from which a project is taken to be in it. Names of English tables reach 0.10: eponyms."""
+
+
+FEWEST_MARKED = 3
+"""Texts with such a mark below which nothing follows from them."""
+
+
+def language_profile(texts: Sequence[str]) -> LanguageProfile:
+    """The language of a project's texts.
+
+    Examples
+    --------
+    >>> language_profile(["pain in the chest", "fever", "cough since Monday"]).name
+    'English'
+    """
+    if not texts:
+        return LanguageProfile(ENGLISH, 0.0, 0.0, 0)
+    having = dict.fromkeys(_MARKERS, 0)
+    scripts: dict[str, int] = {}
+    accented = foreign = 0
+    for text in texts:
+        words = {word.casefold() for word in _WORD.findall(text)}
+        found = [name for name, markers in _MARKERS.items() if not words.isdisjoint(markers)]
+        for name in found:
+            having[name] += 1
+        script = _script(text)
+        if script is not None:
+            scripts[script] = scripts.get(script, 0) + 1
+        accent = any(c.isalpha() and not c.isascii() for c in text)
+        accented += accent
+        foreign += script is not None or accent or any(name != ENGLISH for name in found)
+    english = having.pop(ENGLISH) / len(texts)
+    share = foreign / len(texts)
+    best = max(having, key=lambda name: having[name])
+    if scripts and max(scripts.values()) * 2 > foreign:
+        name = max(scripts, key=lambda script: scripts[script])
+    else:
+        name = best if having[best] * 8 >= foreign and having[best] > 1 else _OF_OTHERS
+    profile = LanguageProfile(name, english, share, foreign)
+    return profile if profile.is_foreign else LanguageProfile(ENGLISH, english, share, foreign)
+
+
+def _script(text: str) -> str | None:
+    """The script of most letters of a text where it is not Latin."""
+    letters = [c for c in text if c.isalpha()]
+    other = [c for c in letters if not c.isascii() and not unicodedata.name(c, "").startswith("LATIN")]
+    if len(other) * 2 <= len(letters):
+        return None
+    return next((_SCRIPTS[n] for c in other if (n := unicodedata.name(c, "").split()[0]) in _SCRIPTS), _OF_OTHERS)
