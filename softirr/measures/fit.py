@@ -73,6 +73,11 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
     texts
         The different texts of a project.
 
+    Returns
+    -------
+    tuple of Misfit
+        None or several.
+
     Examples
     --------
     >>> [m.reason for m in text_misfits("nli", ["douleur au genou", "toux sèche", "mal de tête", "fièvre"])]
@@ -118,6 +123,10 @@ def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> M
         Mean over all pairs of distinct answers, each with itself among them.
     distinct
         Number of distinct answers.
+
+    Returns
+    -------
+    Misfit or None
     """
     if distinct < FEWEST_TEXTS or not takes_probability(measure):
         return None
@@ -145,6 +154,10 @@ def swap_misfit(
         Of the copies.
     cache
         Of scored pairs.
+
+    Returns
+    -------
+    Misfit or None
     """
     if not _raw_name(measure).startswith("nli"):
         return None
@@ -165,7 +178,19 @@ def swap_misfit(
 
 
 def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]:
-    """Up to ``SWAPS`` texts, each with a copy in which one word is replaced by a word of another text that looks different."""
+    """Up to ``SWAPS`` texts, each with a copy in which one word is replaced by a word of another text that looks different.
+
+    Parameters
+    ----------
+    texts
+        In any order.
+    seed
+
+    Returns
+    -------
+    list of (str, str)
+        Text and copy.
+    """
     from rapidfuzz.distance import Indel
 
     ordered = sorted(texts)
@@ -188,7 +213,17 @@ def swapped_copies(texts: Sequence[str], seed: int = 0) -> list[tuple[str, str]]
 
 
 def unknown_share(texts: Sequence[str]) -> float:
-    """Share of the word pieces that the bundled model's vocabulary does not have."""
+    """Share of the word pieces that the bundled model's vocabulary does not have.
+
+    Parameters
+    ----------
+    texts
+
+    Returns
+    -------
+    float
+        0 without any piece.
+    """
     encoded = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
     total = sum(len(one.tokens) for one in encoded)
     return sum(one.tokens.count("[UNK]") for one in encoded) / total if total else 0.0
@@ -198,6 +233,16 @@ def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, An
     """The measure ``auto`` for the tables of a file, and the tables with a warning where it is not the bundled model.
 
     Letters stand in where the texts are not English. A multilingual model is not chosen by itself: it would be downloaded.
+
+    Parameters
+    ----------
+    tables
+        By name; the texts of all decide.
+
+    Returns
+    -------
+    (str, dict)
+        The measure's name, and the tables.
     """
     texts = list(dict.fromkeys(text for table in tables.values() for text in table.texts))
     unfit = [m for m in text_misfits(BUNDLED, texts) if m.reason in ("language", "unknown")]
@@ -208,7 +253,17 @@ def chosen_for(tables: Mapping[str, AnnotationTable]) -> tuple[str, dict[str, An
 
 
 def takes_probability(measure: Measure | str) -> bool:
-    """Whether the scores are meant as probabilities: those of letters and vectors are high for texts that merely look alike."""
+    """Whether the scores are meant as probabilities: those of letters and vectors are high for texts that merely look alike.
+
+    Parameters
+    ----------
+    measure
+        Or its name.
+
+    Returns
+    -------
+    bool
+    """
     return _raw_name(measure).startswith(("nli", "llm"))
 
 
@@ -234,4 +289,4 @@ def _is_bundled(measure: Measure | str) -> bool:
 
 def _instead() -> str:
     names = " or ".join(f"--measure {name}" for name in MULTILINGUAL)
-    return f"For other languages use {names}, a terminology of that language, or letters: --measure {LETTERS}."
+    return f"For other languages use {names}, a terminology of that language (--measure terminology:PATH), or letters (--measure {LETTERS})."

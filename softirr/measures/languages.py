@@ -82,6 +82,14 @@ FEWEST_MARKED = 3
 def language_profile(texts: Sequence[str]) -> LanguageProfile:
     """The language of a project's texts.
 
+    Parameters
+    ----------
+    texts
+
+    Returns
+    -------
+    LanguageProfile
+
     Examples
     --------
     >>> language_profile(["pain in the chest", "fever", "cough since Monday"]).name
