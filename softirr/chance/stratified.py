@@ -273,8 +273,8 @@ def _between_distinct(pairs: PairPopulation, sample: StratifiedSample, scores: F
     k, l = ratings.answer[pairs.first], ratings.answer[pairs.second]  # noqa: E741
     weights = np.where(k != l, 2 * pairs.weight / (count[k] * count[l] * float(q**2)), 0.0)
     a, b = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
-    apart = np.flatnonzero(a != b)
-    known = float(np.sum(2 * scores[apart] / (count[a[apart]] * count[b[apart]] * float(q**2))))
+    differing = np.flatnonzero(a != b)
+    known = float(np.sum(2 * scores[differing] / (count[a[differing]] * count[b[differing]] * float(q**2))))
     found, error = _weighted(pairs, sample, weights, pairs.totals(weights))
     return q, 1 / q + known + found, error
 

@@ -147,7 +147,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
     own, n = scores[mine], len(mine)
     influence = (own - observed) / (1 - expected) - slope * (by_chance - by_chance.mean())
-    apart = _corrected(observed, (n * expected - observed) / (n - 1))
+    by_different_items = _corrected(observed, (n * expected - observed) / (n - 1))
 
     def replicate(weights: Floats) -> Floats:
         return _corrected_all(weights @ own / n, weights @ by_chance / n - by_chance.mean() + expected)
@@ -158,7 +158,7 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
         expected=expected,
         chance_error=slope * float(chance.cohen_error[pair]),
         noise=slope**2 * float(chance.cohen_noise[pair]),
-        shift=0.0 if apart is None else apart - value,
+        shift=0.0 if by_different_items is None else by_different_items - value,
         replicate=replicate,
         items=ratings.comparisons.item[mine],
     )
@@ -222,8 +222,8 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     noisy = chance.cohen_noise[wanted[defined]]
     noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) / (k**2 * count[defined])))
     error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
-    apart = _corrected_all(observed, (count * met - observed) / np.maximum(count - 1, 1))
-    shift = np.where(np.isfinite(apart), apart - kappa, 0.0)[defined]
+    by_different_items = _corrected_all(observed, (count * met - observed) / np.maximum(count - 1, 1))
+    shift = np.where(np.isfinite(by_different_items), by_different_items - kappa, 0.0)[defined]
     return Estimate(
         float(kappa[defined].mean()),
         influence,
@@ -269,7 +269,7 @@ def _uncomparable(ratings: Ratings) -> Undefined | None:
     return Undefined.ONE_ITEM if len(ratings.comparable_items) < 2 else None
 
 
-def _apart(ratings: Ratings, scores: Floats, chance: Chance) -> float:
+def _expected_of_different_items(ratings: Ratings, scores: Floats, chance: Chance) -> float:
     """π' S π over answers to different items only, the limit of π' S π for many items."""
     pooling, comparisons = chance.pooling, ratings.comparisons
     weight = np.zeros(len(ratings.item))
@@ -349,7 +349,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     by_chance = pooling.influence(ratings, chance.pooled_at)
     influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * pooling.noise(ratings, chance.pooled_noise)
-    apart = _corrected(float(means.mean()), _apart(ratings, scores, chance))
+    by_different_items = _corrected(float(means.mean()), _expected_of_different_items(ratings, scores, chance))
     center = float(np.sum(pooling.weights * chance.pooled_at))
     return Estimate(
         value,
@@ -358,7 +358,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         expected,
         slope * chance.pooled_error,
         noise,
-        shift=0.0 if apart is None else apart - value,
+        shift=0.0 if by_different_items is None else by_different_items - value,
         replicate=_pooled_replicates(
             ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - center)
         ),
@@ -431,7 +431,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     by_chance = scale * chance.pooling.influence(ratings, chance.pooled_at)
     influence = sizes / sizes.mean() * (means - observed) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * scale**2 * chance.pooling.noise(ratings, chance.pooled_noise)
-    apart = _corrected(observed, _apart(ratings, scores, chance))
+    by_different_items = _corrected(observed, _expected_of_different_items(ratings, scores, chance))
     center = float(np.sum(chance.pooling.weights * chance.pooled_at))
     return Estimate(
         value,
@@ -440,7 +440,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         expected,
         slope * scale * chance.pooled_error,
         noise,
-        shift=0.0 if apart is None else apart - value,
+        shift=0.0 if by_different_items is None else by_different_items - value,
         replicate=_pooled_replicates(
             ratings,
             chance.pooling,

@@ -158,10 +158,10 @@ class SparseScores:
         if self._directions is None:
             return equal, None
         implied = np.ones((k, k))
-        of = np.array(t)
-        rows, cols = np.nonzero(of[:, None] != of[None, :])
+        text = np.array(t)
+        rows, cols = np.nonzero(text[:, None] != text[None, :])
         if len(rows):
-            implied[rows, cols] = self._ask(self._directions, of[rows], of[cols])
+            implied[rows, cols] = self._ask(self._directions, text[rows], text[cols])
         return equal, implied
 
 
@@ -243,8 +243,8 @@ def clusters_of_many(
         beside = within[np.ix_(single, single)] + 1e-9
         label[single] = single[agglomerate(np.arange(len(single)), rater[single], beside)]
     clusters: dict[int, list[int]] = {}
-    for node, of in enumerate(label.tolist()):
-        clusters.setdefault(of, []).append(node)
+    for node, cluster in enumerate(label.tolist()):
+        clusters.setdefault(cluster, []).append(node)
     return list(clusters.values())
 
 

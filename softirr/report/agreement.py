@@ -484,10 +484,10 @@ def _for_chance(
         return answers
     rng = np.random.default_rng(seed)
     a, b = (rng.choice(ratings.comparable, PRIOR_PAIRS if answers.scorer.cheap else COSTLY_PRIOR_PAIRS) for _ in "ab")
-    apart = ratings.item[a] != ratings.item[b]
+    different = ratings.item[a] != ratings.item[b]
     texts = [
         np.array(
-            [rng.choice(table.answers[k]) if table.answers[k] else -1 for k in ratings.answer[rows[apart]].tolist()]
+            [rng.choice(table.answers[k]) if table.answers[k] else -1 for k in ratings.answer[rows[different]].tolist()]
         )
         for rows in (a, b)
     ]

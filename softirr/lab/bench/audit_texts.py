@@ -202,8 +202,8 @@ def _concepts(population: Population) -> dict[str, str]:
     """Concept of each text. A text of two concepts counts for the first one."""
     found: dict[str, str] = {}
     for concepts, texts in zip(population.concepts, population.texts, strict=True):
-        for of, said in zip(concepts, texts, strict=True):
-            for concept, text in zip(of, said, strict=True):
+        for meant, written in zip(concepts, texts, strict=True):
+            for concept, text in zip(meant, written, strict=True):
                 found.setdefault(normalize(text), concept)
     return found
 
@@ -225,8 +225,8 @@ def _errors(
         if name not in (PLAIN, NONE):
             rows.append(("none", [float(np.mean(alone[name][setting])) for setting in settings]))
         for n in judgements:
-            by = found[name, n].of_setting()
-            rows.append((str(n), [by[setting] for setting in settings]))
+            by_setting = found[name, n].of_setting()
+            rows.append((str(n), [by_setting[setting] for setting in settings]))
         for judged, errors in rows:
             yield f"| {name} | {judged} | **{np.mean(errors):.3f}** | " + " | ".join(f"{e:.3f}" for e in errors) + " |"
 

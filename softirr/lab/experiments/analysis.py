@@ -142,13 +142,13 @@ class Errors:
             key = (p.source, p.negatives, p.number)
             seen.add(key)
             error = value(record)
-            by = found.setdefault(record.label, {})
+            errors = found.setdefault(record.label, {})
             if error is not None:
-                by[key] = error
+                errors[key] = error
         shared = sorted(set.intersection(*map(set, found.values()))) if found else []
         return cls(
             tuple(shared),
-            {label: np.array([by[k] for k in shared]) for label, by in found.items()},
+            {label: np.array([errors[k] for k in shared]) for label, errors in found.items()},
             len(seen) - len(shared),
         )
 

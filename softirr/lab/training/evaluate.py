@@ -200,7 +200,7 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str
     other = np.array([c.gold == "different" for c in pairs])
     look = np.array([c.kind in OPPOSITES for c in pairs])
     listed = listed_terms()
-    apart = np.array([c.first.casefold() not in listed and c.second.casefold() not in listed for c in pairs])
+    unlisted = np.array([c.first.casefold() not in listed and c.second.casefold() not in listed for c in pairs])
 
     def summary(among: NDArray[np.bool_]) -> tuple[Any, ...]:
         one_way = [c for c, mine in zip(pairs, among, strict=True) if mine and "entails" in c.gold]
@@ -226,7 +226,7 @@ def challenge_tables(measure: Measure, pairs: Sequence[ChallengePair], name: str
     whole = Table(
         f"Challenge set {name}",
         ("what", "all", "no term in the word lists"),
-        tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(apart), strict=True)),
+        tuple(zip(names, summary(np.ones(len(pairs), dtype=bool)), summary(unlisted), strict=True)),
         "A pair is called equivalent if P is 0.5 or more. Opposites: " + ", ".join(OPPOSITES) + ". "
         "The word lists, which models here are trained on, hold no pair of the set, but single terms; the last column is without those.",
     )
