@@ -343,7 +343,7 @@ def test_every_environment_variable_of_the_science_is_documented() -> None:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 COEFFICIENT = {"value", "standard_error", "ci95", "undefined"}
-OF_THE_TABLE = {"ci95_unaudited", "audited"}
+OF_THE_TABLE = {"ci95_unaudited", "audited", "informed"}
 """Further keys of the coefficients of the whole table."""
 OPEN = {"coefficients": "NAME", "texts": "RATER", "unmatched": "RATER", "plain": "NAME", "off": "NAME"}
 OPEN = {
@@ -356,7 +356,7 @@ OPEN = {
 }
 OPEN["written"] = "RATER"
 OPEN["kinds"] = "REASON"
-OPEN["needed_for_width"] = "WIDTH"
+OPEN |= {"needed_for_width": "WIDTH", "needed_informed": "WIDTH"}
 """Objects with keys that depend on the data, and what the documentation calls these."""
 
 

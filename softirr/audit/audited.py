@@ -14,7 +14,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,19 +24,21 @@ from softirr.audit.design import Design
 from softirr.audit.estimate import AUDITED, Audited, estimate
 from softirr.audit.units import AuditUnit, Frames, digest, seed_of
 from softirr.chance import estimates as chances
+from softirr.coefficients.informed import Informed, grid
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache
+from softirr.measures.known_errors import known_error
 from softirr.report.agreement import AgreementReport, agreement
 from softirr.report.frames import FrameKind
 from softirr.report.html import report_html
 from softirr.report.objects import Expected
 from softirr.report.text import report_lines
 from softirr.tables.cells import plain_cell
-from softirr.tables.ratings import Ratings
+from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.sheets import CANT_TELL, HEADER, SAME, VALUES, Judgements, checked, read_sheet
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
@@ -64,6 +66,8 @@ JUDGEMENTS = 60
 ONLY = 1
 """The number of a unit's pair of texts in a sheet: there is one."""
 
+_BLOCK = 10
+"""Units whose order is random: each block has its share of every stratum, so that few judgements say as much as they can."""
 _LEAST_JUDGED = 8
 _NOT_AUDITED = "the audit does not cover it"
 _PLAIN_PARTS = "The audit corrects the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
@@ -71,7 +75,7 @@ _PLAIN_PARTS = "The audit corrects the coefficients of the whole table. Raters, 
 
 @dataclass(frozen=True)
 class AuditSheet:
-    """Units in the random order in which they are judged, so that a partly judged sheet is a random sample too.
+    """Units in the order in which they are judged, random within blocks of ten, so that the beginning of a sheet is a valid sample too.
 
     Attributes
     ----------
@@ -107,6 +111,8 @@ class AuditSummary:
     needed_for_width : dict of str to int or None
         Total number of judgements (``judgements`` of :func:`sample`) that narrows the interval of Cohen's kappa (or the first defined
         coefficient) to about each width; None where judging every pair would not suffice, because the items are a sample.
+    needed_informed : dict of str to int or None
+        The same for the interval with what is known about the measure.
     judges : int
     judges_agreement : dict or None
         With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
@@ -118,6 +124,7 @@ class AuditSummary:
     plain: dict[str, float | None]
     off: dict[str, float | None]
     needed_for_width: dict[str, int | None]
+    needed_informed: dict[str, int | None]
     judges: int
     judges_agreement: dict[str, Any] | None
 
@@ -130,6 +137,7 @@ class AuditSummary:
             "plain": dict(self.plain),
             "off": dict(self.off),
             "needed_for_width": dict(self.needed_for_width),
+            "needed_informed": dict(self.needed_informed),
             "judges": self.judges,
             "judges_agreement": self.judges_agreement,
         }
@@ -145,10 +153,14 @@ class AuditReport:
         With the audited coefficients and the audited expected agreement.
     audit : AuditSummary
         What the audit rests on.
+    informed : dict of str to Informed
+        The coefficients with what is known about the measure from benchmark data. These intervals hold from the first judgement on, and wherever
+        one stops, also because of what one saw.
     """
 
     report: AgreementReport
     audit: AuditSummary
+    informed: dict[str, Informed]
 
     @property
     def coefficients(self) -> dict[str, Coefficient]:
@@ -160,6 +172,7 @@ class AuditReport:
         told = self.report.to_dict()
         for name, coefficient in told["coefficients"].items():
             coefficient["audited"] = self.report.coefficients[name].value is not None
+            coefficient["informed"] = self.informed[name].to_dict() if name in self.informed else None
         return {**told, "audit": self.audit.to_dict()}
 
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
@@ -181,10 +194,14 @@ class AuditReport:
         result = [f"{audit.judgements} of {audit.asked} pairs of texts are judged."]
         for name in AUDITED:
             found = self.coefficients[name]
-            if found.value is None or found.ci95 is None:
+            if found.value is None:
                 continue
-            low, high = found.ci95
-            line = f"{name.replace('_', ' ')}: {found.value:.3f} (95% interval {low:.3f} to {high:.3f})"
+            line = f"{name.replace('_', ' ')}: {found.value:.3f}"
+            if found.ci95 is not None:
+                line += f" (95% interval {found.ci95[0]:.3f} to {found.ci95[1]:.3f})"
+            if name in self.informed:
+                told = self.informed[name]
+                line += f"; with what is known about the measure {told.value:.3f} ({told.ci95[0]:.3f} to {told.ci95[1]:.3f})"
             off = audit.off[name]
             if off is not None:
                 line += f"; the measure alone said {audit.plain[name]:.3f}, {abs(off):.3f} too {'high' if off > 0 else 'low'}"
@@ -258,8 +275,9 @@ def sample(
                 break
     if not wanted:
         raise InputError("There is nothing to judge: no two answers to one item differ.")
-    units = sorted((frames.unit(*pair) for pair in wanted), key=lambda unit: digest(unit.id, "order"))
-    return AuditSheet(tuple(unit for unit in units if unit.id not in without))
+    drawn = [frames.unit(*pair) for pair in wanted]
+    order = sorted(range(len(drawn)), key=lambda place: (place // _BLOCK, digest(drawn[place].id, "order")))
+    return AuditSheet(tuple(drawn[place] for place in order if drawn[place].id not in without))
 
 
 def apply(
@@ -272,6 +290,8 @@ def apply(
     progress: ProgressOption = "auto",
 ) -> AuditReport:
     """Compute audited coefficients from judged sheets.
+
+    From few judgements the coefficients have no interval of their own (``ci95``), and their value is that of ``informed``.
 
     Parameters
     ----------
@@ -291,7 +311,7 @@ def apply(
     Raises
     ------
     InputError
-        If a sheet does not belong to this table and measure, contradicts itself, or too little was judged.
+        If a sheet does not belong to this table and measure, contradicts itself, or nothing is judged.
 
     Examples
     --------
@@ -316,12 +336,16 @@ def apply(
         units, draws = frames.found(ids)
         _check_texts(read, units)
         judged = _judged(read, units)
-        _check_enough(frames.design, judged, draws)
+        too_few = _too_few(frames.design, judged, draws)
+        if not judged.units:
+            raise InputError(too_few or "No pair is judged.")
         plain = agreement(table, made, assignment=assignment, cache=store, progress=told)
         permutations = 5 if frames.answers.scorer.cheap else 2
         chance = chances.permutation(frames.design.ratings, frames.answers, permutations=permutations, seed=seed)
-    audited = estimate(frames.design, judged.units, draws, chance)
-    plain = replace(plain, warnings=(*plain.warnings, _PLAIN_PARTS))
+    audited = estimate(frames.design, judged.units, draws, chance, _priors(plain))
+    if too_few:
+        audited = replace(audited, coefficients=_few(audited))
+    plain = replace(plain, warnings=(*plain.warnings, _PLAIN_PARTS, *([too_few] if too_few else [])))
     options = plain.options | {"chance": "audit", "permutations": permutations, "target_error": None, "sorting": None}
     return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids))
 
@@ -413,8 +437,28 @@ def judges_agreement(said: Mapping[str, Mapping[str, bool]]) -> dict[str, Any] |
     }
 
 
-def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
-    """Raise an InputError where a frame that has pairs to judge has too few judged ones."""
+def _priors(plain: AgreementReport) -> dict[str, Floats]:
+    """What is known about each coefficient before any judgement."""
+    priors = {}
+    for name in AUDITED:
+        known, value = known_error(name, plain.provenance), plain.coefficients[name].value
+        if known is not None and value is not None:
+            priors[name] = known.log_density(value, grid(name))
+    return priors
+
+
+def _few(audited: Audited) -> dict[str, Coefficient]:
+    """The coefficients where the judgements alone are too few for them."""
+    return {
+        name: Coefficient(audited.informed[name].value)
+        if name in audited.informed
+        else Coefficient(None, undefined=coefficient.undefined or "too few pairs are judged")
+        for name, coefficient in audited.coefficients.items()
+    }
+
+
+def _too_few(design: Design, judged: _Judged, draws: int) -> str | None:
+    """Why the judgements alone are too few for an interval: a frame that has pairs to judge has hardly any judged ones."""
     keys: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
     for _, (frame, member) in zip(range(draws), design.draws(), strict=False):
         keys[frame].add(design.key(frame, member))
@@ -427,12 +471,11 @@ def _check_enough(design: Design, judged: _Judged, draws: int) -> None:
         else ""
     )
     if len(judged.units) < _LEAST_JUDGED and sum(there) > len(judged.units):
-        raise InputError(
-            f"Too few pairs are judged for an interval ({len(judged.units)}): judge at least {_LEAST_JUDGED}.{unsure}"
-        )
+        return f"Too few pairs are judged for an interval by the judgements alone ({len(judged.units)}): judge at least {_LEAST_JUDGED}.{unsure}"
     if any(count[i] < min(2, there[i]) for i in (0, 1)):
         kind = "answers to one item" if count[0] < min(2, there[0]) else "answers to different items"
-        raise InputError(f"Too few pairs of {kind} are judged for an interval: judge more of the sheet.{unsure}")
+        return f"Too few pairs of {kind} are judged for an interval by the judgements alone: judge more of the sheet.{unsure}"
+    return None
 
 
 # --- report -----------------------------------------------------------------------------------------------------------
@@ -462,15 +505,16 @@ def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: in
         asked,
         before,
         off,
-        _needed(audited, len(judged.units)),
+        _needed(audited, audited.widths, len(judged.units)),
+        _needed(audited, audited.informed_widths, len(judged.units)),
         judged.judges,
         judged.agreement,
     )
     audited_report = replace(plain, coefficients=coefficients, expected_agreement=expected, unaudited={})
-    return AuditReport(audited_report, summary)
+    return AuditReport(audited_report, summary, audited.informed)
 
 
-def _needed(audited: Audited, units: int) -> dict[str, int | None]:
+def _needed(audited: Audited, widths: Callable[[str, float], float | None], units: int) -> dict[str, int | None]:
     """Total number of units for each of ``WIDTHS``, from the variances estimated so far."""
     order = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "observed_agreement")
     name = next((name for name in order if audited.coefficients[name].value is not None), None)
@@ -478,7 +522,7 @@ def _needed(audited: Audited, units: int) -> dict[str, int | None]:
         return {str(width): None for width in WIDTHS}
 
     def reaches(width: float, more: float) -> bool:
-        found = audited.widths(name, more)
+        found = widths(name, more)
         return found is not None and found <= width
 
     needed: dict[str, int | None] = {}

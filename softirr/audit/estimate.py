@@ -10,7 +10,7 @@ It is unbiased for any measure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from softirr.audit.design import Design, Frame
 from softirr.chance.expected import Chance
 from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate, Undefined
+from softirr.coefficients.informed import Informed, grid, informed
 from softirr.coefficients.intervals import Coefficient, standard_error
 from softirr.tables.ratings import Floats, Ints, sums
 
@@ -35,6 +36,13 @@ _LEAST_LENT = 0.1
 _FOLDS = 5
 _TUNED_FROM = 30
 """Fewest judged pairs of a frame for which the weight of P within strata is estimated; with fewer, P only defines the strata."""
+
+_MOST_ITEMS = 0.3
+"""Most variance of one item: 1/4 of a share, and something for chance."""
+_CHANCE_ERROR = 0.05
+"""Least standard deviation of what is known about agreement by chance before any judgement."""
+_UNJUDGED = 0.05
+"""Variance of the agreement by chance of the measure around the true one, while no different-item pair is judged."""
 
 AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
 
@@ -82,7 +90,10 @@ class _Fit:
         size = np.bincount(stratum, minlength=k)
         if not len(members):
             nothing = np.zeros(k)
-            return cls(frame, stratum, members, nothing[:0], nothing[:0], nothing, nothing + 0.25, nothing + 1, frame.p)
+            mean = sums(stratum, frame.texts.p, k) / np.maximum(size, 1)
+            return cls(
+                frame, stratum, members, nothing[:0], nothing[:0], mean, nothing + _UNJUDGED, nothing + 1, frame.p
+            )
         every = frame.texts.p
         s, p = stratum[members], every[members]
         n = np.bincount(s, minlength=k)
@@ -152,7 +163,8 @@ class _Fit:
         if not len(self.mean):
             return np.zeros(0)
         squares = sums(self.stratum, self.frame.texts.weights(of_answers) ** 2, len(self.mean))
-        drawn = np.minimum(np.maximum(self.drawn * more, 1e-9), self.size)
+        # a frame without judged pairs counts as if one pair of each stratum had been judged as the measure says
+        drawn = np.minimum(np.maximum(self.drawn * more, 1e-9 if len(self.members) else 1.0), self.size)
         return np.asarray((1 - drawn / self.size) * self.size * squares * self.variance / drawn)
 
 
@@ -206,12 +218,18 @@ class Audited:
         Largest standard error of these that is due to the audit's sampling.
     widths : callable
         ``widths(name, more)``: width of the interval with ``more`` times as many judged pairs; None where undefined.
+    informed : dict of str to Informed
+        The coefficients with what is known about the measure, where that was given.
+    informed_widths : callable
+        As ``widths``, of ``informed``.
     """
 
     coefficients: dict[str, Coefficient]
     expected: dict[str, float | None]
     expected_error: float
     widths: Callable[[str, float], float | None]
+    informed: dict[str, Informed]
+    informed_widths: Callable[[str, float], float | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +242,13 @@ class _Target:
     imputed: Estimate
 
 
-def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int, chance: Chance) -> Audited:
+def estimate(
+    design: Design,
+    judged: dict[tuple[int, int], float],
+    n_draws: int,
+    chance: Chance,
+    priors: Mapping[str, Floats] | None = None,
+) -> Audited:
     """Compute the coefficients from the judgements.
 
     Parameters
@@ -236,6 +260,8 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
         The judged pairs are among the first ``n_draws`` of ``design.draws()``; the others of these are treated as missing at random.
     chance : Chance
         Agreement by chance under the measure; each answer's chance agreement is needed for the sampling of items.
+    priors : mapping of str to shape (n,), optional
+        Logarithm of the density of a coefficient of this table before any judgement, at its :func:`softirr.coefficients.informed.grid`.
 
     Returns
     -------
@@ -251,7 +277,7 @@ def estimate(design: Design, judged: dict[tuple[int, int], float], n_draws: int,
     same = _Fit.of(design.same, np.array(members[0], dtype=np.int64), np.array(values[0]), None)
     lent = same.residual * max(_LEAST_LENT, 4 * design.chance * (1 - design.chance))
     different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), lent)
-    return _Estimator(design, same, different, chance).audited()
+    return _Estimator(design, same, different, chance).audited(priors or {})
 
 
 class _Estimator:
@@ -334,7 +360,7 @@ class _Estimator:
             ),
         }
 
-    def audited(self) -> Audited:
+    def audited(self, priors: Mapping[str, Floats]) -> Audited:
         targets = self._targets()
         parts = {name: self._parts(target) for name, target in targets.items()}
         expected: dict[str, float | None] = {}
@@ -353,6 +379,17 @@ class _Estimator:
             low, high = part.interval()
             return high - low
 
+        def updated(name: str, more: float = 1.0) -> Informed | None:
+            part = parts[name] if more == 1 else self._parts(targets[name], more)
+            if name not in priors or isinstance(part, str):
+                return None
+            return part.informed(priors[name], grid(name), judged=len(self.same.members) > 0)
+
+        def updated_width(name: str, more: float) -> float | None:
+            found = updated(name, more)
+            return None if found is None else found.ci95[1] - found.ci95[0]
+
+        found = {name: updated(name) for name in parts}
         return Audited(
             {
                 name: Coefficient(None, undefined=part) if isinstance(part, str) else part.coefficient()
@@ -361,6 +398,8 @@ class _Estimator:
             expected,
             error,
             width,
+            {name: one for name, one in found.items() if one is not None},
+            updated_width,
         )
 
     def _parts(self, target: _Target, more: float = 1.0) -> _Parts | str:
@@ -387,7 +426,19 @@ class _Estimator:
         first_phase = self._first_phase(target.chance_different)
         by_chance = self.different.freedom[: len(different)]
         freedom = np.concatenate([self.same.freedom * more, by_chance * more, np.full(2, max(n_items - 1.0, 1.0))])
-        return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom)
+        known = self._known_chance(target)
+        return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom, known)
+
+    def _known_chance(self, target: _Target) -> tuple[float, float] | None:
+        """B before any judgement, and its variance: agreement by chance is between what P and what identical texts suggest."""
+        if target.chance_same is None or target.chance_different is None:
+            return None
+        whole = float(target.chance_same.sum() + target.chance_different.sum())
+        frame, weights = self.different.frame, self.design.pooled_weight
+        by_p = float(weights @ frame.p) / max(float(weights.sum()), 1e-300)
+        centre = (by_p + self.design.chance) / 2
+        error = max(abs(by_p - self.design.chance) / 2, centre / 2, _CHANCE_ERROR)
+        return whole * (1 - centre), (whole * error) ** 2
 
     def _unexplained(self, w: Floats) -> float:
         """Variance between items of the part of T that P does not explain, for unjudged pairs and their covariance with judged ones.
@@ -435,6 +486,7 @@ class _Parts:
     items: float
     first_phase: float
     freedom: Floats
+    known_chance: tuple[float, float] | None
 
     @property
     def odds(self) -> float:
@@ -466,6 +518,44 @@ class _Parts:
             half = quantile * float(np.sqrt(whole)) / self.chance_disagreement
             return 1 - self.odds - half, min(1 - self.odds + half, 1.0)
         return 1 - (b + root) / a, min(1 - (b - root) / a, 1.0)
+
+    def informed(self, prior: Floats, at: Floats, *, judged: bool) -> Informed:
+        """The prior updated by the audit's estimate.
+
+        The likelihood of κ is Student's t of ``D - (1 - κ) B`` with the variance due to the judged pairs, the one whose rejection
+        is Fieller's interval. The items' sampling error is not due to them, and is added afterwards.
+
+        Parameters
+        ----------
+        prior : shape (n,)
+            Logarithm of the density at ``at``.
+        at : shape (n,)
+        judged : bool
+            Whether a same-item pair is judged; else nothing is known but the prior.
+        """
+        by_chance, different = self.chance_disagreement, self.different
+        if self.known_chance is not None and (seen := float(different.sum())) > 0:
+            centre, spread = self.known_chance
+            weight = spread / (spread + seen)
+            by_chance, different = weight * by_chance + (1 - weight) * centre, weight * different
+        odds = self.disagreement / by_chance
+        freedom = float(self.freedom[-1])
+        # few judgements estimate the items' variance poorly; a mean of shares has at most 1/4 over the number of items
+        most = _MOST_ITEMS / (freedom + 1)
+        items = min(self.items + odds**2 * self.first_phase, most) ** 0.5 / by_chance
+        each = np.concatenate([self.same, odds**2 * different])
+        whole = float(each.sum())
+        likelihood = np.zeros_like(at)
+        if judged and whole <= 0:
+            likelihood[np.abs(at - (1 - odds)) > np.diff(at).max()] = -np.inf
+        elif judged:
+            # Satterthwaite's degrees of freedom
+            own = max(whole**2 / float(np.sum(each**2 / self.freedom[: len(each)])), 2.0)
+            variance = float(self.same.sum()) + (1 - at) ** 2 * float(different.sum())
+            variance = np.maximum(variance, 1e-12)
+            square = (self.disagreement - (1 - at) * by_chance) ** 2 / variance
+            likelihood = -(own + 1) / 2 * np.log1p(square / own) - np.log(variance) / 2
+        return informed(prior, likelihood, at, items, freedom)
 
     def coefficient(self) -> Coefficient:
         """Value, standard error and interval."""

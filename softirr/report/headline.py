@@ -64,7 +64,7 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
 
 
 def shown_interval(coefficient: Mapping[str, Any]) -> Sequence[float] | None:
-    """The interval that is shown first: with the measure's error where the coefficient is not audited.
+    """The interval that is shown first: with the measure's error where the coefficient is not audited, or only by a few judgements.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def shown_interval(coefficient: Mapping[str, Any]) -> Sequence[float] | None:
     >>> shown_interval({"value": 0.5, "ci95": [0.4, 0.6], "ci95_unaudited": [0.2, 0.8]})
     [0.2, 0.8]
     """
-    return coefficient.get("ci95_unaudited") or coefficient.get("ci95")
+    informed = (coefficient.get("informed") or {}).get("ci95")
+    return coefficient.get("ci95_unaudited") or coefficient.get("ci95") or informed
 
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:

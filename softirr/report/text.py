@@ -198,15 +198,24 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
 
 def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
     rows: list[tuple[str, ...]] = []
+    audited = any(coefficient.get("informed") for coefficient in coefficients.values())
     both = any(coefficient.get("ci95_unaudited") for coefficient in coefficients.values())
     for key, coefficient in coefficients.items():
         name = COEFFICIENT_NAMES.get(key, key)
         if coefficient["value"] is None:
-            rows.append((name, "undefined", coefficient["undefined"] or "", *([""] if both else [])))
+            rows.append((name, "undefined", coefficient["undefined"] or "", *([""] if both or audited else [])))
         else:
-            intervals = (coefficient.get("ci95_unaudited"), coefficient["ci95"]) if both else (coefficient["ci95"],)
+            informed = (coefficient.get("informed") or {}).get("ci95")
+            intervals = (
+                (coefficient.get("ci95_unaudited"), coefficient["ci95"])
+                if both
+                else (coefficient["ci95"], informed)
+                if audited
+                else (coefficient["ci95"],)
+            )
             rows.append((name, _number(coefficient["value"]), *map(_interval, intervals)))
-    return ("coefficient", "value", *(("95% interval", "of the items alone") if both else ("95% interval",))), rows
+    second = ("of the items alone",) if both else ("with the measure's record",) if audited else ()
+    return ("coefficient", "value", "95% interval", *second), rows
 
 
 def _interval(found: Sequence[float] | None) -> str:
@@ -234,7 +243,8 @@ def _audit(audit: Mapping[str, Any]) -> str:
     )
     return (
         f"Audited by {_count(audit['judgements'], 'judgement')} on {_count(audit['units'], 'unit')}; "
-        f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''}"
+        f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''} "
+        "If you stopped because of what you saw, use the intervals with the measure's record: they hold wherever you stop."
     )
 
 

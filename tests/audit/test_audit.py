@@ -274,7 +274,8 @@ class TestApply:
         table = single()
         sheet = sample(table, "indel", judgements=60)
         with pytest.raises(
-            InputError, match=r"judged for an interval \(0\).* 60 were judged as can't tell.*ask somebody"
+            InputError,
+            match=r"judged for an interval by the judgements alone \(0\).* 60 were judged as can't tell.*ask somebody",
         ):
             apply(table, "indel", [judged(sheet, say=lambda a, b: CANT_TELL)])
 
@@ -367,12 +368,33 @@ class TestWrongSheets:
         ):
             apply(table, "indel", [tmp_path / "s.csv"])
 
+    def test_the_interval_narrows_from_the_first_judgement_on(self):
+        table = single()
+        sheet = sample(table, "indel", judgements=100)
+        before = softirr.agreement(table, "indel").unaudited["krippendorff_alpha"]
+        values = list(judged(sheet).values.items())
+        widths = [before[1] - before[0]]
+        for n in (1, 5, 20, 100):
+            told = apply(table, "indel", [Judgements("me", dict(values[:n]))]).to_dict()["coefficients"]
+            low, high = told["krippendorff_alpha"]["informed"]["ci95"]
+            first, last = told["krippendorff_alpha"]["informed"]["ci95_any_time"]
+            widths.append(high - low)
+            assert last - first >= high - low and told["sigma"]["informed"] is None
+        assert widths[-1] < widths[-2] < widths[1] < widths[0] + 0.2
+
     def test_too_little(self):
         table = single()
         sheet = sample(table, "indel")
         few = dict(list(judged(sheet).values.items())[:5])
-        with pytest.raises(InputError, match=r"Too few pairs are judged for an interval \(5\): judge at least 8"):
-            apply(table, "indel", [Judgements("me", few)])
+        report = apply(table, "indel", [Judgements("me", few)])
+        assert any(
+            "Too few pairs are judged for an interval by the judgements alone (5)" in w for w in report.report.warnings
+        )
+        kappa, informed = report.coefficients["cohen_kappa"], report.informed["cohen_kappa"]
+        assert (kappa.value, kappa.ci95) == (informed.value, None) and informed.ci95[0] < kappa.value < informed.ci95[1]
+        nothing = dict.fromkeys(few, "")
+        with pytest.raises(InputError, match="Too few pairs are judged"):
+            apply(table, "indel", [Judgements("me", nothing)])
         with pytest.raises(InputError, match="hold no units"):
             apply(table, "indel", [])
 
@@ -385,8 +407,9 @@ class TestWrongSheets:
         values = judged(sheet).values
         for kept, kind in ((one, "different items"), ({u.id for u in sheet.units} - one, "one item")):
             part = {key: value if key[0] in kept else "" for key, value in values.items()}
-            with pytest.raises(InputError, match=f"Too few pairs of answers to {kind} are judged"):
-                apply(table, "indel", [Judgements("me", part)])
+            report = apply(table, "indel", [Judgements("me", part)])
+            assert any(f"Too few pairs of answers to {kind} are judged" in w for w in report.report.warnings)
+            assert report.coefficients["cohen_kappa"].ci95 is None and "cohen_kappa" in report.informed
 
     def test_one_judge_of_two_minds(self):
         table = single()

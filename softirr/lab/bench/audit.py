@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from softirr.lab.bench.audit_informed import tables, text_tables
 from softirr.lab.bench.audit_simulation import NAMES, QUALITIES, Runs, World, simulate
 from softirr.terminal import Parser, positive
 
@@ -37,6 +40,18 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--terminologies", metavar="FOLDER", help="folder with hpo, cl and icd10cm: adds the tables on real texts"
     )
+    parser.add_argument(
+        "--informed",
+        type=positive,
+        default=0,
+        metavar="PROJECTS",
+        help="adds the table of intervals from the first judgement on, with so many projects of each family of measures",
+    )
+    parser.add_argument(
+        "--errors",
+        metavar="FILE",
+        help="what bench errors collected: with --terminologies, adds that table on real texts, each by a record that knows neither its words nor its kind",
+    )
     parser.add_argument("--items", type=positive, default=1_000, help="items of a project of real texts (1000)")
     parser.add_argument("--populations", type=positive, default=6, help="projects of real texts of each setting (6)")
     parser.add_argument("--audits", type=positive, default=4, help="audits of each project of real texts (4)")
@@ -50,10 +65,28 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     for line in simulated(options):
         print(line, flush=True)
-    if options.terminologies:
+    if options.informed:
+        for line in tables(options.judgements, options.informed, options.seed):
+            print(line, flush=True)
+    if options.terminologies and options.errors:
+        for line in _by_records(options):
+            print(line, flush=True)
+    elif options.terminologies:
         for line in on_texts(options):
             print(line, flush=True)
     return 0
+
+
+def _by_records(options: argparse.Namespace) -> Iterator[str]:
+    rows = [json.loads(line) for line in Path(options.errors).read_text(encoding="utf-8").splitlines()]
+    return text_tables(
+        options.terminologies,
+        rows,
+        options.text_measures,
+        options.judgements,
+        projects=options.populations,
+        seed=options.seed,
+    )
 
 
 def simulated(options: argparse.Namespace) -> Iterator[str]:
