@@ -31,7 +31,7 @@ from softirr.measures.known_errors import KnownError
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import load
-from softirr.text import normalise
+from softirr.text import normalize
 
 __all__ = ["FAMILIES", "Case", "Found", "records_of", "simulated", "tables", "texts", "trial"]
 
@@ -157,7 +157,7 @@ def texts(
 
 def _concepts(population: Population) -> dict[str, str]:
     return {
-        normalise(text): concept
+        normalize(text): concept
         for concepts, said in zip(population.concepts, population.texts, strict=True)
         for of, names in zip(concepts, said, strict=True)
         for concept, text in zip(of, names, strict=True)
