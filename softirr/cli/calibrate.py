@@ -20,9 +20,9 @@ def add_command(commands: Any) -> None:
     add_policy(calibrate, split=False)
     calibrate.add_argument(
         "--method",
-        choices=("auto", "isotonic", "platt"),
+        choices=("auto", "isotonic", "platt", "directions"),
         default="auto",
-        help="the curve to fit (auto: by the number of pairs)",
+        help="the curve to fit (auto: by both directions where the measure has them, else by the number of pairs)",
     )
     calibrate.add_argument("--output", metavar="FILE", help="file for the result, to use as --calibration FILE")
     calibrate.add_argument(

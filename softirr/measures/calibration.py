@@ -208,7 +208,7 @@ def calibrate(
     source
         A file as for :func:`read_pairs`, or its content.
     measure : str or Measure
-    method : {"auto", "isotonic", "platt"}
+    method : {"auto", "isotonic", "platt", "directions"}
     bins : int
         Number of bins of the calibration error.
     seed : int
@@ -240,9 +240,12 @@ def calibrate(
     if len(judged) < LEAST:
         raise InputError(f"{len(judged)} judged pairs are too few to calibrate: judge at least {LEAST}.")
     with cache_and_progress(made, cache, progress) as (store, told):
-        p = np.asarray(PairScorer(made, texts, cache=store, progress=told).score(left, right), dtype=np.float64)
-    found = fit(p, judged, method=method, measure=made.name)
-    after = cross_validated(p, judged, method=cast(Method, found.method), seed=seed)
+        scorer = PairScorer(made, texts, cache=store, progress=told)
+        directions = scorer.entail(left, right)
+        p = np.asarray(scorer.score(left, right), dtype=np.float64)
+    scores = p if directions is None else directions
+    found = fit(scores, judged, method=method, measure=made.name)
+    after = cross_validated(scores, judged, method=cast(Method, found.method), seed=seed)
     return CalibrationReport(
         found,
         len(judged),

@@ -1,6 +1,7 @@
 """Calibration curves fitted to judged scores, with expected calibration error and reliability curve.
 
-Isotonic regression (Zadrozny and Elkan 2002) where there are many pairs, else Platt's sigmoid with smoothed targets (Platt 1999). The
+Where a measure gives both directions, a logistic function of the weaker and of the stronger one, shrunk towards their geometric mean. Else isotonic
+regression (Zadrozny and Elkan 2002) where there are many pairs, and Platt's sigmoid with smoothed targets (Platt 1999) where there are few. The
 expected calibration error and the reliability curve are those of Guo et al. (2017).
 """
 
@@ -36,8 +37,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Method = Literal["auto", "isotonic", "platt"]
-METHODS: tuple[str, ...] = ("auto", "isotonic", "platt")
+Method = Literal["auto", "isotonic", "platt", "directions"]
+METHODS: tuple[str, ...] = ("auto", "isotonic", "platt", "directions")
 ISOTONIC_FROM = 500
 """Fewest pairs for which ``auto`` uses isotonic regression: with fewer it overfits (Niculescu-Mizil and Caruana 2005)."""
 LEAST = 10
@@ -46,6 +47,9 @@ LEAST_OF_EACH = 2
 BINS = 10
 FOLDS = 5
 _LEAST_PRIOR = 1e-4
+_SHRINKAGE = (5.0, 5.0, 0.5)
+"""Precision of the prior of ``directions``: of both slopes around one half, and of the intercept around 0. About as much as 20 judged pairs say."""
+_LEAST_LOGIT = 1e-3
 _EM_STEPS = 500
 
 
@@ -55,7 +59,7 @@ class Calibration:
 
     Attributes
     ----------
-    method : {"isotonic", "platt"}
+    method : {"isotonic", "platt", "directions"}
     measure : str
         Name of the measure it was fitted to.
     n : int
@@ -64,6 +68,8 @@ class Calibration:
         Isotonic: the function at its knots, linear between them, constant beyond.
     slope, intercept : float
         Platt: ``1 / (1 + exp(-(slope × P + intercept)))``.
+    weaker, stronger : float
+        Directions: ``1 / (1 + exp(-(weaker × logit(smaller direction) + stronger × logit(larger direction) + intercept)))``.
     prior : float
         Share of the pairs, as they were judged, that mean the same: the prevalence at which the calibrated P is right.
     """
@@ -75,12 +81,14 @@ class Calibration:
     values: tuple[float, ...] = ()
     slope: float = 0.0
     intercept: float = 0.0
+    weaker: float = 0.0
+    stronger: float = 0.0
     prior: float = 0.5
 
     def at(self, prior: float) -> Calibration:
         """The calibration adjusted to another prior share of equivalent pairs (Saerens, Latinne and Decaestecker 2002)."""
         step = _logit(prior) - _logit(self.prior)
-        if self.method == "platt":
+        if self.method != "isotonic":
             return replace(self, intercept=self.intercept + step, prior=prior)
         odds = np.array([y / max(1 - y, 1e-12) for y in self.values]) * math.exp(step)
         return replace(self, values=tuple((odds / (1 + odds)).tolist()), prior=prior)
@@ -91,10 +99,11 @@ class Calibration:
         It is at most the prior for which the mean calibrated P equals the mean raw P. This bound matters where the curve is too steep, or
         the P too similar, for the EM algorithm to identify the share.
         """
-        given = np.asarray(p, dtype=np.float64)
-        if not len(given):
+        scores = np.asarray(p, dtype=np.float64)
+        if not len(scores):
             return self.prior
-        calibrated = np.clip(self.apply(given), 1e-6, 1 - 1e-6)
+        given = _equivalence(scores)
+        calibrated = np.clip(self.of_pairs(scores), 1e-6, 1 - 1e-6)
         odds = calibrated / (1 - calibrated) / math.exp(_logit(self.prior))
 
         def mean(prior: float) -> float:
@@ -122,7 +131,29 @@ class Calibration:
             return np.asarray(np.interp(given, self.knots, self.values))
         from scipy.special import expit
 
+        if self.method == "directions":
+            return np.asarray(expit((self.weaker + self.stronger) * _logits(given) + self.intercept))
         return np.asarray(expit(self.slope * given + self.intercept))
+
+    def of_pairs(self, scores: ArrayLike) -> Floats:
+        """Calibrated P of pairs.
+
+        Parameters
+        ----------
+        scores : array_like, shape (n,) or (n, 2)
+            P of each pair, or both of its directions.
+
+        Returns
+        -------
+        shape (n,)
+        """
+        given = np.asarray(scores, dtype=np.float64)
+        if given.ndim == 1 or self.method != "directions":
+            return self.apply(_equivalence(given))
+        from scipy.special import expit
+
+        weights = np.array([self.weaker, self.stronger, self.intercept])
+        return np.asarray(expit(_features(given) @ weights))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, for a file."""
@@ -132,12 +163,16 @@ class Calibration:
             "measure": self.measure,
             "n": self.n,
             "prior": self.prior,
-            **(
-                {"knots": list(self.knots), "values": list(self.values)}
-                if self.method == "isotonic"
-                else {"slope": self.slope, "intercept": self.intercept}
-            ),
+            **{name: list(value) if isinstance(value, tuple) else value for name, value in self._curve().items()},
         }
+
+    def _curve(self) -> dict[str, Any]:
+        names = {
+            "isotonic": ("knots", "values"),
+            "platt": ("slope", "intercept"),
+            "directions": ("weaker", "stronger", "intercept"),
+        }
+        return {name: getattr(self, name) for name in names[self.method]}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Calibration:
@@ -165,12 +200,16 @@ class Calibration:
                 if not knots or len(knots) != len(values) or not rising or values[0] < 0 or values[-1] > 1:
                     raise wrong
                 return cls(method, measure, n, knots, values, prior=prior)
-            slope, intercept = float(given["slope"]), float(given["intercept"])
+            if method not in ("platt", "directions"):
+                raise wrong
+            names = ("slope",) if method == "platt" else ("weaker", "stronger")
+            slopes = {name: float(given[name]) for name in names}
+            intercept = float(given["intercept"])
         except (KeyError, TypeError, ValueError):
             raise wrong from None
-        if method != "platt" or not (math.isfinite(slope) and math.isfinite(intercept)) or slope < 0:
+        if not all(map(math.isfinite, (*slopes.values(), intercept))) or min(slopes.values()) < 0:
             raise wrong
-        return cls(method, measure, n, slope=slope, intercept=intercept, prior=prior)
+        return replace(cls(method, measure, n, intercept=intercept, prior=prior), **cast(Any, slopes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the calibration to a JSON file."""
@@ -221,12 +260,12 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
 
     Parameters
     ----------
-    p : array_like, shape (n,)
-        The measure's equivalence of each pair.
+    p : array_like, shape (n,) or (n, 2)
+        The measure's equivalence of each pair, or both of its directions.
     judged : array_like, shape (n,)
         1 for same, 0 for different, or in between where judges differ.
-    method : {"auto", "isotonic", "platt"}
-        ``auto``: isotonic from ``ISOTONIC_FROM`` pairs on, else Platt.
+    method : {"auto", "isotonic", "platt", "directions"}
+        ``auto``: directions where they are given, else isotonic from ``ISOTONIC_FROM`` pairs on, and Platt below.
     measure : str
         The measure's name, kept with the calibration.
 
@@ -239,13 +278,18 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
     InputError
         If there are too few pairs, or all have the same judgement.
     """
-    x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
+    x, y = np.asarray(p, dtype=np.float64), np.asarray(judged, dtype=np.float64).ravel()
     if method not in METHODS:
         raise InputError(f"The method is {method!r}, but can be {', '.join(METHODS)}.")
     _check(x, y)
     if method == "auto":
-        method = "isotonic" if len(x) >= ISOTONIC_FROM else "platt"
-    made = _isotonic(x, y, measure) if method == "isotonic" else _platt(x, y, measure)
+        method = "directions" if x.ndim == 2 else "isotonic" if len(x) >= ISOTONIC_FROM else "platt"
+    if method == "directions":
+        if x.ndim != 2:
+            raise InputError(f"The method directions needs both directions, but {measure or 'the measure'} has none.")
+        made = _directions(x, y, measure)
+    else:
+        made = (_isotonic if method == "isotonic" else _platt)(_equivalence(x), y, measure)
     return replace(made, prior=float(y.mean()))
 
 
@@ -254,8 +298,24 @@ def _logit(p: float) -> float:
     return math.log(p / (1 - p))
 
 
+def _equivalence(scores: Floats) -> Floats:
+    """P of pairs, shape (n,), where both directions may be given, shape (n, 2)."""
+    return scores if scores.ndim == 1 else np.sqrt(scores[:, 0] * scores[:, 1])
+
+
+def _logits(p: Floats) -> Floats:
+    p = np.clip(p, _LEAST_LOGIT, 1 - _LEAST_LOGIT)
+    return np.asarray(np.log(p / (1 - p)))
+
+
+def _features(directions: Floats) -> Floats:
+    """Logits of the smaller and of the larger direction, and 1, shape (n, 3)."""
+    both = _logits(np.sort(directions, axis=1))
+    return np.column_stack([both, np.ones(len(both))])
+
+
 def _check(x: Floats, y: Floats) -> None:
-    if x.shape != y.shape:
+    if x.ndim > 2 or (x.ndim == 2 and x.shape[1] != 2) or len(x) != len(y):
         raise InputError(f"There are {len(x)} scores but {len(y)} judgements.")
     for what, values in (("score", x), ("judgement", y)):
         if not np.all((values >= 0) & (values <= 1)):
@@ -282,14 +342,38 @@ def _isotonic(x: Floats, y: Floats, measure: str) -> Calibration:
     return Calibration("isotonic", measure, len(x), tuple(knots[inner].tolist()), tuple(level[inner].tolist()))
 
 
+def _directions(x: Floats, y: Floats, measure: str) -> Calibration:
+    """Logistic regression on the logits of both directions with Platt's targets, and a normal prior around their mean."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    features, target = _features(x), _targets(y)
+    center, precision = np.array([0.5, 0.5, 0.0]), np.array(_SHRINKAGE)
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        z, away = features @ weights, weights - center
+        value = np.sum(np.logaddexp(0, z) - target * z) + 0.5 * np.sum(precision * away**2)
+        return float(value), features.T @ (expit(z) - target) + precision * away
+
+    bounds = [(0.0, None), (0.0, None), (None, None)]
+    found = minimize(loss, center, jac=True, method="L-BFGS-B", bounds=bounds).x
+    weaker, stronger, intercept = (float(weight) for weight in found)
+    return Calibration("directions", measure, len(x), intercept=intercept, weaker=weaker, stronger=stronger)
+
+
+def _targets(y: Floats) -> Floats:
+    """Platt's targets: (N₊ + 1) / (N₊ + 2) for 1 and 1 / (N₋ + 2) for 0."""
+    same = float(y.sum())
+    high, low = (same + 1) / (same + 2), 1 / (len(y) - same + 2)
+    return np.asarray(y * high + (1 - y) * low)
+
+
 def _platt(x: Floats, y: Floats, measure: str) -> Calibration:
     """Logistic regression on P with Platt's targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) for 1 and 0; non-decreasing."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    same = float(y.sum())
-    high, low = (same + 1) / (same + 2), 1 / (len(y) - same + 2)
-    target = y * high + (1 - y) * low
+    target = _targets(y)
 
     def loss(ab: Floats) -> tuple[float, Floats]:
         z = ab[0] * x + ab[1]
@@ -310,11 +394,11 @@ def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto",
 
     Parameters
     ----------
-    p : array_like, shape (n,)
-        The measure's equivalence of each pair.
+    p : array_like, shape (n,) or (n, 2)
+        The measure's equivalence of each pair, or both of its directions.
     judged : array_like, shape (n,)
         1 for same, 0 for different, or in between where judges differ.
-    method : {"auto", "isotonic", "platt"}
+    method : {"auto", "isotonic", "platt", "directions"}
     seed : int
         Seed of the folds.
 
@@ -327,7 +411,7 @@ def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto",
     InputError
         As for :func:`fit`.
     """
-    x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
+    x, y = np.asarray(p, dtype=np.float64), np.asarray(judged, dtype=np.float64).ravel()
     whole = fit(x, y, method=method)
     order = np.lexsort((np.random.default_rng(seed).random(len(y)), y))
     fold = np.empty(len(y), dtype=np.int64)
@@ -339,7 +423,7 @@ def cross_validated(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto",
             made = fit(x[rest], y[rest], method=cast(Method, whole.method))
         except InputError:
             made = whole
-        result[out] = made.apply(x[out])
+        result[out] = made.of_pairs(x[out])
     return result
 
 

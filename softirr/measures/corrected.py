@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, RewritingMeasure, mutual, raw_of, with_equivalence
+from softirr.measures.base import Measure, RewritingMeasure, raw_of, with_equivalence
 from softirr.measures.calibration_curves import Calibration
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints
@@ -64,15 +64,15 @@ class CorrectedMeasure:
         if not hasattr(self.raw, "entail_both") or getattr(raw_of(self.raw), "symmetric", False):
             return self.calibration.apply(directions)
         # judgements say whether two texts mean the same, not that neither implies the other
-        return with_equivalence(directions, self.calibration.apply(mutual(directions)))
+        return with_equivalence(directions, self.calibration.of_pairs(directions))
 
     def by_chance(self, p: Floats) -> CorrectedMeasure:
         """The measure for pairs of different items, which are equivalent far more rarely than judged pairs.
 
         Parameters
         ----------
-        p : shape (n,)
-            The raw measure's P of random pairs of different texts of different items.
+        p : shape (n,) or (n, 2)
+            The raw measure's P of random pairs of different texts of different items, or both of its directions.
         """
         if self.calibration is None:
             return self

@@ -493,7 +493,11 @@ def _for_chance(
     ]
     used = (texts[0] >= 0) & (texts[1] >= 0) & (texts[0] != texts[1]) if len(texts[0]) else np.zeros(0, dtype=bool)
     raw = PairScorer(measure.raw, table.texts, cache=cache, progress=progress)
-    p = raw.score(texts[0][used].astype(np.int64), texts[1][used].astype(np.int64)) if used.any() else np.zeros(0)
+    p: Floats = np.zeros(0)
+    if used.any():
+        left, right = (some[used].astype(np.int64) for some in texts)
+        directions = raw.entail(left, right)
+        p = raw.score(left, right) if directions is None else directions
     random = PairScorer(measure.by_chance(p), table.texts, cache=cache, progress=progress)
     return AnswerScorer(table, random, method=answers.method)
 
