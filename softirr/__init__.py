@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from softirr.planning.compare import compare, compare_groups, compare_raters, compare_time
     from softirr.planning.comparison import Comparison
     from softirr.planning.plan import Plan, plan
+    from softirr.planning.raters import Raters, raters
     from softirr.policy.attributes import attributes
     from softirr.policy.made import measure
     from softirr.policy.measure import under_policy
@@ -56,6 +57,7 @@ __all__ = [
     "Plan",
     "Policy",
     "PolicyProposal",
+    "Raters",
     "SoftirrError",
     "__version__",
     "agreement",
@@ -75,6 +77,7 @@ __all__ = [
     "measure",
     "plan",
     "propose_policy",
+    "raters",
     "read",
     "read_texts",
     "under_policy",
@@ -94,6 +97,7 @@ _HOME = {
     "MatrixAgreement": "coefficients.matrix",
     "Plan": "planning.plan",
     "Policy": "policy.rules",
+    "Raters": "planning.raters",
     "PolicyProposal": "audit.proposal",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
@@ -111,6 +115,7 @@ _HOME = {
     "matrix_agreement": "coefficients.matrix",
     "measure": "policy.made",
     "plan": "planning.plan",
+    "raters": "planning.raters",
     "propose_policy": "audit.proposal",
     "read": "tables.files",
     "read_texts": "tables.files",

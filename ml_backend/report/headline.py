@@ -10,6 +10,7 @@ from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
+from softirr.report.outlook import outlook
 
 NAMES = {
     "observed_agreement": "Observed agreement",
@@ -58,16 +59,18 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
     base = {**found, "key": key, "name": NAMES[key], "n_tasks": n}
     left_out = "".join(f" {said}" for said in _said_of_the_run(project))
     if not found["audited"] or audit is None:
-        return base | {"sentence": sentence(key, found, summary, n) + left_out}
+        more = outlook(summary["coefficients"][key], n, items="tasks")
+        return base | {"sentence": sentence(key, found, summary, n) + (f" {more}" if more else "") + left_out}
     result = audit["result"]
     judgements = result["audit"]["judgements"]
     said = sentence(key, found, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
+    more = outlook(result["coefficients"][key], n, result["audit"], items="tasks")
     people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
     return base | {
         "judgements": judgements,
         # use the audited observed and chance agreement too, so that the sentence is consistent
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
-        f"Without them it would read {found['plain']['value']:.2f}.{left_out}",
+        f"Without them it would read {found['plain']['value']:.2f}.{f' {more}' if more else ''}{left_out}",
     }
 
 

@@ -94,7 +94,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.bundle and arguments.file == "-":
         raise InputError("A bundle holds a file: name it instead of standard input.")
     report = _computed(arguments)
-    made = document(report)
+    made = document(report, sentence=_outlook(report))
     written = FORMATS[arguments.output_format](made)
     if arguments.bibtex:
         _write(arguments.bibtex, bibtex(made.cited))
@@ -107,6 +107,16 @@ def _report(arguments: argparse.Namespace) -> int:
         assert isinstance(written, str)
         print(written, end="")
     return 0
+
+
+def _outlook(report: dict[str, Any]) -> str | None:
+    """What would narrow the interval."""
+    from softirr.report.headline import headline
+    from softirr.report.outlook import outlook
+
+    found = headline(report)
+    used = sum(item["agreement"] is not None for item in report["items"])
+    return None if found is None else outlook(found[1], used, report.get("audit"))
 
 
 def _computed(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -33,7 +33,18 @@ from softirr.report.options import AgreementOptions
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["MARGIN", "MODEL", "compare", "compare_groups", "compare_raters", "compare_time", "opened"]
+__all__ = [
+    "MARGIN",
+    "MODEL",
+    "compare",
+    "compare_groups",
+    "compare_raters",
+    "compare_time",
+    "moments_of",
+    "opened",
+    "places_of",
+    "table_values",
+]
 
 MOST_GROUPS = 20
 """Most values of a field that are compared: 190 differences."""
@@ -173,7 +184,7 @@ def compare_groups(
     InputError
         If the table has no such field, or the field has fewer than two values or more than 20.
     """
-    values = _values(table, field)
+    values = table_values(table, field)
     groups: dict[str, list[str]] = {}
     for item, value in zip(table.items, values, strict=True):
         if value:
@@ -323,7 +334,7 @@ def compare_time(
     InputError
         If the field is not there, or holds what is neither date nor number.
     """
-    at = dict(zip(table.items, _moments(field, _values(table, field)), strict=True))
+    at = dict(zip(table.items, moments_of(field, table_values(table, field)), strict=True))
     kept = table.part(items=[item for item, moment in at.items() if moment is not None])
     with opened(measure, options, cache, progress) as (made, how, store, told):
         part = _Part("all", kept, scored(kept, made, how, cache=store, progress=told))
@@ -339,9 +350,9 @@ def compare_time(
         raise InputError(f"The coefficient is not defined: {sample.coefficient.undefined}.")
     moments = np.array([at[item] for item in sample.items], dtype=np.float64)
     values = sample.coefficient.value + sample.estimate.influence
-    slope, p = trend(values, _places(moments))
+    slope, p = trend(values, places_of(moments))
     cuts = np.array_split(np.argsort(moments, kind="stable"), min(periods, max(len(values) // 2, 1)))
-    texts = dict(zip(table.items, _values(table, field), strict=True))
+    texts = dict(zip(table.items, table_values(table, field), strict=True))
     ids = sample.items
     groups = tuple(
         Group(_span(texts[ids[cut[0]]], texts[ids[cut[-1]]]), len(cut), len(kept.raters), _mean(values[cut]))
@@ -489,13 +500,20 @@ def _sparse(found: Scored, rater: str) -> list[str]:
     return []
 
 
-def _values(table: AnnotationTable, field: str) -> tuple[str, ...]:
+def table_values(table: AnnotationTable, field: str) -> tuple[str, ...]:
+    """The value of a field for each item.
+
+    Raises
+    ------
+    InputError
+        If the table was read without the field.
+    """
     if field not in table.fields:
         raise InputError(f"The table was read without the field {field!r}: name it in fields= of softirr.read.")
     return tuple(table.fields[field])
 
 
-def _moments(field: str, values: Sequence[str]) -> list[float | None]:
+def moments_of(field: str, values: Sequence[str]) -> list[float | None]:
     """Dates or numbers as numbers; None where a value is missing."""
     for kind in (float, _timestamp):
         with contextlib.suppress(ValueError):
@@ -519,7 +537,7 @@ def _is_date(value: str) -> bool:
     return True
 
 
-def _places(moments: Floats) -> Floats:
+def places_of(moments: Floats) -> Floats:
     """Where each item stands in the order, from 0 to 1; items of one moment share their place."""
     from scipy.stats import rankdata
 

@@ -8,6 +8,7 @@ from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
+from softirr.report.outlook import outlook
 from softirr.text import normalize
 
 __all__ = ["catalogue_lines", "printable", "report_blocks", "report_lines", "table_lines"]
@@ -193,6 +194,9 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     audit = report.get("audit")
     plain = audit["plain"].get(found[0]) if audit else None
     yield from headline_sentences(*found, without, audited=bool(audit), plain=plain, name_of=printable)
+    used = sum(item["agreement"] is not None for item in report["items"])
+    if said := outlook(found[1], used, audit):
+        yield said
     yield ""
 
 

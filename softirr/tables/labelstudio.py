@@ -12,6 +12,7 @@ from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
     DRAFT,
+    NEWER_DUPLICATE,
     NO_RATER,
     OLDER_DUPLICATE,
     SKIPPED,
@@ -28,7 +29,7 @@ AGREEMENT_VERSION = "agreement"
 
 
 def label_studio_answers(
-    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False
+    task: Mapping[str, Any], *, control: str | None, predictions_as_raters: bool = False, oldest: bool = False
 ) -> tuple[list[Answer], list[Excluded]]:
     """Answers in one task of a Label Studio JSON export or of its API, and those that don't count.
 
@@ -42,6 +43,8 @@ def label_studio_answers(
         ``from_name`` of the TextArea; None takes every TextArea.
     predictions_as_raters : bool
         Count each model version's newest prediction as the answer of a rater ``model:VERSION``.
+    oldest : bool
+        Of several answers of one rater, take the oldest instead of the newest.
 
     Returns
     -------
@@ -54,8 +57,8 @@ def label_studio_answers(
     def keep_newest(rater: str, source: Mapping[str, Any]) -> None:
         dated = _age(source), Answer(item, rater, _texts(source, control))
         if rater in answers:
-            excluded.append(Excluded(item, rater, OLDER_DUPLICATE))
-            dated = max(dated, answers[rater], key=lambda pair: pair[0])
+            excluded.append(Excluded(item, rater, NEWER_DUPLICATE if oldest else OLDER_DUPLICATE))
+            dated = (min if oldest else max)(dated, answers[rater], key=lambda pair: pair[0])
         answers[rater] = dated
 
     for annotation in _mappings(task.get("annotations")):
@@ -277,7 +280,10 @@ def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Re
             raise InputError(f"The export holds task {identifier} twice.")
         seen.add(identifier)
         given, left_out = label_studio_answers(
-            task, control=control, predictions_as_raters=request.predictions_as_raters
+            task,
+            control=control,
+            predictions_as_raters=request.predictions_as_raters,
+            oldest=request.layout.repeats == "first",
         )
         answers += given
         excluded += left_out

@@ -13,7 +13,7 @@ import numpy as np
 from softirr.errors import InputError
 from softirr.tables.fields import ItemFields
 from softirr.tables.layout import Layout, Places, listed, places, suggestion
-from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
+from softirr.tables.table import NEWER_DUPLICATE, OLDER_DUPLICATE, AnnotationTable, Answer, Excluded, Reading
 
 __all__ = ["Gathered", "Rows", "identifier", "is_missing", "pooled", "row_name", "rows_tables", "texts_of_cell"]
 
@@ -153,9 +153,6 @@ class Gathered:
         for key, texts in self._texts.items():
             yield Answer(items[key >> 32], raters[key & 0xFFFFFFFF], texts if isinstance(texts, tuple) else (texts,))
         self._texts = {}
-
-
-NEWER_DUPLICATE = "another answer of the same rater"
 
 
 def rows_tables(

@@ -20,6 +20,7 @@ __all__ = [
     "COPIED",
     "COPIED_AND_EDITED",
     "DRAFT",
+    "NEWER_DUPLICATE",
     "NO_RATER",
     "OLDER_DUPLICATE",
     "SKIPPED",
@@ -35,6 +36,7 @@ DRAFT = "draft, not submitted"
 COPIED = "copied from a prediction"
 COPIED_AND_EDITED = "copied from a prediction and edited"
 OLDER_DUPLICATE = "older answer of the same rater"
+NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
 
 

@@ -1,0 +1,88 @@
+"""``softirr raters``: repeated items, drift, and groups of raters."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from softirr.cli.arguments import (
+    add_calibration,
+    add_chance,
+    add_json,
+    add_measure,
+    add_policy,
+    add_seed,
+    made_measure,
+    read_table,
+    scoring,
+)
+from softirr.errors import InputError
+from softirr.terminal import add_input_options, print_json
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Any) -> None:
+    """Add ``raters`` to the commands.
+
+    Parameters
+    ----------
+    commands : the subparsers of the command line
+    """
+    raters = commands.add_parser("raters", help="raters by themselves: repeated items, drift, groups")
+    add_input_options(raters)
+    again = raters.add_mutually_exclusive_group()
+    again.add_argument(
+        "--same", metavar="FIELD", help="items with the same value of this field are one item, shown again"
+    )
+    again.add_argument(
+        "--again", action="store_true", help="compare the first and the last answer of a rater to one item"
+    )
+    raters.add_argument(
+        "--over", metavar="FIELD", help="drift: a field with dates or numbers (annotated_at in an export)"
+    )
+    add_measure(raters)
+    add_policy(raters)
+    add_calibration(raters, "what softirr calibrate learned")
+    add_chance(raters)
+    add_seed(raters)
+    add_json(raters)
+    raters.set_defaults(run=_raters)
+
+
+def _raters(arguments: argparse.Namespace) -> int:
+    from softirr.planning.raters import raters
+    from softirr.report.options import AgreementOptions
+
+    if arguments.again and arguments.file == "-":
+        raise InputError("--again reads the file twice: name it instead of standard input.")
+
+    def read(repeats: str | None) -> Any:
+        changed = argparse.Namespace(**{**vars(arguments), "repeats": repeats})
+        return read_table(changed, fields=[name for name in (arguments.same, arguments.over) if name])
+
+    table = read("last" if arguments.again else arguments.repeats)
+    options = AgreementOptions(
+        chance=arguments.chance,
+        permutations=arguments.permutations,
+        target_se=arguments.target_error,
+        seed=arguments.seed,
+        interval=arguments.interval,
+        assignment=arguments.assignment,
+    )
+    measure = made_measure(arguments)
+    with scoring(arguments) as kept:
+        found = raters(
+            table,
+            measure,
+            options,
+            same=arguments.same,
+            earlier=read("first") if arguments.again else None,
+            over=arguments.over,
+            **kept,
+        )
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+    return 0

@@ -1,0 +1,47 @@
+"""The report page says what would narrow the interval of its headline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ml_backend.report.headline import headline_of
+
+
+def _project(error: float) -> dict[str, Any]:
+    coefficient = {"value": 0.5, "standard_error": error, "ci95": [0.5 - 2 * error, 0.5 + 2 * error], "undefined": None}
+    names = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
+    summary = {
+        "n_raters": 3,
+        "coefficients": dict.fromkeys(names, coefficient),
+        "expected_agreement": {"cohen": 0.1, "fleiss": 0.1, "krippendorff": 0.1},
+        "headline": {"without": []},
+    }
+    return {
+        "summary": {"controls": {"findings": summary}},
+        "raters": {},
+        "connection": None,
+        "extra_params": None,
+        "chosen": {},
+        "settings": {},
+    }
+
+
+def test_more_tasks() -> None:
+    rows = [{"agreement": 0.5}] * 40
+    said = headline_of(_project(0.05), "findings", rows, None)["sentence"]
+    assert "These 40 tasks suggest: about 114 more tasks bring ±0.05 if the measure makes no errors" in said
+
+
+def test_more_judgements() -> None:
+    audited = {"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6], "undefined": None}
+    result = {
+        **_project(0.05)["summary"]["controls"]["findings"],
+        "coefficients": {"krippendorff_alpha": audited, "observed_agreement": audited},
+        "audit": {"judgements": 60, "units": 60, "judges": 1, "needed_for_width": {"0.1": 95}, "plain": {}},
+    }
+    said = headline_of(_project(0.05), "findings", [{"agreement": 0.5}] * 40, {"result": result})["sentence"]
+    assert "These 40 tasks suggest: about 35 more judgements bring ±0.05." in said
+
+
+def test_few_tasks_say_nothing() -> None:
+    assert "suggest" not in headline_of(_project(0.05), "findings", [{"agreement": 0.5}] * 5, None)["sentence"]

@@ -1,0 +1,145 @@
+"""Raters by themselves: repeats, drift and groups; and the sentence that says what would narrow the interval."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.report.outlook import outlook
+
+WORDS = ("fever", "cough", "rash", "nausea", "headache")
+
+
+def _schools(seed: int, schools: int, n: int = 60) -> softirr.AnnotationTable:
+    """Six raters of one or two schools, who share the school's view of an item in 80% of the cases."""
+    rng = np.random.default_rng(seed)
+    answers = []
+    for item in range(n):
+        truth = rng.integers(len(WORDS))
+        views = [truth, truth if rng.random() < 0.5 else rng.integers(len(WORDS))]
+        for rater in range(6):
+            own = views[rater % schools] if rng.random() < 0.8 else rng.integers(len(WORDS))
+            answers.append(softirr.Answer(str(item), f"r{rater}", WORDS[own]))
+    return softirr.AnnotationTable.from_answers(answers)
+
+
+class TestGroups:
+    def test_two_schools_are_found(self) -> None:
+        found = softirr.raters(_schools(1, 2), "exact").groups
+        assert found is not None and found.found
+        assert {frozenset(group) for group in found.groups} == {
+            frozenset(("r0", "r2", "r4")),
+            frozenset(("r1", "r3", "r5")),
+        }
+        assert found.within > found.between
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_alike_raters_have_none(self, seed: int) -> None:
+        found = softirr.raters(_schools(seed, 1), "exact")
+        assert found.groups is not None and not found.groups.found
+        assert "No groups of raters" in str(found)
+
+    def test_three_raters_are_too_few(self) -> None:
+        found = softirr.raters(_schools(1, 1).part(raters=["r0", "r1", "r2"]), "exact")
+        assert found.groups is None and any("four raters" in note for note in found.notes)
+
+
+def _export(path: Path, n: int = 40) -> str:
+    """Ann answers every task twice, the second time otherwise in every fourth."""
+    tasks = []
+    for number in range(n):
+        made = []
+        for k, (rater, text) in enumerate(
+            [("ann", WORDS[number % 5]), ("ann", WORDS[(number + (number % 4 == 0)) % 5]), ("bob", WORDS[number % 5])]
+        ):
+            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
+            at = f"2026-01-0{k + 1}T00:00:00Z"
+            made.append(
+                {"id": 10 * number + k, "completed_by": rater, "created_at": at, "updated_at": at, "result": result}
+            )
+        tasks.append({"id": number, "data": {"case": number % (n // 2)}, "annotations": made})
+    path.write_text(json.dumps(tasks))
+    return str(path)
+
+
+class TestRepeats:
+    def test_older_annotations_of_an_export(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = _export(tmp_path / "export.json")
+        assert main(["raters", path, "--again", "--measure", "exact", "--json"]) == 0
+        (found,) = json.loads(capsys.readouterr().out)["repeats"]
+        assert (found["rater"], found["n_items"], found["agreement"]["value"]) == ("ann", 40, pytest.approx(0.75))
+        assert (
+            main(["score", path, "--measure", "exact", "--json"]) == 0
+        )  # its numbers are the newest answers', as before
+        assert json.loads(capsys.readouterr().out)["coefficients"]["observed_agreement"]["value"] == pytest.approx(0.75)
+
+    def test_items_that_are_shown_again(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = _export(tmp_path / "export.json")
+        assert main(["raters", path, "--same", "case", "--measure", "exact"]) == 0
+        said = capsys.readouterr().out
+        assert "all raters" in said and "ann" in said and "bob" in said
+        assert "Fewer than 30" not in said.split("repeated items")[0]
+
+    def test_rows_of_a_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = [f"{i},ann,{WORDS[i % 5]}\n{i},ann,{WORDS[i % 5]}\n{i},bob,{WORDS[i % 5]}" for i in range(12)]
+        path = tmp_path / "a.csv"
+        path.write_text("\n".join(["item,rater,text", *rows]))
+        assert main(["raters", str(path), "--again", "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["repeats"][0]["agreement"]["value"] == 1 and found["repeats"][0]["n_items"] == 12
+        assert any("Fewer than 30 repeated items" in note for note in found["notes"])
+
+    def test_none_are_said(self) -> None:
+        table = softirr.read(_csv_stream(), fields=["case"])
+        assert "No rater answered the same item twice." in softirr.raters(table, "exact", same="case").notes
+
+
+def _csv_stream() -> object:
+    import io
+
+    return io.StringIO("item,rater,text,case\n1,a,x,1\n1,b,x,1\n2,a,y,2\n2,b,z,2\n")
+
+
+def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(3)
+    rows = []
+    for item in range(120):
+        truth = rng.integers(5)
+        for rater, share in (("ann", 0.95 - 0.8 * item / 120), ("bob", 0.9), ("cid", 0.9), ("dee", 0.9)):
+            rows.append(f"{item},{rater},{WORDS[truth if rng.random() < share else rng.integers(5)]},{item}")
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["item,rater,text,order", *rows]))
+    assert main(["raters", str(path), "--over", "order", "--measure", "exact", "--json"]) == 0
+    found = {one["rater"]: one for one in json.loads(capsys.readouterr().out)["drift"]}
+    assert found["ann"]["ci95"][1] < 0 and found["ann"]["p_adjusted"] < 0.01
+    assert min(found, key=lambda name: found[name]["p"]) == "ann" and len(found) == 4
+
+
+COEFFICIENT = {"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6]}
+
+
+class TestOutlook:
+    def test_it_stands_in_the_report(self) -> None:
+        said = str(softirr.agreement(_schools(1, 1), "indel"))
+        assert "These 60 items " in said and "an audit measures its errors." in said
+
+    def test_few_items_say_nothing(self) -> None:
+        assert outlook(COEFFICIENT, 9) is None
+
+    def test_enough_items(self) -> None:
+        assert "are enough for ±0.05" in str(outlook({**COEFFICIENT, "standard_error": 0.02}, 40))
+
+    def test_judgements_of_an_audit(self) -> None:
+        audit = {"needed_for_width": {"0.1": 95}, "units": 60}
+        assert (
+            outlook(COEFFICIENT, 40, audit, items="tasks")
+            == "These 40 tasks suggest: about 35 more judgements bring ±0.05."
+        )
+        none = outlook(COEFFICIENT, 40, {"needed_for_width": {"0.1": None}, "units": 60})
+        assert none == "These 40 items suggest: judgements alone do not bring ±0.05; that takes more items."
+        assert outlook({**COEFFICIENT, "ci95": [0.46, 0.54]}, 40, audit) is None
