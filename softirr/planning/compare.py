@@ -179,6 +179,10 @@ def compare_groups(
     measure, options, coefficient, adjust, cache, progress
         As for :func:`compare`.
 
+    Returns
+    -------
+    Comparison
+
     Raises
     ------
     InputError
@@ -235,6 +239,10 @@ def compare_raters(
     coefficient : {"cohen_kappa", "observed_agreement"}
     margin : float
         How much less a rater may agree with the others and still be within their range.
+
+    Returns
+    -------
+    Comparison
 
     Raises
     ------
@@ -329,6 +337,10 @@ def compare_time(
     periods : int
         Number of periods with about as many items each.
 
+    Returns
+    -------
+    Comparison
+
     Raises
     ------
     InputError
@@ -405,7 +417,17 @@ class _Part:
 def opened(
     measure: str | Measure, options: AgreementOptions | None, cache: CacheOption, progress: ProgressOption
 ) -> Iterator[tuple[Measure, AgreementOptions, PairCache | None, Progress | None]]:
-    """Measure, options, cache and progress; pairs of a model that several parts share are scored once."""
+    """Measure, options, cache and progress; pairs of a model that several parts share are scored once.
+
+    Parameters
+    ----------
+    measure, options, cache, progress
+        As for :func:`softirr.agreement`.
+
+    Yields
+    ------
+    tuple of (Measure, AgreementOptions, PairCache or None, callable or None)
+    """
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(made, cache, progress) as (store, told):
         if store is None and takes_model(made.name):
@@ -566,6 +588,17 @@ def _letter(n: int) -> str:
 
 
 def label_of(path: str, taken: Sequence[str]) -> str:
-    """Label of a file: its name, or its path where another file has that name."""
+    """Label of a file: its name, or its path where another file has that name.
+
+    Parameters
+    ----------
+    path : str
+    taken : sequence of str
+        Labels of other files.
+
+    Returns
+    -------
+    str
+    """
     name = os.path.basename(path) or path
     return path if name in taken else name

@@ -286,6 +286,11 @@ def verdict(one: Difference, margin: float) -> str | None:
         The rater's agreement with the others minus that of the others among themselves.
     margin : float
 
+    Returns
+    -------
+    str or None
+        None where there is no interval.
+
     Examples
     --------
     >>> def of(value, low, high):

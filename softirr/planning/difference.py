@@ -50,7 +50,18 @@ class Sample:
 
 
 def covariance(a: Sample, b: Sample, *, independent: bool = False) -> float:
-    """Covariance of two coefficients: from the items that both rest on."""
+    """Covariance of two coefficients: from the items that both rest on.
+
+    Parameters
+    ----------
+    a, b : Sample
+    independent : bool
+        Whether both have items of their own, so that the covariance is 0.
+
+    Returns
+    -------
+    float
+    """
     if independent or not a.items or not b.items:
         return 0.0
     place = {item: n for n, item in enumerate(a.items)}
@@ -115,6 +126,10 @@ def p_value(found: Coefficient, n: int) -> float | None:
         The difference.
     n : int
         Items of the smaller of the two samples; the test has n - 1 degrees of freedom.
+
+    Returns
+    -------
+    float or None
     """
     from scipy.special import stdtr, stdtrit
 
@@ -130,6 +145,14 @@ def p_value(found: Coefficient, n: int) -> float | None:
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """P values adjusted for their number (Holm 1979); None stays None and does not count.
+
+    Parameters
+    ----------
+    p : sequence of (float or None)
+
+    Returns
+    -------
+    list of (float or None)
 
     Examples
     --------
@@ -167,6 +190,16 @@ def equality(samples: Sequence[Sample], *, independent: bool = False) -> Equalit
     """Test that three or more coefficients are the same.
 
     With other items Fleiss's (1981) chi-square; with the same items Hotelling's T² (Vanbelle and Albert 2008). None where a standard error is 0.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+    independent : bool
+        Whether each has items of its own.
+
+    Returns
+    -------
+    Equality or None
     """
     from scipy.stats import chi2, f
 

@@ -40,6 +40,14 @@ class Row:
 def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     """The plot as lines of text.
 
+    Parameters
+    ----------
+    rows : sequence of Row
+
+    Yields
+    ------
+    str
+
     Examples
     --------
     >>> for line in forest_text([Row("Basel", 0.5, (0.4, 0.6)), Row("Bern", 0.7, (0.6, 0.8))]):
@@ -94,6 +102,10 @@ def forest_svg(rows: Sequence[Row], title: str) -> str:
     rows : sequence of Row
     title : str
         Name of the coefficient.
+
+    Returns
+    -------
+    str
     """
     parts, y = [], 0
     for which, name in ((False, title), (True, "Difference")):
@@ -173,6 +185,10 @@ def curve_svg(lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], goal: 
         Drawn as a dashed line.
     title, below : str
         Name of the figure and of the horizontal axis.
+
+    Returns
+    -------
+    str
     """
     width, height, left, top = 640, 340, 60, 40
     most_x = max(x for _, points in lines for x, _ in points)

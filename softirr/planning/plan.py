@@ -306,6 +306,10 @@ def plan(
     value, chance : float
         Coefficient and agreement by chance that are assumed without a pilot.
 
+    Returns
+    -------
+    Plan
+
     Raises
     ------
     InputError
@@ -369,6 +373,10 @@ def components(ratings: Ratings, scores: Floats, chance: Chance, estimate: Estim
     chance : Chance
     estimate : Estimate
         Of the coefficient; the components are scaled to its variance.
+
+    Returns
+    -------
+    Components
     """
     comparisons, n = ratings.comparisons, ratings.n_items
     at = np.full(len(ratings.item), chance.pooled)
@@ -399,7 +407,17 @@ def components(ratings: Ratings, scores: Floats, chance: Chance, estimate: Estim
 
 
 def assumed(value: float, chance: float) -> tuple[Components, float]:
-    """Components of an item and the worth of a judgement, where answers are the same or not and nothing is measured."""
+    """Components of an item and the worth of a judgement, where answers are the same or not and nothing is measured.
+
+    Parameters
+    ----------
+    value, chance : float
+        The coefficient and the agreement by chance.
+
+    Returns
+    -------
+    tuple of (Components, float)
+    """
     observed = value + (1 - value) * chance
     same = observed * (1 - observed) / (1 - chance) ** 2
     return Components(same, _ALIKE * same, _ALIKE * same, 0), 1.25 * _WRONG * (1 - _WRONG) / (1 - chance) ** 2
