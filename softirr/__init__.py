@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from softirr.report.options import AgreementOptions
     from softirr.report.two_lists import cohen_kappa
     from softirr.tables.files import read, read_texts
+    from softirr.tables.inspection import Inspection, inspect
     from softirr.tables.table import AnnotationTable, Answer, Excluded
 
     __version__: str
@@ -53,6 +54,7 @@ __all__ = [
     "Comparison",
     "Excluded",
     "InputError",
+    "Inspection",
     "MatrixAgreement",
     "Plan",
     "Policy",
@@ -71,6 +73,7 @@ __all__ = [
     "compare_time",
     "corrected",
     "find_policy",
+    "inspect",
     "item_agreement",
     "load_calibration",
     "matrix_agreement",
@@ -94,6 +97,7 @@ _HOME = {
     "Comparison": "planning.comparison",
     "Excluded": "tables.table",
     "InputError": "errors",
+    "Inspection": "tables.inspection",
     "MatrixAgreement": "coefficients.matrix",
     "Plan": "planning.plan",
     "Policy": "policy.rules",
@@ -110,6 +114,7 @@ _HOME = {
     "compare_time": "planning.compare",
     "corrected": "measures.corrected",
     "find_policy": "policy.rules",
+    "inspect": "tables.inspection",
     "item_agreement": "report.agreement",
     "load_calibration": "measures.calibration_curves",
     "matrix_agreement": "coefficients.matrix",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from softirr.cli.arguments import (
@@ -32,6 +33,11 @@ def add_command(commands: Any) -> None:
     add_chance(score)
     add_seed(score)
     add_json(score)
+    score.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="also write tables (CSV, XLSX, Parquet), an HTML page and JSON into this folder",
+    )
     score.set_defaults(run=_score)
 
 
@@ -58,6 +64,8 @@ def _score(arguments: argparse.Namespace) -> int:
                 what_if=True,
                 **kept,
             ).to_dict()
+    if arguments.output is not None:
+        _write(reports, arguments)
     if len(reports) == 1:
         print_report(next(iter(reports.values())), arguments)
     elif arguments.json:
@@ -67,3 +75,18 @@ def _score(arguments: argparse.Namespace) -> int:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
             print_report(report, arguments)
     return 0
+
+
+def _write(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """Write each report; several have a folder of their own each."""
+    from pathlib import Path
+
+    from softirr.report.output import write_report
+
+    notes: dict[str, None] = {}
+    for number, (name, report) in enumerate(reports.items(), start=1):
+        plain = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
+        folder = Path(arguments.output) / plain if len(reports) > 1 else Path(arguments.output)
+        notes |= dict.fromkeys(write_report(report, folder, source=arguments.file))
+    for note in notes:
+        print(f"softirr: {note}", file=sys.stderr)

@@ -9,8 +9,8 @@ from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.planning.difference import Equality
-from softirr.planning.forest import Row, forest_svg, forest_text
 from softirr.policy.rules import Policy
+from softirr.report.forest import Row, forest_svg, forest_text
 from softirr.report.text import COEFFICIENT_NAMES, printable, table_lines
 
 __all__ = ["Comparison", "Difference", "Group", "verdict"]

@@ -28,8 +28,8 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare import opened
-from softirr.planning.forest import curve_svg
 from softirr.report.agreement import scored
+from softirr.report.forest import curve_svg
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.report.text import COEFFICIENT_NAMES, table_lines

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
 
-__all__ = ["FrameKind", "report_frame"]
+__all__ = ["FrameKind", "report_frame", "report_part"]
 
-FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons"]
+FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -18,7 +18,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     Parameters
     ----------
     report : mapping
-    kind : {"coefficients", "items", "raters", "pairs", "reasons"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
 
     Returns
     -------
@@ -29,21 +29,43 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     InputError
         If there is no such part, or pandas is not installed.
     """
-    if kind not in _PARTS:
-        raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
+    index, columns, rows = report_part(report, kind)
     try:
         import pandas as pd
     except ImportError:
         raise InputError("Data frames need pandas: pip install pandas.") from None
-    index, columns, rows = _PARTS[kind](report)
     frame = pd.DataFrame(rows, columns=[*index, *columns])
     numbers = [name for name in columns if name not in _TEXTS]
     return frame.astype({name: "float64" for name in numbers if name not in _COUNTS}).set_index(index)
 
 
+def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
+    """A part of a report as rows of plain values.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``AgreementReport.to_dict()`` gives.
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
+
+    Returns
+    -------
+    (list of str, list of str, list of tuple)
+        Columns that name a row, the other columns, and the rows.
+
+    Raises
+    ------
+    InputError
+        If there is no such part.
+    """
+    if kind not in _PARTS:
+        raise InputError(f"A report has no part {kind!r}: it has {', '.join(get_args(FrameKind))}.")
+    return _PARTS[kind](report)
+
+
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
-_TEXTS = ("undefined", "suggestion", "reasons", "text_a", "text_b", "reason", "also", "words")
-_COUNTS = ("n_items", "n_raters")
+_TEXTS = ("undefined", "suggestion", "reasons", "text_a", "text_b", "reason", "also", "words", "text", "relation")
+_COUNTS = ("n_items", "n_raters", "support")
 
 
 def _coefficients(report: Mapping[str, Any]) -> _Part:
@@ -71,6 +93,21 @@ def _reasons(report: Mapping[str, Any]) -> _Part:
     ]
     columns = ["text_a", "text_b", "equivalence", "reason", "also", "words"]
     return ["item", "rater_a", "rater_b"], columns, rows
+
+
+def _matches(report: Mapping[str, Any]) -> _Part:
+    """A row for each text: the texts of a match have its number, and one that no other rater has is not matched."""
+    rows: list[tuple[Any, ...]] = []
+    for item in report["items"]:
+        for number, match in enumerate(item["matches"], start=1):
+            told = (match["equivalence"], match["relation"], match["support"])
+            rows += [(item["id"], number, rater, text, *told) for rater, text in match["texts"].items()]
+        rows += [
+            (item["id"], 0, rater, text, None, "unmatched", 1)
+            for rater, texts in item["unmatched"].items()
+            for text in texts
+        ]
+    return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
 
 
 def _raters(report: Mapping[str, Any]) -> _Part:
@@ -115,4 +152,5 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
     "raters": _raters,
     "pairs": _pairs,
     "reasons": _reasons,
+    "matches": _matches,
 }

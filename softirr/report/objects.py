@@ -313,15 +313,39 @@ class AgreementReport:
     def _repr_html_(self) -> str:
         return report_html(self.to_dict())
 
+    def to_folder(self, folder: Any, *, source: str | None = None) -> tuple[str, ...]:
+        """Write the report into a folder: tables as CSV, XLSX and Parquet, one HTML page, and JSON.
+
+        Parameters
+        ----------
+        folder : path
+            Made where it is missing; files of the same names are replaced.
+        source : str, optional
+            Name of the input, for the page.
+
+        Returns
+        -------
+        tuple of str
+            What could not be written because a library is not installed, one sentence each.
+
+        Raises
+        ------
+        InputError
+            If the folder can't be written.
+        """
+        from softirr.report.output import write_report
+
+        return write_report(self.to_dict(), folder, source=source)
+
     def to_frame(self, kind: FrameKind = "coefficients") -> Any:
         """A pandas data frame of a part of the report.
 
         Parameters
         ----------
-        kind : {"coefficients", "items", "raters", "pairs", "reasons"}
+        kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
             ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion,
             reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also and words by item and its two raters, a row for each pair of texts
-            that does not match. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
+            that does not match. ``matches``: text, equivalence, relation and support by item, match (0: none) and rater. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
             by the two raters. low and high are the ends of the 95% interval; what is not defined is NaN.
 
         Returns

@@ -1,0 +1,98 @@
+"""``softirr inspect``: what is understood of a file, before anything is scored."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from softirr.cli.arguments import add_json, read_tables
+from softirr.terminal import add_input_options, print_json
+
+__all__ = ["add_command"]
+
+_MOST = 20
+_WIDEST = 60
+
+
+def add_command(commands: Any) -> None:
+    """Add ``inspect`` to the commands."""
+    inspect = commands.add_parser("inspect", help="show what is understood of a file, before anything is scored")
+    add_input_options(inspect)
+    add_json(inspect)
+    inspect.set_defaults(run=_inspect)
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    from softirr.tables.inspection import inspected
+
+    found = {name: inspected(table) for name, table in read_tables(arguments, least_raters=0).items()}
+    if arguments.json:
+        print_json({name: one.to_dict() for name, one in found.items()})
+        return 0
+    for number, (name, one) in enumerate(found.items()):
+        if len(found) > 1:
+            print(f"{'' if number == 0 else chr(10)}Text {name}")
+        for line in _lines(one, arguments.file):
+            print(line)
+    return 0
+
+
+def _lines(found: Any, source: str) -> Iterator[str]:
+    from softirr.report.text import printable, table_lines
+
+    yield f"{printable(source)}: format {found.format}, {found.n_rows:,} rows"
+    if found.columns:
+        shown = [f"{printable(role)} = {printable(name)}" for role, name in found.columns[:_MOST]]
+        rest = len(found.columns) - len(shown)
+        yield f"columns: {', '.join(shown)}{f' and {rest} more' if rest else ''}"
+    yield ""
+    sizes = ", ".join(f"{n:,} with {_plural(size)}" for size, n in found.texts_per_answer.items())
+    scripts = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in found.scripts.items())
+    told = [
+        ("items", f"{found.n_items:,}, {found.n_compared:,} of them with answers of two raters or more"),
+        ("raters", f"{len(found.raters):,}"),
+        ("answers", f"{found.n_answers:,}{f': {sizes}' if sizes else ''}"),
+        ("missing", f"{found.n_missing:,} pairs of an item and a rater without an answer"),
+        ("empty", f"{found.n_empty:,} answers that found nothing"),
+    ]
+    if found.n_blank:
+        meaning = "missing answers" if found.blank_is == "missing" else "answers that found nothing"
+        told.append(("empty cells", f"{found.n_blank:,}, which count as {meaning} (--empty)"))
+    if found.n_repeated:
+        told.append(
+            (
+                "repeats",
+                f"{found.n_repeated:,} rows of a rater on an item that the rater has answered before (--repeats)",
+            )
+        )
+    told.append(
+        (
+            "texts",
+            f"{found.n_texts:,} different ones; {found.n_duplicates:,} times several raters of an item use the same words",
+        )
+    )
+    if scripts:
+        told.append(("script", scripts))
+    told += [("left out", f"{n:,} {reason}") for reason, n in found.excluded.items()]
+    width = max(len(name) for name, _ in told)
+    yield from (f"{name:<{width}}  {value}" for name, value in told)
+    yield ""
+    yield from table_lines(("rater", "items"), [(printable(name), f"{n:,}") for name, n in found.raters[:_MOST]])
+    if len(found.raters) > _MOST:
+        yield f"and {len(found.raters) - _MOST:,} more"
+    yield ""
+    rows = [
+        (printable(item), printable(rater), _cut(" | ".join(texts) or "(empty)")) for item, rater, texts in found.rows
+    ]
+    yield from table_lines(("item", "rater", "texts"), rows)
+    for warning in found.warnings:
+        yield f"Note: {printable(warning)}"
+
+
+def _plural(size: int) -> str:
+    return "no text" if size == 0 else "1 text" if size == 1 else f"{size} texts"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"

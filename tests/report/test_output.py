@@ -1,0 +1,150 @@
+"""A report as files: it joins the input, runs nothing in a spreadsheet, and shows texts as texts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.tables.cells import cell_text
+
+INPUT = {
+    "id": ["=1+1", "0007", "case 3", "Ω"],
+    "site": ["a", "b", "a", "b"],
+    "ann": ["fever", "=cmd|' /C calc'!A0", "<script>alert(1)</script>", "rash"],
+    "bob": ["high fever", "-pain", "a & b", "rash\x07"],
+    "cy": ["fever", None, "</style><b>", "itchy rash"],
+}
+KINDS = ("coefficients", "items", "raters", "pairs", "matches", "reasons")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> tuple[Path, softirr.AgreementReport]:
+    table = softirr.read(pd.DataFrame(INPUT), item="id", raters=["ann", "bob", "cy"])
+    report = softirr.agreement(table, "indel")
+    assert report.to_folder(tmp_path / "out" / "deep", source="ward <1>.csv") == ()
+    return tmp_path / "out" / "deep", report
+
+
+def test_every_file_is_there(made: tuple[Path, softirr.AgreementReport]) -> None:
+    folder, report = made
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"report.html", "report.json", "report.xlsx"} | {
+        f"{k}.{e}" for k in KINDS for e in ("csv", "parquet")
+    }
+    assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report.to_dict()))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+def test_items_join_the_input(kind: str, made: tuple[Path, softirr.AgreementReport]) -> None:
+    folder, report = made
+    if kind == "csv":
+        items = pd.read_csv(folder / "items.csv", dtype={"item": str})
+    elif kind == "parquet":
+        items = pd.read_parquet(folder / "items.parquet")
+    else:
+        items = pd.read_excel(folder / "report.xlsx", sheet_name="items", dtype={"item": str})
+    if kind != "parquet":
+        items["item"] = items["item"].map(cell_text)
+    joined = pd.DataFrame(INPUT).merge(items, left_on="id", right_on="item", validate="one_to_one")
+    assert len(joined) == 4
+    expected = {item.id: item.agreement for item in report.items}
+    assert dict(zip(joined["id"], joined["agreement"], strict=True)) == pytest.approx(expected)
+
+
+def test_every_text_stands_in_the_matches(made: tuple[Path, softirr.AgreementReport]) -> None:
+    matches = pd.read_parquet(made[0] / "matches.parquet")
+    found = set(zip(matches["item"], matches["rater"], matches["text"], strict=True))
+    assert ("0007", "ann", "=cmd|' /C calc'!A0") in found
+    assert len(found) == 11
+    assert made[1].to_frame("matches").reset_index()["text"].tolist() == matches["text"].tolist()
+
+
+def test_no_cell_is_a_formula(made: tuple[Path, softirr.AgreementReport]) -> None:
+    book = openpyxl.load_workbook(made[0] / "report.xlsx")
+    assert tuple(book.sheetnames) == ("coefficients", "items", "raters", "pairs", "reasons", "matches")
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
+    assert not [cell for cell in cells if cell.data_type == "f" or str(cell.value).startswith(("=", "@"))]
+    for path in made[0].glob("*.csv"):
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        texts = [value for name in ("item", "text") if name in frame for value in frame[name]]
+        assert not [value for value in texts if value.startswith(("=", "@", "-", "+"))]
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_shows_texts_and_loads_nothing(made: tuple[Path, softirr.AgreementReport]) -> None:
+    page = Page()
+    page.feed((made[0] / "report.html").read_text(encoding="utf-8"))
+    assert not {"script", "link", "img", "iframe", "b", "object"} & set(page.tags)
+    assert not [value for name, value in page.attributes if name in ("src", "href") or name.startswith("on")]
+    text = " ".join(page.texts)
+    for shown in ("<script>alert(1)</script>", "ward <1>.csv", "Krippendorff's alpha", "Ω: "):
+        assert shown in text
+    assert page.tags.count("svg") == 2
+
+
+def test_without_the_libraries_the_rest_is_written_and_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n")
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name in ("openpyxl", "pyarrow") else found(name, *rest)
+    )
+    words: list[Any] = ["score", tmp_path / "a.csv", "--measure", "exact", "--output", tmp_path / "out"]
+    assert main(list(map(str, words))) == 0
+    said = capsys.readouterr().err
+    assert said.count("pip install softirr[tables]") == 2
+    assert (tmp_path / "out" / "items.csv").exists()
+    assert not (tmp_path / "out" / "report.xlsx").exists()
+
+
+def test_several_texts_have_a_folder_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("id,who,f/1,plan\n1,a,x,y\n1,b,x,z\n2,a,x,y\n2,b,y,y\n")
+    words = [
+        "score",
+        "a.csv",
+        "--item",
+        "id",
+        "--rater",
+        "who",
+        "--text",
+        "f/1,plan",
+        "--measure",
+        "exact",
+        "--output",
+        "out",
+    ]
+    words[1], words[-1] = str(tmp_path / "a.csv"), str(tmp_path / "out")
+    assert main(words) == 0, capsys.readouterr().err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"f_1", "plan"}
+
+
+def test_a_folder_that_can_not_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("item,rater,text\n1,a,x\n1,b,y\n")
+    (tmp_path / "file").write_text("")
+    words = ["score", str(tmp_path / "a.csv"), "--measure", "exact", "--output", str(tmp_path / "file")]
+    assert main(words) == 2
+    assert "can't be written" in capsys.readouterr().err
