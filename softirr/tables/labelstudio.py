@@ -1,5 +1,6 @@
 """Answers in the tasks of Label Studio: which annotations count, and the JSON export as a table."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -234,10 +235,15 @@ def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str]
 def _needed_of(result: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same of a result: texts, and the types and names of other regions."""
     return [
-        {key: region[key] for key in ("type", "from_name", "origin") if key in region}
+        {key: _interned(region[key]) for key in ("type", "from_name", "origin") if key in region}
         | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
         for region in result
     ]
+
+
+def _interned(value: Any) -> Any:
+    """The same object for the same name, which an export repeats in every result."""
+    return sys.intern(value) if type(value) is str else value
 
 
 def _damaged(name: str, line: int, task: Mapping[str, Any], wrong: str) -> InputError:
