@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from softirr.planning.forest import Row
 from softirr.policy.rules import Policy
+from softirr.report.forest import Row
 from softirr.report.headline import headline, references
 from softirr.report.text import COEFFICIENT_NAMES, printable
 

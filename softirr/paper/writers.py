@@ -11,7 +11,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.paper.document import CITED, Document, Table
 from softirr.paper.references import REFERENCES
-from softirr.planning.forest import forest_svg, forest_text
+from softirr.report.forest import forest_svg, forest_text
 from softirr.report.html import table_html
 
 __all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown"]
