@@ -53,6 +53,11 @@ def _region(control: Control, found: Mapping[str, Any]) -> dict[str, Any]:
             rater: [_short(text) for text in texts[:SHOWN_MATCHES]] for rater, texts in found["unmatched"].items()
         },
     }
+    if reasons := found.get("reasons"):
+        meta["reasons"] = [
+            {"raters": one["raters"], "kind": one["kind"], "words": _short(one["words"])}
+            for one in reasons[:SHOWN_MATCHES]
+        ]
     if len(found["matches"]) > len(matches):
         meta["matches_left_out"] = len(found["matches"]) - len(matches)
     return {

@@ -17,6 +17,7 @@ from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_o
 from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
+from ml_backend.report.reasons import reasons_of
 from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.review import calibration as calibration_of_project
 from ml_backend.review.headline import field_headline, target_of
@@ -67,9 +68,9 @@ class Reports:
                 self._cache.popitem(last=False)
         return built
 
-    def queue(self, project: Row, links: Links) -> Queue:
-        """Every task with an agreement, over all fields."""
-        rows = self._rows.get(project["id"], None)
+    def queue(self, project: Row, links: Links, control: str | None = None) -> Queue:
+        """Every task with an agreement, of one field or over all fields."""
+        rows = self._rows.get(project["id"], control)
         names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
         return Queue(rows, names, self._reviews.done(project["id"]), links)
 
@@ -149,6 +150,7 @@ def build(
         "batches": batches(rows, links),
         "histogram": histogram(rows, links),
         "disagreements": _kinds(summary, links),
+        "reasons": reasons_of(summary, names, queue, links),
         "queue": queue.view(0, QUEUE),
         "n_queue_low": queue.n_low,
         "n_queue_open": queue.n_open,

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.report.links import Links
 from ml_backend.report.rows import TaskRow
 from ml_backend.review.panel_payload import moment, word
-from ml_backend.review.triage_queue import LOW, Candidate, ordered
+from ml_backend.review.triage_queue import LOW, Candidate, by_reason, ordered
 from ml_backend.store.store import Row
 
 _Entry = tuple[Candidate, Row | None]  # the mark of a done task whose answers have not changed since
@@ -51,10 +51,37 @@ class Queue:
         """Tasks that are done."""
         return len(self._done)
 
-    def view(self, start: int = 0, stop: int | None = None, *, done: bool | None = None) -> list[dict[str, Any]]:
-        """Entries `start` to `stop` of the queue, done tasks last; `done` selects only the done tasks or only the others."""
-        entries: Sequence[_Entry] = {None: [*self._open, *self._done], True: self._done, False: self._open}[done]
+    def with_reason(self, kind: str, *, done: bool | None = None) -> int:
+        """Tasks with a pair of texts that does not match for this reason."""
+        return sum(kind in one.kinds for one, _ in self._entries(done))
+
+    def view(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        done: bool | None = None,
+        reason: str | None = None,
+        sort: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Entries `start` to `stop` of the queue, done tasks last.
+
+        Parameters
+        ----------
+        done : bool, optional
+            Only the done tasks, or only the others.
+        reason : str, optional
+            Only tasks with a pair of texts that does not match for this reason.
+        sort : {"reason"}, optional
+            Tasks with the same most frequent reason stand together.
+        """
+        entries = [entry for entry in self._entries(done) if reason is None or reason in entry[0].kinds]
+        if sort == "reason":
+            entries.sort(key=lambda entry: by_reason(entry[0]))
         return [self._said(*entry) for entry in entries[start:stop]]
+
+    def _entries(self, done: bool | None) -> Sequence[_Entry]:
+        return {None: [*self._open, *self._done], True: self._done, False: self._open}[done]
 
     def _said(self, one: Candidate, mark: Row | None) -> dict[str, Any]:
         return {

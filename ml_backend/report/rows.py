@@ -72,6 +72,7 @@ def _task_row(row: Any, control: str | None) -> TaskRow:
     agreement = sum(values) / len(values) if values else None
     pairs = [pair for name in chosen for pair in details[name]["pairs"]]
     unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
+    reasons = [one for name in chosen for one in details[name].get("reasons", ())]
     return {
         "number": row.number,
         "updated_at": row.updated_at,
@@ -79,5 +80,5 @@ def _task_row(row: Any, control: str | None) -> TaskRow:
         "agreement": agreement,
         "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
-        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched),
+        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons),
     }

@@ -8,7 +8,7 @@ from typing import Any
 from ml_backend.report.formats import count, day, number
 from softirr.policy.rules import Policy
 
-TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "left_out")
+TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "reasons", "left_out")
 _METHODS = {
     "exact": "exactly, from every pair of answers",
     "permutation": "by permutation",
@@ -110,6 +110,11 @@ def table(
                     row["expected"],
                     row.get("undefined"),
                 ]
+        case "reasons":
+            yield ["reason", "first", "second", "tasks", "tasks_of_both"]
+            for row in (report["reasons"] or {"rater_pairs": ()})["rater_pairs"]:
+                for kind, n in row["kinds"].items():
+                    yield [kind, *row["names"], n, row["n_items"]]
         case "disagreements":
             yield ["kind", "first", "second", "times", "tasks"]
             for kind in (report["disagreements"] or {"kinds": ()})["kinds"]:

@@ -8,6 +8,7 @@ from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_rows import rows_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
+from softirr.policy.reasons import REASON_NAMES
 from softirr.tables.table import SKIPPED
 
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
@@ -144,7 +145,7 @@ def payload(
         "threshold": threshold,
         **{
             key: first[key]
-            for key in ("raters", "matrix", "matches", "unmatched", "suggestion", "excluded", "decisions")
+            for key in ("raters", "matrix", "matches", "unmatched", "suggestion", "reasons", "excluded", "decisions")
         },
         **({"controls": controls} if len(controls) > 1 else {}),
         "provenance": {
@@ -195,6 +196,7 @@ def _control(
         "matches": matches,
         "unmatched": unmatched,
         "suggestion": details["suggestion"],
+        "reasons": [{**one, "name": REASON_NAMES[one["kind"]]} for one in details.get("reasons", ())],
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }

@@ -1,11 +1,14 @@
 """The order in which a reviewer should look at tasks, with the reasons."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import log2
 from typing import Any
 
 from ml_backend.review.panel_payload import word
+from softirr.policy.attributes import KIND_NAMES
+from softirr.policy.reasons import REASON_NAMES, REASONS
 
 LOW = 0.6  # below, the agreement itself is a reason
 GAIN = 0.15  # least gain by leaving one annotator out that is mentioned
@@ -28,6 +31,8 @@ class Candidate:
         Agreement without that annotator.
     n_unmatched : int
         Texts without a match.
+    kinds : tuple of str
+        Why texts do not match (:data:`softirr.policy.reasons.REASONS`), the most frequent reason first.
     """
 
     task: int
@@ -37,6 +42,7 @@ class Candidate:
     dissenter: str | None
     without: float | None
     n_unmatched: int
+    kinds: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
@@ -54,11 +60,18 @@ class Candidate:
             found.append(f"{self.n_raters} annotators")
         if self.n_unmatched:
             found.append(f"{self.n_unmatched} text{'s' if self.n_unmatched != 1 else ''} without a match")
+        told = [REASON_NAMES[kind] for kind in self.kinds if kind in KIND_NAMES]
+        if told:
+            found.append(f"disagreement on {', '.join(told)}")
         return found or [f"{word(self.agreement)} agreement"]
 
 
 def candidate(
-    task: int, agreement: float, pairs: Iterable[Sequence[Any]], unmatched: Mapping[str, Sequence[str]] | None = None
+    task: int,
+    agreement: float,
+    pairs: Iterable[Sequence[Any]],
+    unmatched: Mapping[str, Sequence[str]] | None = None,
+    reasons: Iterable[Mapping[str, Any]] = (),
 ) -> Candidate:
     """A task with its priority in the queue.
 
@@ -68,6 +81,8 @@ def candidate(
     Parameters
     ----------
     pairs : iterable of (rater, rater, equivalence)
+    reasons : iterable of mappings
+        Why texts of the task do not match, as its details hold them.
     """
     values = [(str(a), str(b), float(value)) for a, b, value in pairs]
     raters = sorted({rater for a, b, _ in values for rater in (a, b)})
@@ -82,12 +97,19 @@ def candidate(
     n = max(2, len(raters))
     priority = (1.0 - agreement) * (1.0 + log2(n) / 4.0) + gain / 2.0
     n_unmatched = sum(len(texts) for texts in (unmatched or {}).values())
-    return Candidate(task, priority, agreement, len(raters), dissenter, without, n_unmatched)
+    counts = Counter(kind for one in reasons for kind in (one["kind"], *one.get("also", ())))
+    kinds = tuple(sorted(counts, key=lambda kind: (-counts[kind], REASONS.index(kind))))
+    return Candidate(task, priority, agreement, len(raters), dissenter, without, n_unmatched, kinds)
 
 
 def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Highest priority first; ties by task number."""
     return sorted(candidates, key=lambda one: (-one.priority, one.task))
+
+
+def by_reason(one: Candidate) -> tuple[int, float, int]:
+    """Sort key: tasks with the same most frequent reason stand together; those without one come last."""
+    return REASONS.index(one.kinds[0]) if one.kinds else len(REASONS), -one.priority, one.task
 
 
 def _mean(values: Iterable[float]) -> float:

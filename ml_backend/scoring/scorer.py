@@ -30,6 +30,10 @@ def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str
     return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
 
 
+MOST_REASONS = 200
+"""Pairs of texts of a task and field whose reason is kept."""
+
+
 def _control_details(items: Sequence[Any]) -> dict[str, Any]:
     """Details of one control of one task; the agreement of several places is their mean."""
     known = [item.agreement for item in items if item.agreement is not None]
@@ -49,6 +53,7 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
         ],
         "unmatched": unmatched,
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
+        "reasons": [one.to_dict() for item in items for one in item.reasons][:MOST_REASONS],
     }
 
 
@@ -137,7 +142,7 @@ class Scorer:
         -------
         dict
             Task number -> ``{"agreement", "controls": {name: {"agreement", "n_raters", "pairs", "matches", "unmatched",
-            "suggestion"}}}``; the task's agreement is the mean over its controls that have one.
+            "suggestion", "reasons"}}}``; the task's agreement is the mean over its controls that have one.
         """
         details: dict[int, dict[str, Any]] = {number: {"agreement": None, "controls": {}} for number in answers}
         names = dict.fromkeys(name for entry in answers.values() for name in entry)
@@ -225,6 +230,7 @@ class Scorer:
                 chance=settings.chance,
                 permutations=settings.permutations,
                 interval=settings.interval,
+                what_if=True,
                 cache=cache,
                 progress=told,
             )
@@ -236,6 +242,9 @@ class Scorer:
                 threshold=settings.threshold,
                 cache=cache,
             )
+        for kind in (result["reasons"] or {"kinds": ()})["kinds"]:
+            for example in kind["examples"]:
+                example["item"] = example["item"].partition(PLACE)[0]
         result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]

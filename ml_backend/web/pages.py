@@ -80,6 +80,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Sections of the page, by their anchors."""
     sections = [
         ("h-queue", "To look at", True),
+        ("h-reasons", "Reasons", report["reasons"]),
         ("h-coefficients", "Coefficients", True),
         ("h-raters", "Annotators", True),
         ("h-tasks", "Tasks", True),

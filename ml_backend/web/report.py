@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
 from ml_backend.report.compare import MOST
-from ml_backend.report.data import Reports
+from ml_backend.report.data import QUEUE, Reports
 from ml_backend.report.links import Links
 from ml_backend.report.tables import TABLES, facts, table
 from ml_backend.review.panel_payload import job_view, moment
@@ -19,6 +19,7 @@ from ml_backend.store.store import Row
 from ml_backend.web import pages, visitors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
+from softirr.policy.reasons import REASONS
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
@@ -35,8 +36,13 @@ def show(number: int) -> Response:
     if found is None:
         return visitors.page(pages.waiting(project, job_of(project)))
     who = visitors.visitor(project)
+    reason = _reason()
+    if reason is not None:
+        tasks = reports().queue(project, links_of(project), found["control"])
+        found = {**found, "queue": tasks.view(0, QUEUE, reason=reason)}
     text = pages.served(
         found,
+        reason=reason,
         known_as=who.name if who is not None else "",
         version=reports().version(project),
         marks=reports().marks(project),
@@ -106,14 +112,28 @@ def state() -> Response:
 
 @report.get("/api/queue")
 def queue() -> Response:
-    """Tasks in the order in which a review helps most: ``project``, ``limit``, ``offset``, ``done`` (0 or 1)."""
+    """Tasks in the order in which a review helps most.
+
+    Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort`` (``reason``).
+    """
     project = visitors.enter(project_number(request.args.get("project")), "report")
     found = reports().queue(project, links_of(project))
     wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
+    reason = _reason()
+    if request.args.get("sort") not in (None, "reason"):
+        raise Refused(400, "The queue is sorted by priority, or with sort=reason.")
     total = {None: found.n_open + found.n_done, True: found.n_done, False: found.n_open}[wanted]
+    if reason is not None:
+        total = found.with_reason(reason, done=wanted)
     limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
     start = max(0, request.args.get("offset", 0, type=int))
-    return visitors.data({"total": total, "offset": start, "tasks": found.view(start, start + limit, done=wanted)})
+    return visitors.data(
+        {
+            "total": total,
+            "offset": start,
+            "tasks": found.view(start, start + limit, done=wanted, reason=reason, sort=request.args.get("sort")),
+        }
+    )
 
 
 @report.post("/api/queue")
@@ -139,6 +159,14 @@ def unmark(task: int) -> Response:
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} is not marked as done.")
     return visitors.data({"task": task, "done": None, **_left(project)})
+
+
+def _reason() -> str | None:
+    """The reason that tasks are filtered by, checked."""
+    reason = request.args.get("reason") or None
+    if reason is not None and reason not in REASONS:
+        raise Refused(400, f"There is no reason {reason[:40]}; there are {', '.join(REASONS)}.")
+    return reason
 
 
 def _left(project: Row) -> dict[str, Any]:

@@ -19,6 +19,7 @@ const ROOM = 760;
 /** Above this many pairs of texts a row shows the lowest and folds the others. */
 const SHOWN_PAIRS = 6;
 const LOWEST = 3;
+const SHOWN_REASONS = 2;
 
 /** Texts that the measure holds together and those that found no partner, as one table: a column for each annotator. */
 export function texts(context) {
@@ -68,6 +69,7 @@ function matchRow(context, match, index) {
     bar(h, match.equivalence, null),
     several ? h("span", { class: "sirr-quiet sirr-mean" }, `mean of ${(members.length * (members.length - 1)) / 2} pairs`) : null,
     h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
+    ...reasonsOfRow(context, match),
     several ? pairValues(context, match, index) : null,
   );
   // where each pair has a line of its own, that line says what was decided
@@ -86,6 +88,29 @@ function matchRow(context, match, index) {
     takesDrops(context, row, (picked) => move(context, picked, index));
   }
   return row;
+}
+
+/** Why texts of a row do not match, each reason once. */
+function reasonsOfRow({ h, payload }, match) {
+  const directed = RELATIONS[match.relation]?.directed; // the relation says it already
+  const of = (payload.reasons ?? []).filter((one) => !(directed && one.kind === "more general") && one.raters.every((id, side) => match.texts[id] !== undefined && match.texts[id] === one.texts[side]));
+  const said = new Map(of.map((one) => [JSON.stringify([one.kind, one.words]), one]));
+  return [...said.values()].map((one) => reason(h, one));
+}
+
+/** Why a text has no match: against whose text, the closest first. */
+function reasonsOfAlone({ h, payload, name }, rater, text) {
+  const id = String(rater.id);
+  const of = (payload.reasons ?? []).filter((one) => one.raters.some((other, side) => String(other) === id && one.texts[side] === text));
+  const other = (one) => one.raters[String(one.raters[0]) === id ? 1 : 0];
+  const told = of.filter((one) => !["one rater only", "unrelated"].includes(one.kind)).sort((a, b) => b.equivalence - a.equivalence);
+  return told.slice(0, SHOWN_REASONS).map((one) => reason(h, one, isolated(h, name(other(one)))));
+}
+
+function reason(h, one, against = null) {
+  const names = [one.name, ...(one.also ?? [])].join(", ");
+  const words = ["unrelated", "one rater only"].includes(one.kind) ? names : `${names}: ${one.words}`;
+  return h("span", { class: "sirr-reason", "data-reason": one.kind }, ...(against ? [against, ", "] : []), h("bdi", { dir: "auto" }, words));
 }
 
 /** A cell of an annotator's column; where the columns are stacked it is headed by the name. */
@@ -169,7 +194,7 @@ function unmatchedRow(context, lonely) {
     const own = payload.unmatched?.[rater.id] ?? [];
     const cell = h("td", cellOf(context, rater));
     if (!own.length) cell.append(h("span", { class: "sirr-absent", "aria-hidden": "true" }, "–"), h("span", { class: "sirr-hidden" }, "none"));
-    else cell.append(h("ul", {}, ...own.map((text, index) => h("li", {}, deciding ? picking(context, rater, text, ALONE, String(index)) : written(h, text), aloneDecided(context, text)))));
+    else cell.append(h("ul", {}, ...own.map((text, index) => h("li", {}, deciding ? picking(context, rater, text, ALONE, String(index)) : written(h, text), ...reasonsOfAlone(context, rater, text), aloneDecided(context, text)))));
     row.append(cell);
   }
   if (deciding) {

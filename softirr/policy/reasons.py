@@ -30,7 +30,7 @@ REASON_NAMES: dict[str, str] = KIND_NAMES | {
     "spelling": "spelling",
     "look-alike": "words that look alike",
     "more general": "one is more general",
-    "one rater only": "only one of the raters says it",
+    "one rater only": "only one of the two says it",
     "unrelated": "unrelated",
 }
 """Reasons, in the order in which they are tried, and their names for people."""
@@ -101,7 +101,7 @@ class Reason:
         if self.kind == "more general":
             return f"{self.left} is more general than {self.right}"
         if self.kind == "one rater only":
-            return f"only one rater says {self.left or self.right}"
+            return f"only one of the two says {self.left or self.right}"
         return f"{self.left} against {self.right}"
 
     @property
@@ -296,7 +296,8 @@ class _Case:
 
     def part_trials(self) -> list[_Trial]:
         """What a list, a slip of the pen or an opposite would make the same."""
-        self._lists = _listed(self.a), _listed(self.b)
+        a, b = self.heads()
+        self._lists = _listed(a), _listed(b)
         self._words = self._changed_word()
         trials = []
         if max(map(len, self._lists)) > 1:
@@ -310,7 +311,7 @@ class _Case:
         listed = list(p)
         swapped = listed.pop() if self._words is not None else 0.0
         if listed and max(listed) >= threshold:
-            self.reason = Reason("list", self.a, self.b)
+            self.reason = Reason("list", self.a, self.b, self.differ)
         elif self._words is not None and swapped >= threshold:
             x, y = self._words
             if are_opposites(x, y):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from browsers import serious_faults, wait_for
+from browsers import panel, serious_faults, wait_for
 
 from ml_backend.demo import CONTROL, Demo, data
 
@@ -89,6 +89,35 @@ class TestReport:
             assert found > 0 and (n is None or n <= found <= n + 3), link
             page.close()
         context.close()
+
+    def test_from_a_reason_to_its_tasks_the_panel_and_back(self, demo: Demo, clean: Any, pictures: Path) -> None:
+        """The bar of a reason filters the tasks; a task's panel says the reason in words; its link leads back."""
+        clean.goto(demo.links["report"])
+        row = clean.locator("tr[data-reason=severity]")
+        n = int(row.locator("td.n").evaluate("(cell) => cell.firstChild.textContent"))
+        row.locator("a.bar").click()
+        clean.locator("#queue-filter").wait_for()
+        assert f"severity ({n} task" in clean.locator("#queue-filter").inner_text()
+        tasks = clean.locator(".queue tbody tr")
+        assert tasks.count() == n
+        clean.screenshot(path=pictures / "report-reason.png", full_page=True)
+        assert serious_faults(clean) == []
+        with clean.context.expect_page() as opened:
+            tasks.first.get_by_role("link").click()
+        task = opened.value
+        frame = panel(task)
+        frame.locator("[data-agreement]").wait_for()
+        assert any("severity" in one for one in frame.locator(".sirr-reason").all_inner_texts())
+        task.screenshot(path=pictures / "panel-reason.png")
+        with task.context.expect_page() as opened:
+            frame.get_by_role("link", name="Project report").click()
+        back = opened.value
+        back.locator("tr[data-reason=severity] a.bar").wait_for()
+        task.close()
+        back.close()
+        clean.get_by_role("link", name="Show all tasks").click()
+        clean.locator("#queue-filter").wait_for(state="detached")
+        assert clean.locator(".queue tbody tr").count() > n
 
     def test_done_marks_stay(self, demo: Demo, clean: Any) -> None:
         clean.goto(demo.links["report"])

@@ -1,0 +1,118 @@
+"""Why texts do not match, on the pages and in the prediction."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import Seeded
+
+from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.predictions import build
+from ml_backend.store.store import Store
+
+TASKS = {
+    1: {"2": ["severe headache"], "3": ["mild headache"], "4": ["headache"]},
+    2: {"2": ["severe cough"], "3": ["cough"]},
+    3: {"2": ["left knee pain"], "3": ["right knee pain"], "4": ["left knee pain"]},
+    4: {"2": ["rash"], "3": ["rash"]},
+    5: {"2": ["fever"], "3": []},
+    6: {"2": ["very severe itching"], "3": ["itching"]},
+}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(TASKS)
+    made.score(measure="exact")
+    yield made
+    made.services.store.close()
+
+
+def page(seeded: Seeded, query: str = "") -> str:
+    answer = seeded.as_person().get(f"/report/12{query}")
+    assert answer.status_code == 200
+    return answer.get_data(as_text=True)
+
+
+def test_the_report_counts_tasks_and_leads_to_them(seeded: Seeded) -> None:
+    text = page(seeded)
+    assert "Why texts do not match" in text and "severe against mild" in text
+    assert "Ann Example and Ben Sample disagree on severity in 50% of their tasks." in text
+    assert re.search(r"If severity did not count, Krippendorff(&#39;|')s alpha would be", text)
+    bar = re.search(r'class="bar" href="([^"]+)" aria-label="Tasks with this reason: severity"', text)
+    assert bar
+    filtered = page(seeded, bar[1].replace("&amp;", "&"))
+    assert re.findall(r'<tr data-task="(\d+)"', filtered) == ["1", "2", "6"]
+    assert "severity</strong> (3 tasks)" in filtered and "Show all tasks" in filtered
+    assert len(re.findall(r'<tr data-task="(\d+)"', text)) == 6
+
+
+def test_a_reason_that_does_not_exist_is_refused(seeded: Seeded) -> None:
+    answer = seeded.as_person().get("/report/12?reason=weather")
+    assert answer.status_code == 400 and "There is no reason weather" in answer.get_data(as_text=True)
+
+
+def test_the_queue_is_filtered_and_sorted_by_reason(seeded: Seeded) -> None:
+    ask = seeded.as_person()
+    found = ask.get("/api/queue?project=12&reason=severity").get_json()
+    assert (found["total"], [one["task"] for one in found["tasks"]]) == (3, [1, 2, 6])
+    assert found["tasks"][0]["kinds"] == ["severity"]
+    assert "disagreement on severity" in found["tasks"][0]["reasons"]
+    by_reason = ask.get("/api/queue?project=12&sort=reason").get_json()["tasks"]
+    assert [one["kinds"][:1] for one in by_reason] == [
+        *([["side"]] + 3 * [["severity"]]),
+        ["one rater only"],
+        [],
+    ]
+    assert ask.get("/api/queue?project=12&sort=weather").status_code == 400
+    assert ask.get("/api/queue?project=12&reason=weather").status_code == 400
+
+
+def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
+    ask = seeded.as_person()
+    rows = list(csv.DictReader(io.StringIO(ask.get("/report/12/reasons.csv").get_data(as_text=True).lstrip("\ufeff"))))
+    assert {"reason": "severity", "first": "Ann Example", "second": "Ben Sample", "tasks": "3", "tasks_of_both": "6"} in rows
+    tasks = ask.get("/report/12/tasks.csv").get_data(as_text=True)
+    assert "disagreement on side" in tasks
+    found = ask.get("/api/report?project=12").get_json()["reasons"]
+    assert [(one["kind"], one["tasks"]) for one in found["kinds"]][:1] == [("severity", 3)]
+    assert found["kinds"][0]["examples"][0]["link"].endswith("task=1")
+
+
+def test_one_file_has_bars_without_links(seeded: Seeded) -> None:
+    text = seeded.as_person().get("/report/12/report.html").get_data(as_text=True)
+    assert "<progress" in text and "reason=severity" not in text
+
+
+def test_the_panel_and_the_prediction_say_why(seeded: Seeded) -> None:
+    panel = seeded.as_person().get("/api/panel?project=12&task=3").get_json()
+    assert [(one["kind"], one["name"], one["words"]) for one in panel["reasons"]] == [
+        ("side", "side", "left against right"),
+        ("side", "side", "right against left"),
+    ]
+    store: Store = seeded.services.store
+    details = store.get_tasks(seeded.project, [3])[3]["details"]
+    (region,) = build(details, [Control(name="findings", to_name="text")], suggestions=True)["result"]
+    assert region["meta"]["reasons"] == [
+        {"raters": ["2", "3"], "kind": "side", "words": "left against right"},
+        {"raters": ["3", "4"], "kind": "side", "words": "right against left"},
+    ]
+
+
+def test_details_from_before_there_were_reasons_are_shown(seeded: Seeded) -> None:
+    from ml_backend.review.triage_queue import candidate
+
+    assert candidate(1, 0.5, [("2", "3", 0.5)]).kinds == ()
+    row = seeded.row["summary"]
+    row["controls"]["findings"].pop("reasons")
+    seeded.services.store.update_project(seeded.project, summary=row)
+    assert "Why texts do not match" not in page(seeded)
