@@ -80,7 +80,13 @@ def test_the_queue_is_filtered_and_sorted_by_reason(seeded: Seeded) -> None:
 def test_csv_and_json_hold_reasons(seeded: Seeded) -> None:
     ask = seeded.as_person()
     rows = list(csv.DictReader(io.StringIO(ask.get("/report/12/reasons.csv").get_data(as_text=True).lstrip("\ufeff"))))
-    assert {"reason": "severity", "first": "Ann Example", "second": "Ben Sample", "tasks": "3", "tasks_of_both": "6"} in rows
+    assert {
+        "reason": "severity",
+        "first": "Ann Example",
+        "second": "Ben Sample",
+        "tasks": "3",
+        "tasks_of_both": "6",
+    } in rows
     tasks = ask.get("/report/12/tasks.csv").get_data(as_text=True)
     assert "disagreement on side" in tasks
     found = ask.get("/api/report?project=12").get_json()["reasons"]
