@@ -19,11 +19,13 @@ from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
+from softirr.report.headline import HEADLINE
 from softirr.tables.table import AnnotationTable, Answer
 
 DEFAULT = 60
 FEWEST, MOST = 10, 2000
-FINISH_FROM = 20  # fewest judgements with which an audit may end early
+FINISH_FROM = 10  # fewest judgements with which an audit may end early
+LOOK_EVERY = 5  # judgements of a judge between two looks at the width of the interval
 VERDICTS = {
     "same": "same",
     "different": "different",
@@ -63,6 +65,9 @@ def run_asked(
         report("audit", 0, None, 0)
         audit = reviews.audit(number)
         if audit is None:
+            continue
+        if audit["asked_at"] is None:
+            _look(reviews, audit, scorer, check)
             continue
 
         def progress(done: int, total: int) -> None:
@@ -127,16 +132,41 @@ def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
 def _worked_out(
     reviews: ReviewStore, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
+    result = _applied(reviews, audit, scorer, progress).to_dict()
+    result.pop("items", None)
+    result.pop("excluded", None)
+    return {"result": result, "result_at": time.time(), "problem": None}
+
+
+def _applied(reviews: ReviewStore, audit: Row, scorer: Scorer, progress: Callable[[int, int], None]) -> Any:
+    """The report with the present judgements."""
     from softirr.audit.audited import apply
 
     table = table_of(audit["answers"])
     with scorer.alone_with(audit["measure"], progress) as told:
         measure = _measure(scorer, audit, audit["answers"])
-        found = apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
-    result = found.to_dict()
-    result.pop("items", None)
-    result.pop("excluded", None)
-    return {"result": result, "result_at": time.time(), "problem": None}
+        return apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
+
+
+def _look(reviews: ReviewStore, audit: Row, scorer: Scorer, check: Callable[[], None]) -> None:
+    """Add the present width of the interval to the audit's looks; the value itself stays unknown to the judges."""
+    looks = list(audit["looks"] or ())
+    try:
+        found = _applied(reviews, audit, scorer, lambda done, total: check())
+    except InputError:
+        found = None  # nothing is judged that counts: the next judgements ask again
+    name = next((name for name in HEADLINE if found is not None and name in found.informed), None)
+    if found is not None and name is not None:
+        low, high = found.informed[name].ci95
+        look = {
+            "judged": found.audit.judgements,
+            "width": round(high - low, 3),
+            "needed": found.audit.needed_informed,
+        }
+        looks = [*(one for one in looks if one["judged"] != look["judged"]), look]
+    now = reviews.audit(audit["id"])
+    asked = None if now is None or now["look_asked_at"] == audit["look_asked_at"] else now["look_asked_at"]
+    reviews.update_audit(audit["id"], looks=looks, look_asked_at=asked)
 
 
 def judged(reviews: ReviewStore, audit: Row) -> list[Any]:

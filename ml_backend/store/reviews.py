@@ -40,6 +40,8 @@ audits = sa.Table(
     sa.Column("problem", sa.Text),  # why it can't be
     sa.Column("result", sa.JSON),  # the audited report, without items
     sa.Column("result_at", sa.Float),
+    sa.Column("look_asked_at", sa.Float),  # the width of the interval is to be worked out, while judging goes on
+    sa.Column("looks", sa.JSON),  # [{"judged", "width", "needed"}]: widths only, so that no judge is influenced
     sa.Index("ix_audits_project_id", "project", "id"),
 )
 
@@ -138,8 +140,9 @@ class ReviewStore:
         return next((row for row in self.audits(project) if row["control"] == control and row["result"]), None)
 
     def asked_audits(self, project: int) -> list[int]:
-        """Audits that wait for drawing or evaluation."""
-        query = sa.select(audits.c.id).where(audits.c.project == project, audits.c.asked_at.is_not(None))
+        """Audits that wait for drawing, evaluation or a look at the width of their interval."""
+        waits = sa.or_(audits.c.asked_at.is_not(None), audits.c.look_asked_at.is_not(None))
+        query = sa.select(audits.c.id).where(audits.c.project == project, waits)
         return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
 
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:

@@ -1,5 +1,6 @@
 """The audit: its page, its pairs, the judgements."""
 
+import time
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
@@ -117,6 +118,9 @@ def judge(which: int) -> Response:
         raise Refused(400, f"verdict is none of {', '.join(audits.VERDICTS)}.")
     places, before = _places(found, body.get("places")), _complete(found)
     reviews().judge(which, places, name, body["verdict"])
+    if reviews().judges(which).get(name, 0) % audits.LOOK_EVERY == 0:
+        reviews().update_audit(which, look_asked_at=time.time())
+        services().wakeups.want(project["id"], "audit")
     return visitors.data(_after(project, found, name, before), status=201)
 
 
@@ -170,8 +174,6 @@ def _after(project: Row, found: Row, judge: str, before: list[str]) -> dict[str,
 
 def _work_out(project: Row, which: int) -> None:
     """Request an evaluation of the audit; its last result stays until it is done."""
-    import time
-
     reviews().update_audit(which, asked_at=time.time(), problem=None)
     services().wakeups.want(project["id"], "audit")
 
@@ -195,6 +197,7 @@ def _view(found: Row) -> dict[str, Any]:
         "judges": [{"name": name, "n": n} for name, n in judges.items()],
         "created_at": moment(found["created_at"]),
         "created_by": found["created_by"],
+        "looks": found["looks"] or [],
         "finish_from": min(audits.FINISH_FROM, len(found["sheet"])),
     }
 

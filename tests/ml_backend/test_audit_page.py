@@ -75,6 +75,32 @@ class Browser:
         self.work()
 
 
+def test_a_judge_sees_the_interval_narrow_but_not_where_it_is(seeded: Seeded) -> None:
+    browser = Browser(seeded)
+    audit = browser.draw(40)
+    said = []
+    for pair in browser.pairs(audit)["pairs"][:30]:
+        a, b = (KEY.get(text, text) for text in pair["texts"])
+        said.append(browser.say(audit, [pair["place"]], "same" if a == b else "different").json)
+        if len(said) % 10 == 0:
+            browser.work()
+    assert said[8]["looks"] == [] and {one["status"] for one in said} == {"judging"}
+    found = browser.pairs(audit)
+    assert [look["judged"] for look in found["looks"]] == [10, 20, 30]
+    assert all(set(look) == {"judged", "width", "needed"} for look in found["looks"])
+    last = found["looks"][-1]["width"]
+    assert 0 < last < 1.2
+    # a look is no result: the report is not audited by it
+    assert found["result"] is None and found["status"] == "judging"
+    assert not browser.send("GET", "/api/report").json["headline"]["audited"]
+    # what the last look says is what the result then has
+    assert browser.send("POST", f"/api/audit/{audit}/finish").status_code == 202
+    browser.work()
+    result = browser.send("GET", f"/api/audit/{audit}", judge=browser.judge, result=1).json["result"]
+    low, high = next(c for c in result["coefficients"] if c["key"] == "krippendorff_alpha")["informed"]["ci95"]
+    assert high - low == pytest.approx(last, abs=0.001)
+
+
 def test_from_drawing_to_the_headline(seeded: Seeded, tmp_path: Path) -> None:
     browser = Browser(seeded)
     assert browser.send("GET", "/api/audit").json["audit"] is None

@@ -6,6 +6,8 @@ const at = (id) => document.getElementById(id);
 const KEYS = { 1: "same", s: "same", 2: "different", d: "different", 3: "first", f: "first", 4: "second", g: "second", 5: "unsure", u: "unsure", "?": "unsure" };
 const WORDS = { same: "the same", different: "not the same", first: "first is more general", second: "second is more general", unsure: "can’t tell" };
 const WAIT = 1000;
+const FIRST_FORECAST = 15; // judgements; fewer tell too little about how many it takes
+const MOST_FORECAST = 1000;
 const SECONDS = [5, 12]; // that one judgement takes
 
 forgetKey();
@@ -20,6 +22,7 @@ let place = 0;
 let saving = Promise.resolve();
 let timer = null;
 let drawNew = false;
+const times = []; // of this judge's judgements on this page, in milliseconds
 const order = []; // places in the order in which they were judged
 
 function show(name) {
@@ -153,7 +156,60 @@ async function load() {
 
 // --- judging --------------------------------------------------------------------------------------------------------
 
+/** Minutes that so many judgements take at this judge's own pace; breaks do not count. */
+function minutes(n) {
+  const gaps = times.slice(1).map((one, i) => one - times[i]).filter((gap) => gap < 60 * WAIT).sort((a, b) => a - b);
+  const pace = gaps.length < 3 ? 8 * WAIT : gaps[Math.floor(gaps.length / 2)];
+  return Math.max(1, Math.round(n * pace / (60 * WAIT)));
+}
+
+/** How wide the interval is, without where it lies: that could influence a judge. */
+function narrowing() {
+  const looks = audit.looks ?? [];
+  const box = at("narrowing");
+  const last = looks[looks.length - 1];
+  if (!last) {
+    box.replaceChildren();
+    return;
+  }
+  const wanted = at("begin").width.value;
+  const needed = last.needed[wanted];
+  const words = [`After ${plural(last.judged, "judgement")} the 95% interval is ${number(last.width)} wide.`];
+  if (last.width <= Number(wanted)) words.push("You can stop: it is as narrow as you want it.");
+  else if (last.judged < FIRST_FORECAST) words.push("A few more judgements, and this line says how many it takes.");
+  else if (!needed || needed > MOST_FORECAST) words.push(`Judgements hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not narrow any more.`);
+  else {
+    const more = Math.max(1, needed - last.judged);
+    words.push(`About ${plural(more, "more judgement")} (${plural(minutes(more), "minute")} at your pace) make it ${wanted} wide${needed > pairs.length ? `, more than were drawn` : ""}.`);
+  }
+  box.replaceChildren(chart(looks, Number(wanted)), line(words.join(" ")));
+}
+
+/** The widths after each look as a line, with the wanted width across. */
+function chart(looks, wanted) {
+  const [w, h] = [160, 40];
+  const most = Math.max(wanted, ...looks.map((one) => one.width)) * 1.1;
+  const end = Math.max(...looks.map((one) => one.judged));
+  const points = looks.map((one) => `${(w * one.judged / end).toFixed(1)},${(h * (1 - one.width / most)).toFixed(1)}`);
+  const y = (h * (1 - wanted / most)).toFixed(1);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `Width of the interval: ${looks.map((one) => `${number(one.width)} after ${one.judged}`).join(", ")}`);
+  for (const [name, attributes] of [
+    ["line", { x1: 0, x2: w, y1: y, y2: y, class: "wanted" }],
+    ["polyline", { points: points.join(" "), class: "width" }],
+    ...points.map((one) => ["circle", { cx: one.split(",")[0], cy: one.split(",")[1], r: 2, class: "look" }]),
+  ]) {
+    const part = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    svg.append(part);
+  }
+  return svg;
+}
+
 function draw() {
+  narrowing();
   const pair = pairs[place];
   const judged = pairs.filter((one) => one.verdict).length;
   at("first").textContent = pair.texts[0];
@@ -175,7 +231,7 @@ function draw() {
 }
 
 function save(request, failed) {
-  saving = saving.then(request).then((found) => { audit = { ...audit, ...found }; say(""); }, (error) => {
+  saving = saving.then(request).then((found) => { audit = { ...audit, ...found }; narrowing(); say(""); }, (error) => {
     failed();
     draw();
     say(`Not saved: ${error.message} Please judge this pair again.`);
@@ -189,6 +245,7 @@ function decide(verdict) {
   const before = pair.verdict;
   const was = order.indexOf(pair.place);
   pair.verdict = verdict;
+  if (was < 0) times.push(Date.now());
   if (was >= 0) order.splice(was, 1);
   order.push(pair.place);
   const body = JSON.stringify({ project: Number(project), judge, places: [pair.place], verdict });
@@ -350,7 +407,9 @@ function outcome({ headline, coefficients }) {
   value.dataset.coefficient = best.key;
   value.dataset.value = best.value;
   const words = line(`${best.name}, audited${best.ci95 ? `; 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : ""}. Without the audit the report gives ${best.plain === null ? "none" : number(best.plain)}.`);
-  return [value, words];
+  if (!best.informed) return [value, words];
+  const { value: told, ci95 } = best.informed;
+  return [value, words, line(`With what is known about the measure’s errors: ${number(told)}, 95% interval ${number(ci95[0])} to ${number(ci95[1])}. This interval also holds if you stopped because of what you saw.`)];
 }
 
 for (const id of ["look-back", "look-again"]) at(id).addEventListener("click", () => {
