@@ -320,9 +320,8 @@ def _groups(table: AnnotationTable, found: Scored) -> RaterGroups | None:
     together = label[pairs[:, 0]] == label[pairs[:, 1]]
     groups = tuple(tuple(table.raters[i] for i in np.flatnonzero(label == number).tolist()) for number in range(k))
     within = float(own[together].mean()) if together.any() else 1.0
-    return RaterGroups(
-        groups, within, float(own[~together].mean()), stability, stability >= _STABLE and apart >= _APART
-    )
+    between = float(own[~together].mean()) if (~together).any() else within
+    return RaterGroups(groups, within, between, stability, k > 1 and stability >= _STABLE and apart >= _APART)
 
 
 def _best(own: Floats, pairs: Ints, n: int) -> tuple[Ints, float]:
@@ -348,6 +347,8 @@ def _cut(own: Floats, pairs: Ints, n: int, k: int) -> Ints:
 def _silhouette(own: Floats, pairs: Ints, label: Ints) -> float:
     """Mean silhouette of the raters (Rousseeuw 1987) with 1 - agreement as distance; 0 for a rater alone."""
     n = len(label)
+    if label.max() == 0:  # all raters are equally far from each other
+        return 0.0
     far = np.zeros((n, n))
     far[pairs[:, 0], pairs[:, 1]] = far[pairs[:, 1], pairs[:, 0]] = 1 - own
     values = []

@@ -44,6 +44,11 @@ class TestGroups:
         assert found.groups is not None and not found.groups.found
         assert "No groups of raters" in str(found)
 
+    def test_raters_who_always_agree(self) -> None:
+        answers = [softirr.Answer(str(i), f"r{k}", WORDS[i % 5]) for i in range(20) for k in range(5)]
+        found = softirr.raters(softirr.AnnotationTable.from_answers(answers), "exact").groups
+        assert found is not None and not found.found and found.between == found.within == 1
+
     def test_three_raters_are_too_few(self) -> None:
         found = softirr.raters(_schools(1, 1).part(raters=["r0", "r1", "r2"]), "exact")
         assert found.groups is None and any("four raters" in note for note in found.notes)
