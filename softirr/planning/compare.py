@@ -553,6 +553,15 @@ def _sparse(found: Scored, rater: str) -> list[str]:
 def table_values(table: AnnotationTable, field: str) -> tuple[str, ...]:
     """The value of a field for each item.
 
+    Parameters
+    ----------
+    table : AnnotationTable
+    field : str
+
+    Returns
+    -------
+    tuple of str
+
     Raises
     ------
     InputError
@@ -564,7 +573,23 @@ def table_values(table: AnnotationTable, field: str) -> tuple[str, ...]:
 
 
 def moments_of(field: str, values: Sequence[str]) -> list[float | None]:
-    """Dates or numbers as numbers; None where a value is missing."""
+    """Dates or numbers as numbers; None where a value is missing.
+
+    Parameters
+    ----------
+    field : str
+        Name of the field, for the message.
+    values : sequence of str
+
+    Returns
+    -------
+    list of (float or None)
+
+    Raises
+    ------
+    InputError
+        If a value is neither a number nor a date.
+    """
     for kind in (float, _timestamp):
         with contextlib.suppress(ValueError):
             return [kind(value) if value else None for value in values]
@@ -588,7 +613,16 @@ def _is_date(value: str) -> bool:
 
 
 def places_of(moments: Floats) -> Floats:
-    """Where each item stands in the order, from 0 to 1; items of one moment share their place."""
+    """Where each item stands in the order, from 0 to 1; items of one moment share their place.
+
+    Parameters
+    ----------
+    moments : shape (n,)
+
+    Returns
+    -------
+    shape (n,)
+    """
     from scipy.stats import rankdata
 
     return np.asarray((rankdata(moments) - 1) / max(len(moments) - 1, 1))

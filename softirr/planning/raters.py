@@ -190,6 +190,10 @@ def raters(
     over : str, optional
         A field with dates or numbers, for drift.
 
+    Returns
+    -------
+    Raters
+
     Raises
     ------
     InputError
