@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
+    from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
     from softirr.report.objects import AgreementReport
     from softirr.report.options import AgreementOptions
     from softirr.report.two_lists import cohen_kappa
@@ -56,6 +57,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "MatrixAgreement",
+    "Metric",
     "Plan",
     "Policy",
     "PolicyProposal",
@@ -72,17 +74,20 @@ __all__ = [
     "compare_raters",
     "compare_time",
     "corrected",
+    "enterprise_metric",
     "find_policy",
     "inspect",
     "item_agreement",
     "load_calibration",
     "matrix_agreement",
     "measure",
+    "metric",
     "plan",
     "propose_policy",
     "raters",
     "read",
     "read_texts",
+    "scorer",
     "under_policy",
 ]
 
@@ -122,6 +127,10 @@ _HOME = {
     "plan": "planning.plan",
     "raters": "planning.raters",
     "propose_policy": "audit.proposal",
+    "enterprise_metric": "report.hosts",
+    "metric": "report.hosts",
+    "Metric": "report.hosts",
+    "scorer": "report.hosts",
     "read": "tables.files",
     "read_texts": "tables.files",
     "under_policy": "policy.measure",
