@@ -1,7 +1,7 @@
 """Whether a measure fits the texts that it is asked about: checks that a project passes before its coefficient is believed.
 
 The bundled model was trained on short English texts. On others it still gives probabilities, and coefficients that look plausible. Thresholds were
-fitted on half of the texts of eleven languages and of eight English tables, chosen by a hash, and checked on the other half.
+fitted on half of the texts of eleven languages and of ten English tables, chosen by a hash, and checked on the other half.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from softirr.inference.tokens import length_limit
 from softirr.lab.training.batches import Batch, ChunkPlan, Chunks, Encoder, chunks, read_sources, write_hard
 from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate, measures
 from softirr.lab.training.folder import average_weights, load_start
+from softirr.lab.training.packed import PackedTraining
 from softirr.lab.training.recipe import FOLDERS, Recipe
 from softirr.lab.training.rows import TouchedRows
 from softirr.lab.training.stream import PairStream
@@ -144,6 +145,9 @@ class Trainer:
         self._words = TouchedRows(words, self._average[self._words_name], recipe.weight_decay)
         self._optimizer = torch.optim.AdamW(self._groups(), fused=self.device.type in ("cpu", "cuda"))
         self._best = {name: p.detach().clone() for name, p in self._average.items()}
+        # a teacher's logits are in the order of the batch
+        packs = PackedTraining.fits(self.model) and not self._teachers and self.device.type == "cpu"
+        self._packed = PackedTraining(self.model) if packs else None
         self._hard: list[tuple[str, str, int]] = []
         self.state = State()
         self._resume()
@@ -233,8 +237,13 @@ class Trainer:
         factor = schedule(state.step, recipe.steps, recipe.warmup)
         for group in self._optimizer.param_groups:
             group["lr"] = group["highest"] * factor
-        labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
-        value = self._loss(self._logits(self.model, batch, self._words), labels, batch)
+        if self._packed is not None:
+            with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
+                logits, labels = self._packed(batch, self._words)
+        else:
+            labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
+            logits = self._logits(self.model, batch, self._words)
+        value = self._loss(logits, labels, batch)
         self._optimizer.zero_grad(set_to_none=True)
         value.backward()
         rows = self._words.rows
