@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["BENCHES", "add_command"]
 
-BENCHES = ("coefficients", "inference", "audit", "calibration", "coverage", "errors", "planning", "policies")
+BENCHES = ("coefficients", "inference", "audit", "calibration", "coverage", "errors", "planning", "policies", "combine")
 """Tables, each a module of ``softirr.lab.bench``."""
 
 
