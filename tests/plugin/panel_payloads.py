@@ -151,7 +151,7 @@ def decided() -> dict[str, Any]:
     }
     payload["decisions"] = [one, two]
     payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"}
-    payload["provenance"]["calibrated"] = 73
+    payload["provenance"] |= {"calibrated": 73, "policy": "clinical finding, any severity: severity does not count"}
     return payload
 
 
@@ -220,7 +220,12 @@ def hostile() -> dict[str, Any]:
     payload["links"] = {"report": "javascript:window.__pwned='link'"}
     payload["project"] |= {"title": HOSTILE[1], "coefficient": {"name": HOSTILE[0], "value": 0.5, "ci95": None}}
     payload["task"]["word"] = HOSTILE[0]
-    payload["provenance"] = {"measure": HOSTILE[0], "model": HOSTILE[1], "computed_at": HOSTILE[2]}
+    payload["provenance"] = {
+        "measure": HOSTILE[0],
+        "model": HOSTILE[1],
+        "policy": HOSTILE[0],
+        "computed_at": HOSTILE[2],
+    }
     payload["decisions"] = [
         {"id": 1, "texts": [HOSTILE[0], HOSTILE[1]], "verdict": "same", "who": HOSTILE[1], "when": HOSTILE[0]}
     ]

@@ -106,6 +106,14 @@ def test_ready_says_what_the_payload_says(page: Any) -> None:
     assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
 
 
+def test_the_foot_says_what_counts_as_the_same(page: Any) -> None:
+    show(page, decided())
+    said = page.inner_text(".sirr-foot")
+    assert "what counts as the same: clinical finding, any severity: severity does not count" in said
+    show(page, ready(3))
+    assert "what counts" not in page.inner_text(".sirr-foot")
+
+
 def test_a_measure_that_does_not_fit_is_said_first(page: Any) -> None:
     show(page, ready(3) | {"misfits": ["The texts look like French: use another measure. <b>Now</b>"]})
     first = page.locator("#panel .sirr-misfit")
