@@ -205,7 +205,7 @@ class ProjectSettings:
     count_reviewers : bool
         Whether answers of reviewers count in the coefficients as those of annotators do.
     policy : Policy
-        What counts as the same; how answers are split is not used here.
+        What counts as the same; it splits no answers.
     target : float or None
         The value that the headline is to reach; panel, report and terminal say whether it does.
     """
@@ -345,9 +345,14 @@ def _policy(value: Any, source: str) -> dict[str, Any]:
             raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")
         return PRESETS[value].to_dict()
     try:
-        return Policy.from_dict(value).to_dict()
+        found = Policy.from_dict(value)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
+    if found.split != "none":
+        raise InputError(
+            f"{source}: answers of a Label Studio project are not split: leave split out of the policy, or score an export with softirr score."
+        )
+    return found.to_dict()
 
 
 @dataclass(frozen=True)
