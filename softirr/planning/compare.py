@@ -14,7 +14,7 @@ import numpy as np
 
 from softirr.audit.audited import apply
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient
 from softirr.coefficients.summary import COEFFICIENTS
 from softirr.errors import InputError
@@ -44,6 +44,7 @@ __all__ = [
     "opened",
     "places_of",
     "table_values",
+    "used_policy",
 ]
 
 MOST_GROUPS = 20
@@ -150,7 +151,7 @@ def compare(
         tuple(groups),
         differences,
         measure=made.name,
-        policy=_policy(made, next(iter(named.values()))),
+        policy=used_policy(made, next(iter(named.values()))),
         paired=bool(differences) and all(one.n_shared > 1 for one in differences),
         adjusted="holm" if adjust and len(differences) > 1 else None,
         equality=equality(samples, independent=independent),
@@ -217,7 +218,7 @@ def compare_groups(
         progress=progress,
     )
     without = sum(not value for value in values)
-    more = (f"{without:,} items have no value of {field} and are left out.",) if without else ()
+    more = _without_value(without, field)
     return replace(found, by=field, warnings=(*found.warnings, *more))
 
 
@@ -316,7 +317,7 @@ def compare_raters(
         tuple(groups),
         told_of,
         measure=made.name,
-        policy=_policy(made, table),
+        policy=used_policy(made, table),
         paired=True,
         adjusted="holm" if adjust and len(told_of) > 1 else None,
         others=people_groups,
@@ -399,13 +400,13 @@ def compare_time(
         for cut in cuts
     )
     without = len(table.items) - len(kept.items)
-    more = (f"{without:,} items have no value of {field} and are left out.",) if without else ()
+    more = _without_value(without, field)
     return Comparison(
         name,
         groups,
         (),
         measure=made.name,
-        policy=_policy(made, table),
+        policy=used_policy(made, table),
         by=field,
         rater=rater,
         trend=Difference("first item", "last item", slope, p, p, len(values)),
@@ -433,7 +434,8 @@ class _Part:
         found = self.found
         if name == "observed_agreement":
             return co.rater_agreement(found.ratings, found.scores, rater)
-        assert found.chance is not None
+        if found.chance is None:
+            return undefined(Undefined.NO_OVERLAP)
         return co.mean_cohen(found.ratings, found.scores, found.chance, rater=rater)
 
     def group(self, sample: Sample, audited: bool = False) -> Group:
@@ -463,7 +465,7 @@ def opened(
         yield made, options or AgreementOptions(), store, told
 
 
-def _policy(made: Measure, table: AnnotationTable) -> Policy:
+def used_policy(made: Measure, table: AnnotationTable) -> Policy:
     """What counted as the same."""
     return policy_of(made).changed(split="none" if table.split is None else table.split.mode)
 
@@ -532,6 +534,15 @@ def _each_of(
         replace(part.group(sample), label=rater)
         for rater, sample in zip(people.raters, samples, strict=True)
         if sample.coefficient.value is not None
+    )
+
+
+def _without_value(n: int, field: str) -> tuple[str, ...]:
+    """A sentence about items that are left out."""
+    if not n:
+        return ()
+    return (
+        f"{n:,} {'item has' if n == 1 else 'items have'} no value of {field} and {'is' if n == 1 else 'are'} left out.",
     )
 
 

@@ -13,7 +13,7 @@ from softirr.policy.rules import Policy
 from softirr.report.forest import Row, forest_svg, forest_text
 from softirr.report.text import COEFFICIENT_NAMES, printable, table_lines
 
-__all__ = ["Comparison", "Difference", "Group", "verdict"]
+__all__ = ["Comparison", "Difference", "Group", "measure_told", "policy_told", "verdict"]
 
 _SURE = 0.05
 MOST_ITEMS = 100_000
@@ -186,10 +186,8 @@ class Comparison:
         what = COEFFICIENT_NAMES[self.coefficient]
         of = f" of {printable(self.rater)} with the others" if self.rater else ""
         by = f" by {printable(self.by)}" if self.by else ""
-        written = ", texts as written" if self.policy.is_default else ""
-        yield f"{what}{of}{by}, measure {self.measure}{written}, {self._audited()}"
-        if not self.policy.is_default:
-            yield f"What counts as the same: {printable(self.policy.told())}"
+        yield f"{what}{of}{by}, {measure_told(self.measure, self.policy)}, {self._audited()}"
+        yield from policy_told(self.policy)
         yield ""
         yield from forest_text([_row(group) for group in self.groups])
         if self.others:
@@ -260,6 +258,23 @@ class Comparison:
         yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
         if self.adjusted:
             yield f"p is adjusted for {len(self.differences)} differences (Holm 1979); each interval stands for itself."
+
+
+def measure_told(measure: str, policy: Policy) -> str:
+    """The measure, and that texts are compared as written where they are.
+
+    Examples
+    --------
+    >>> measure_told("indel", Policy())
+    'measure indel, texts as written'
+    """
+    return f"measure {measure}{', texts as written' if policy.is_default else ''}"
+
+
+def policy_told(policy: Policy) -> Iterable[str]:
+    """What counts as the same, where that is more than the texts as written."""
+    if not policy.is_default:
+        yield f"What counts as the same: {printable(policy.told())}"
 
 
 def _row(group: Group) -> Row:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from softirr.coefficients.intervals import FEW_ITEMS, standard_error
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.compare import opened
+from softirr.planning.compare import opened, used_policy
+from softirr.planning.comparison import measure_told, policy_told
+from softirr.policy.rules import Policy
 from softirr.report.agreement import scored
 from softirr.report.forest import curve_svg
 from softirr.report.headline import HEADLINE
@@ -146,6 +148,10 @@ class Plan:
     answer_cost, judgement_cost : float
     notes : tuple of str
         What is assumed.
+    measure : str or None
+        Of the pilot.
+    policy : Policy
+        What counted as the same.
     """
 
     coefficient: str
@@ -161,6 +167,8 @@ class Plan:
     answer_cost: float
     judgement_cost: float
     notes: tuple[str, ...] = ()
+    measure: str | None = None
+    policy: Policy = field(default_factory=Policy)
 
     @property
     def best(self) -> Choice:
@@ -203,11 +211,14 @@ class Plan:
     def lines(self) -> list[str]:
         """The plan as lines of text."""
         name = COEFFICIENT_NAMES[self.coefficient]
-        start = f"Pilot: {self.items:,} items, {self.raters} raters of an item" if self.items else "Assumed"
+        start = "Assumed"
+        if self.measure is not None:
+            start = f"Pilot: {self.items:,} items, {self.raters} raters of an item, {measure_told(self.measure, self.policy)}"
         said = [
             f"{start}, {name} {self.value:.2f}. Wanted: a 95% interval of width {self.width:g} (±{self.width / 2:g}).",
             "",
             self.sentence(),
+            *policy_told(self.policy),
         ]
         if self.pilot_width is not None and self.more_items is not None:
             said.append(
@@ -236,6 +247,8 @@ class Plan:
             "coefficient": self.coefficient,
             "value": self.value,
             "width": self.width,
+            "measure": self.measure,
+            "policy": self.policy.to_dict(),
             "items": self.items,
             "raters": self.raters,
             "pilot_width": self.pilot_width,
@@ -332,6 +345,7 @@ def plan(
             f"that correlate with {_ALIKE:g}. A pilot of 30 items tells more.",
         )
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
+        used, policy = None, Policy()
     else:
         with opened(measure, options, cache, progress) as (made, how, store, told):
             part = scored(table, made, how, cache=store, progress=told)
@@ -356,7 +370,10 @@ def plan(
             found, now = components(part.ratings, part.scores, part.chance, estimate), 2 * _Z * error
             worth = _worth(table, made, name, error, sheets, how, store)
             notes = _notes(items, found, bool(sheets), estimate)
-    made_plan = Plan(name, value, width, items, raters, now, None, (), found, worth, answer_cost, judgement_cost, notes)
+            used, policy = made.name, used_policy(made, table)
+    made_plan = Plan(
+        name, value, width, items, raters, now, None, (), found, worth, answer_cost, judgement_cost, notes, used, policy
+    )
     choices = tuple(_choice(made_plan, k) for k in RATERS)
     more = None if now is None else max(math.ceil(items * ((now / width) ** 2 - 1)), 0)
     return replace(made_plan, choices=choices, more_items=more)

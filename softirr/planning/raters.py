@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.compare import moments_of, opened, places_of, table_values
-from softirr.planning.comparison import Difference
+from softirr.planning.compare import moments_of, opened, places_of, table_values, used_policy
+from softirr.planning.comparison import Difference, measure_told, policy_told
 from softirr.planning.difference import holm, trend
+from softirr.policy.rules import Policy
 from softirr.report.agreement import Scored, agreement, scored
 from softirr.report.options import AgreementOptions
 from softirr.report.text import printable, table_lines
@@ -105,6 +106,8 @@ class Raters:
         Change of each rater's agreement with the others from the first to the last item.
     groups : RaterGroups or None
     notes : tuple of str
+    policy : Policy
+        What counted as the same.
     """
 
     measure: str
@@ -112,6 +115,7 @@ class Raters:
     drift: tuple[Difference, ...] = ()
     groups: RaterGroups | None = None
     notes: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
 
     def __repr__(self) -> str:
         return f"<Raters: {len(self.repeats)} with repeats, {len(self.drift)} with drift, measure {self.measure}>"
@@ -124,6 +128,7 @@ class Raters:
         return {
             "schema_version": 1,
             "measure": self.measure,
+            "policy": self.policy.to_dict(),
             "repeats": [one.to_dict() for one in self.repeats],
             "drift": [{"rater": one.b, **one.to_dict()} for one in self.drift],
             "groups": None if self.groups is None else self.groups.to_dict(),
@@ -132,7 +137,7 @@ class Raters:
 
     def lines(self) -> list[str]:
         """As lines of text."""
-        said = [f"Raters, measure {self.measure}, not audited"]
+        said = [f"Raters, {measure_told(self.measure, self.policy)}, not audited", *policy_told(self.policy)]
         if self.repeats:
             head = ("repeated items", "items", "agreement with oneself", "95% interval", "alpha")
             rows = [
@@ -224,7 +229,7 @@ def raters(
         notes.append(f"Fewer than {FEW_ITEMS} items with two answers: intervals and groups are approximate.")
     if groups is None:
         notes.append(f"Groups of raters need four raters or more who share {_LEAST_SHARED} items with each other.")
-    return Raters(made.name, again, drift, groups, tuple(notes))
+    return Raters(made.name, again, drift, groups, tuple(notes), used_policy(made, table))
 
 
 Twice = Mapping[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]]
