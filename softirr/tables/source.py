@@ -19,7 +19,7 @@ from softirr.provenance import Progress
 __all__ = ["Source", "contents", "first_line", "long_fields"]
 
 _Result = TypeVar("_Result")
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 _START = 65536
 _FOREIGN = {
     b"\x1f\x8b": "compressed (gzip): unpack it first",
