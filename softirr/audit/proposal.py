@@ -312,7 +312,7 @@ def _coefficients(
     """The coefficient that stands for the table, and its value under each candidate."""
     found: dict[Policy, tuple[str, float]] = {}
     for policy in candidates:
-        report = agreement(table, measure, policy=policy, cache=cache, progress=progress)
+        report = agreement(table, measure, policy=policy, reasons=False, cache=cache, progress=progress)
         best = headline({"coefficients": {name: {"value": one.value} for name, one in report.coefficients.items()}})
         if best is not None:
             found[policy] = best[0], best[1]["value"]

@@ -71,7 +71,7 @@ class Metric:
             self.add_batch(predictions=predictions or (), references=references or ())
         theirs, ours = self._references, self._predictions
         self._references, self._predictions = [], []
-        report = agreement(self._table(ours, theirs), self._measure, progress=None)
+        report = agreement(self._table(ours, theirs), self._measure, reasons=False, progress=None)
         scores = [item.agreement for item in report.items if item.agreement is not None]
         return {
             "equivalence": fmean(scores) if scores else None,

@@ -72,4 +72,4 @@ def cohen_kappa(
         if texts is not None
     ]
     table = AnnotationTable.from_answers(answers, items=map(str, range(len(first))), casefold=casefold)
-    return agreement(table, measure, **options).coefficients["cohen_kappa"]
+    return agreement(table, measure, **{"reasons": False, **options}).coefficients["cohen_kappa"]

@@ -121,7 +121,7 @@ def errors_of_project(project: Project, judgements: int, rng: np.random.Generato
     truth = table_truth(project)["cohen_kappa"]
     values = [
         *(
-            agreement(answers, each, progress=None).coefficients["cohen_kappa"].value
+            agreement(answers, each, reasons=False, progress=None).coefficients["cohen_kappa"].value
             for each in (measure, _OneCurve(on_items), on_items, by_sheet)
         ),
         audited.coefficients["cohen_kappa"].value,

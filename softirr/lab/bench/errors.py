@@ -198,6 +198,7 @@ def _values(
         made,
         chance="exact" if cheap else "permutation",
         permutations=_COSTLY_PERMUTATIONS,
+        reasons=False,
         cache=cache,
         progress=None,
     )

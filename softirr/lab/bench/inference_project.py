@@ -128,7 +128,14 @@ def _agreement(folder: Path, answers: list[list[str]], options: argparse.Namespa
     cache = _Counting()
     wall, cpu = time.perf_counter(), time.process_time()
     report = agreement(
-        table, measure=model, chance="stratified", target_se=TARGET * 0.6, seed=options.seed, cache=cache, progress=None
+        table,
+        measure=model,
+        chance="stratified",
+        target_se=TARGET * 0.6,
+        seed=options.seed,
+        reasons=False,
+        cache=cache,
+        progress=None,
     )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     observed, kappa = (report.coefficients[name].value for name in ("observed_agreement", "cohen_kappa"))

@@ -135,7 +135,14 @@ def table(made: Measure, source: str, *, n: int = 8, seed: int = 0, cache: PairC
         for population in populations(names, kind, n, seed=seed):
             for name, policy in policies(kind).items():
                 report = agreement(
-                    population.table, made, policy=policy, chance=chance, seed=seed, cache=cache, progress=None
+                    population.table,
+                    made,
+                    policy=policy,
+                    chance=chance,
+                    seed=seed,
+                    reasons=False,
+                    cache=cache,
+                    progress=None,
                 )
                 value = report.coefficients["cohen_kappa"].value
                 for guideline, truth in population.truth.items():

@@ -66,7 +66,7 @@ def compare(table: AnnotationTable, measures: Sequence[NamedMeasure], *, cache: 
     columns, coefficients = [], {}
     for named in measures:
         columns.append(PairScorer(named.measure, table.texts, cache=cache).score(left, right))
-        report = agreement(table, named.measure, cache=cache, progress=None)
+        report = agreement(table, named.measure, reasons=False, cache=cache, progress=None)
         coefficients[named.label] = {name: (c.value, c.ci95) for name, c in report.coefficients.items()}
     return Comparison(tuple(m.label for m in measures), pairs, count, np.stack(columns, axis=1), coefficients)
 

@@ -184,7 +184,7 @@ def _of_one_item(table: AnnotationTable, judged: JudgedPairs) -> NDArray[np.bool
 
 
 def _kappa(table: AnnotationTable, measure: Measure, cache: PairCache | None) -> float | None:
-    return agreement(table, measure, cache=cache, progress=None).coefficients["cohen_kappa"].value
+    return agreement(table, measure, reasons=False, cache=cache, progress=None).coefficients["cohen_kappa"].value
 
 
 def _scores(measure: Measure, judged: JudgedPairs, cache: PairCache | None) -> Floats:
