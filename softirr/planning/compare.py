@@ -466,7 +466,17 @@ def opened(
 
 
 def used_policy(made: Measure, table: AnnotationTable) -> Policy:
-    """What counted as the same."""
+    """What counted as the same.
+
+    Parameters
+    ----------
+    made : Measure
+    table : AnnotationTable
+
+    Returns
+    -------
+    Policy
+    """
     return policy_of(made).changed(split="none" if table.split is None else table.split.mode)
 
 

@@ -263,6 +263,15 @@ class Comparison:
 def measure_told(measure: str, policy: Policy) -> str:
     """The measure, and that texts are compared as written where they are.
 
+    Parameters
+    ----------
+    measure : str
+    policy : Policy
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> measure_told("indel", Policy())
@@ -272,7 +281,16 @@ def measure_told(measure: str, policy: Policy) -> str:
 
 
 def policy_told(policy: Policy) -> Iterable[str]:
-    """What counts as the same, where that is more than the texts as written."""
+    """What counts as the same, where that is more than the texts as written.
+
+    Parameters
+    ----------
+    policy : Policy
+
+    Yields
+    ------
+    str
+    """
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.told())}"
 
