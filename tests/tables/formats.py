@@ -379,6 +379,7 @@ def inception_zip(folder: Path) -> Path:
             with zipfile.ZipFile(inner, "w") as one:
                 one.writestr(f"{rater}.json", _cas(text).to_json())
             archive.writestr(f"annotation/case{item}.txt/{rater}.zip", inner.getvalue())
+        for item in ITEMS:
             archive.writestr(f"annotation/case{item}.txt/INITIAL_CAS.json", _cas("nothing yet").to_json())
     return path
 
