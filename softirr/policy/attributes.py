@@ -15,7 +15,7 @@ from softirr.errors import InputError
 from softirr.policy.words import NAMES, RULES
 from softirr.text import normalize
 
-__all__ = ["KINDS", "KIND_NAMES", "Attributes", "Span", "attributes", "kinds_of", "without"]
+__all__ = ["KINDS", "KIND_NAMES", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
 
 KIND_NAMES = {
     "side": "side",
@@ -139,6 +139,29 @@ def without(text: str, kinds: Collection[str]) -> str:
     'mild'
     """
     return _without(normalize(text), frozenset(kinds))
+
+
+def without_spans(text: str, spans: Collection[Span]) -> str:
+    """A text without some of its attributes; the text itself where nothing would remain.
+
+    Parameters
+    ----------
+    text : str
+    spans : collection of Span
+        Of :func:`attributes` of this text.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> found = attributes("severe pain in the left knee")
+    >>> without_spans(found.text, found.spans[:1])
+    'pain in the left knee'
+    """
+    text = normalise(text)
+    return _cut(text, tuple(sorted(spans))) or text
 
 
 _CACHED = 1 << 17

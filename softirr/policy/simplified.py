@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
-from softirr.policy.attributes import attributes, without
+from softirr.policy.attributes import attributes, without_spans
 
 __all__ = ["simplifications"]
 
 _SIDES = re.compile(r"left|right|bilateral|both|unilateral", re.IGNORECASE)
+_KEPT = frozenset({"negation", "subject"})
+"""Kinds that are not taken off: without them a text says something else."""
+_MOST = 4
+"""Attributes of a text that are tried in all combinations; of more, each alone and all together."""
 
 
 def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Forms of a text without some of its kinds of attributes, those with the fewest left out first.
+    """Forms of a text without some of its attributes, those with the fewest left out first; negation and subject stay.
 
     Parameters
     ----------
@@ -26,15 +30,25 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
 
     Examples
     --------
-    >>> simplifications("severe left knee pain")[0]
-    ('severe knee pain', (('side', 'left'),))
+    >>> for form, lacking in simplifications("severe left knee pain"):
+    ...     print(form, lacking)
+    left knee pain (('severity', 'severe'),)
+    severe knee pain (('side', 'left'),)
+    knee pain (('severity', 'severe'), ('side', 'left'))
     """
     found = attributes(text)
-    told = {kind: tuple((kind, _wording(kind, words)) for words in found.of(kind)) for kind in sorted(found.kinds)}
+    around = f" {found.text} "
+    spans = [
+        span
+        for span in found.spans
+        if span.kind not in _KEPT and "/" not in (around[span.start], around[span.end + 1])  # absent/small: an alternative
+    ]
+    sizes = range(1, len(spans) + 1) if len(spans) <= _MOST else (1, len(spans))
     forms: dict[str, tuple[tuple[str, str], ...]] = {}
-    for size in range(1, len(told) + 1):
-        for kinds in combinations(told, size):
-            forms.setdefault(without(text, kinds), tuple(one for kind in kinds for one in told[kind]))
+    for size in sizes:
+        for left_out in combinations(spans, size):
+            told = {(span.kind, _wording(span.kind, found.text[span.start : span.end])) for span in left_out}
+            forms.setdefault(without_spans(found.text, left_out), tuple(sorted(told)))
     forms.pop(found.text, None)
     return list(forms.items())
 

@@ -47,8 +47,6 @@ def verdict(coder: Coder, a: str, b: str) -> tuple[float, float] | None:
         ("left knee pain", "right knee pain", (0.0, 0.0)),
         ("left knee pain", "severe knee pain", (0.0, 0.0)),
         ("left knee pain", "pain", (1.0, 0.0)),
-        ("no knee pain", "knee pain", (0.0, 0.0)),
-        ("no knee pain", "pain", None),
         ("knee pain", "severe pain", None),
         ("severe knee pain", "marked knee pain", None),
         ("possible knee pain", "knee pain", None),
@@ -67,6 +65,16 @@ def test_a_whole_text_is_looked_up_before_its_head(coder: Coder) -> None:
     (known,) = coder.know(["left knee swelling"])
     assert known is not None and known.attributes == ()
     assert coder.know(["severe left knee swelling"])[0].attributes == (("severity", "severe"),)  # type: ignore[union-attr]
+
+
+def test_a_negated_text_has_no_code(coder: Coder) -> None:
+    assert coder.know(["no knee pain", "mother had knee pain"]) == [None, None]
+
+
+def test_as_few_attributes_as_possible_are_taken_off() -> None:
+    coder = Coder([build_index(terminology(("Knee pain",), ("Severe knee pain",)))], simplifications)
+    (code,) = coder.codes("severe left knee pain")
+    assert (code.id, code.attributes) == ("C1", (("side", "left"),))
 
 
 def test_codes_say_how_they_were_found(coder: Coder) -> None:

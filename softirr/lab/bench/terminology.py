@@ -1,0 +1,313 @@
+"""``softirr bench terminology``: what looking texts up in a terminology is worth, and how often the lookup is right.
+
+Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology (:mod:`softirr.lab.experiments.generate`, setting hard), and the
+measure works alone, with the whole terminology, and with one of which half of the names are left out at random. *Lookup*: names with a typing error,
+with words around them, and names that are left out, looked up in the other half. *Speed*: a made-up terminology of many names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from softirr.lab.experiments.draw import Draw
+from softirr.lab.experiments.generate import NEGATIVES, Generator, Population
+from softirr.lab.training.parts import PARTS, in_part
+from softirr.measures import Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.cache import Store, open_cache
+from softirr.measures.pairs import PairScorer
+from softirr.measures.terminology import with_terminology
+from softirr.policy.simplified import simplifications
+from softirr.tables.ratings import Floats
+from softirr.terminal import Parser, guarded, positive
+from softirr.terminology import Terminology, load
+from softirr.terminology.coder import Coder, Known
+from softirr.terminology.index import build_index, open_index
+from softirr.terminology.lookup import find
+
+PERMUTATIONS = 3
+WAYS = ("alone", "whole", "half")
+"""The measure alone, with the whole terminology, and with half of its names."""
+OUTCOMES = ("right", "head", "wrong", "none")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MODIFIERS = (
+    *("severe {}", "mild {}", "{} on the left", "right-sided {}", "bilateral {}", "chronic {}", "acute {}", "recurrent {}"),
+    *("history of {}", "{} for 3 days", "possible {}", "{}, marked", "patient has {}", "{} since childhood"),
+)
+"""Words around a name."""
+
+
+def half_of(terminology: Terminology, seed: int) -> Terminology:
+    """A terminology without a random half of its names.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    seed : int
+
+    Returns
+    -------
+    Terminology
+    """
+
+    def kept(name: str) -> bool:
+        return hashlib.sha256(f"{seed} {name.casefold()}".encode()).digest()[0] % 2 == 0
+
+    return dataclasses.replace(terminology, names=tuple(tuple(filter(kept, own)) for own in terminology.names))
+
+
+def _kappa(p: Floats, n: int) -> float:
+    """Kappa from the equivalence of n pairs of one item and of the chance pairs that follow."""
+    chance = p[n:].mean()
+    return float((p[:n].mean() - chance) / (1 - chance))
+
+
+def _pairs(population: Population, seed: int) -> tuple[list[tuple[str, str]], Floats]:
+    """The pairs of texts of a population, those of its permutations, and whether each has one concept."""
+    texts = [(a[0], b[0]) for a, b in population.texts]
+    concepts = [(a[0], b[0]) for a, b in population.concepts]
+    draw = np.random.default_rng([seed, population.number])
+    places = [(i, i) for i in range(len(texts))]
+    places += [(i, int(j)) for _ in range(PERMUTATIONS) for i, j in enumerate(draw.permutation(len(texts)))]
+    gold = [float(concepts[i][0] == concepts[j][1]) for i, j in places]
+    return [(texts[i][0], texts[j][1]) for i, j in places], np.array(gold)
+
+
+def errors(
+    terminology: Terminology, raw: Measure, populations: int, seed: int, cache: Store | None
+) -> dict[tuple[str, str], list[float]]:
+    """Errors of kappa by way and kind of negatives, one for each population.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    raw : Measure
+    populations : int
+        Of each kind of negatives.
+    seed : int
+    cache : Store or None
+
+    Returns
+    -------
+    dict of (str, str) to list of float
+    """
+    measures = {
+        "alone": raw,
+        "whole": with_terminology(raw, [build_index(terminology)], simplify=simplifications),
+        "half": with_terminology(raw, [build_index(half_of(terminology, seed))], simplify=simplifications),
+    }
+    generator = Generator(terminology, "hard", seed=seed)
+    found: dict[tuple[str, str], list[float]] = {}
+    for kind in NEGATIVES:
+        for number in range(populations):
+            pairs, gold = _pairs(generator.population(number, kind), seed)
+            texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+            place = {text: i for i, text in enumerate(texts)}
+            left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
+            for way, measure in measures.items():
+                p = PairScorer(measure, texts, cache=cache).score(left, right)
+                error = _kappa(p, generator.size) - _kappa(gold, generator.size)
+                found.setdefault((way, kind), []).append(error)
+    return found
+
+
+def mistyped(name: str, draw: Draw) -> str:
+    """A name with one random typing error: a letter replaced by any other, lost, added, or exchanged with the next.
+
+    Parameters
+    ----------
+    name : str
+    draw : Draw
+
+    Returns
+    -------
+    str
+    """
+    letters = [i for i, c in enumerate(name) if c.isalpha()]
+    if not letters:
+        return name
+    at = draw.choice(letters)
+    kind = draw.choice(("replace", "lose", "add", "exchange"))
+    if kind == "replace":
+        return name[:at] + draw.choice(_LETTERS) + name[at + 1 :]
+    if kind == "lose":
+        return name[:at] + name[at + 1 :]
+    if kind == "add":
+        return name[:at] + draw.choice(_LETTERS) + name[at:]
+    return name[:at] + name[at + 1 : at + 2] + name[at] + name[at + 2 :]
+
+
+def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """How often texts are found: kind of text, part, and how many are right, head, wrong and none.
+
+    A text is right if the concept it was made of is among those found. It is the head if one of them is an ancestor and the attributes that were taken
+    off are told: "severe short stature" is found as short stature, without severe. Names that are left out may be found by a variant of another name.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    size : int
+        Texts of each kind and part.
+    seed : int
+
+    Yields
+    ------
+    tuple of (str, str, tuple of int)
+    """
+    kept = half_of(terminology, seed)
+    whole, half = Coder([build_index(terminology)], simplifications), Coder([build_index(kept)], simplifications)
+    for part in PARTS:
+        draw = Draw(seed, terminology.name, part)
+        concepts = [i for i, id in enumerate(terminology.ids) if in_part(id, part)]
+        every = [(i, name) for i in concepts for name in terminology.names[i]]
+        left_out = [(i, name) for i, name in every if name not in kept.names[i]]
+        names = [draw.choice(every) for _ in range(size)]
+        made: dict[str, tuple[Coder, list[tuple[int, str]]]] = {
+            "names": (whole, names),
+            "typing errors": (whole, [(i, mistyped(name, draw)) for i, name in names]),
+            "typing errors in names of 12 letters or more": (
+                whole,
+                [(i, mistyped(name, draw)) for i, name in names if len(name) >= 12],
+            ),
+            "words around them": (
+                whole,
+                [(i, draw.choice(MODIFIERS).format(name[:1].lower() + name[1:])) for i, name in names],
+            ),
+            "names that are left out": (half, [draw.choice(left_out) for _ in range(size)]),
+        }
+        for kind, (coder, texts) in made.items():
+            counts = dict.fromkeys(OUTCOMES, 0)
+            for (concept, _), known in zip(texts, coder.know([text for _, text in texts]), strict=True):
+                counts[_outcome(concept, known, coder)] += 1
+            yield kind, part, tuple(counts.values())
+
+
+def _outcome(concept: int, known: Known | None, coder: Coder) -> str:
+    """One of ``OUTCOMES`` for a text that was made of a concept."""
+    if known is None:
+        return "none"
+    if concept in known.concepts:
+        return "right"
+    return "head" if known.attributes and coder.ancestors(concept) & set(known.concepts) else "wrong"
+
+
+def speed(names: int) -> Iterator[tuple[str, str]]:
+    """Time and memory of an index of made-up names.
+
+    Parameters
+    ----------
+    names : int
+
+    Yields
+    ------
+    tuple of (str, str)
+    """
+    draw = np.random.default_rng(0)
+    letters = draw.integers(97, 123, (max(names // 10, 100), 9), dtype=np.uint8)
+    words = [row.tobytes().decode() for row in letters]
+    picked = draw.integers(0, len(words), (names, 4))
+    with tempfile.TemporaryDirectory() as folder:
+        with open(Path(folder, "concepts.tsv"), "w", encoding="utf-8") as file:
+            file.write("id\tname\n")
+            file.writelines(f"C{i // 2}\t{_name(words, row)}\n" for i, row in enumerate(picked) if i % 2 == 0)
+        with open(Path(folder, "synonyms.tsv"), "w", encoding="utf-8") as file:
+            file.write("id\tsynonym\n")
+            file.writelines(f"C{i // 2}\t{_name(words, row)}\n" for i, row in enumerate(picked) if i % 2)
+        index, taken = _timed(lambda: open_index(folder, cache=Path(folder, "cache")))
+        yield f"read and index {index.n_names:,} names", f"{taken:.1f} s"
+        yield "largest memory", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
+        index, taken = _timed(lambda: open_index(folder, cache=Path(folder, "cache")))
+        yield "open from the cache", f"{taken * 1000:.0f} ms"
+        texts = [_name(words, row) for row in picked[:100_000]]
+        changed = [" ".join(text.split()[::-1]).upper() if i % 2 else f"{text} x" for i, text in enumerate(texts)]
+        for what, given in (("names", texts), ("variants and unknown texts", changed)):
+            _, taken = _timed(lambda given=given: find(index, given))  # type: ignore[misc]
+            yield f"look up {what}", f"{len(given) / taken:,.0f} texts/s"
+
+
+def _name(words: Sequence[str], row: Sequence[int]) -> str:
+    return " ".join(words[i] for i in row)
+
+
+def _timed(work: Callable[[], object]) -> tuple[object, float]:
+    start = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - start
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``softirr bench terminology``.
+
+    Returns
+    -------
+    ArgumentParser
+    """
+    made = Parser(prog="softirr bench terminology", description=__doc__.splitlines()[0])
+    made.add_argument("--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated")
+    made.add_argument("--measure", default="indel", metavar="NAME", help="the measure (indel)")
+    made.add_argument("--populations", type=positive, default=8, metavar="N", help="of each kind of negatives (8)")
+    made.add_argument("--texts", type=positive, default=2000, metavar="N", help="texts of each kind to look up (2,000)")
+    made.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
+    made.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the tables; returns the exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+
+    Returns
+    -------
+    int
+    """
+    return guarded(lambda: _run(parser().parse_args(argv)))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    if arguments.names:
+        print("| index | |\n|---|---|")
+        for what, value in speed(arguments.names):
+            print(f"| {what} | {value} |", flush=True)
+    terminologies = [load(path) for path in arguments.terminology]
+    if terminologies:
+        _print_errors(terminologies, arguments)
+        print(f"\n| texts | terminology | part | {' | '.join(OUTCOMES)} |\n|{'---|' * 7}")
+    for terminology in terminologies:
+        for kind, part, counts in lookups(terminology, arguments.texts, arguments.seed):
+            shares = " | ".join(f"{100 * count / max(sum(counts), 1):.2f}%" for count in counts)
+            print(f"| {kind} | {terminology.name} | {part} | {shares} |", flush=True)
+
+
+def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Namespace) -> None:
+    raw = measure_by_name(arguments.measure)
+    print(f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean |\n|{'---|' * (len(NEGATIVES) + 3)}")
+    whole: dict[tuple[str, str], list[float]] = {}
+    with open_cache(arguments.cache) as cache:
+        for terminology in terminologies:
+            found = errors(terminology, raw, arguments.populations, arguments.seed, cache)
+            for key, values in found.items():
+                whole.setdefault(key, []).extend(values)
+            _print_ways(terminology.name, found)
+    if len(terminologies) > 1:
+        _print_ways("all", whole)
+
+
+def _print_ways(name: str, found: dict[tuple[str, str], list[float]]) -> None:
+    for way in WAYS:
+        cells = [float(np.abs(found[way, kind]).mean()) for kind in NEGATIVES]
+        print(f"| {name} | {way} | {' | '.join(f'{cell:.3f}' for cell in cells)} | {np.mean(cells):.4f} |")
+        sys.stdout.flush()
