@@ -196,6 +196,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what counts as the same: as-written, exact-concept, any-severity, finding, adverse-event, or a JSON file",
     )
+    group.add_argument(
+        "--terminology",
+        action="append",
+        dest="terminologies",
+        metavar="PATH",
+        help="look texts up in this terminology first; repeatable (none: no terminology)",
+    )
     group.add_argument("--ignore", metavar="KINDS", help="attributes that do not count, joined by commas")
     group.add_argument(
         "--more-general", choices=["strict", "graded", "lenient"], help="whether a more general text counts as the same"
@@ -219,6 +226,7 @@ _OPTIONS = (
     "count_reviewers",
     "target",
     "policy",
+    "terminologies",
 )
 
 
@@ -231,6 +239,8 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     given.pop("policy", None)
     if (policy := _policy(parsed)) is not None:
         given["policy"] = policy
+    if "terminologies" in given:
+        given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
     options = checked_options(given, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
@@ -244,6 +254,25 @@ def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
     found = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
     ignore = None if parsed.ignore is None else [kind.strip() for kind in parsed.ignore.split(",") if kind.strip()]
     return found.changed(ignore=ignore, more_general=parsed.more_general).to_dict()
+
+
+def _terminology(source: str) -> str:
+    """A terminology by its absolute path, once it has been read.
+
+    Raises
+    ------
+    InputError
+        If it can't be read.
+    """
+    from ml_backend.services import INDEXES
+    from softirr.terminology.base import named_paths
+    from softirr.terminology.index import open_index
+
+    name, path, second = named_paths(source)
+    found = f"{name}=" if name else ""
+    found += ",".join(str(one.resolve()) for one in (path, second) if one is not None)
+    open_index(found, cache=_services().settings.data / INDEXES)
+    return found
 
 
 def _users(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -11,6 +11,9 @@ from ml_backend.sync.background import Background
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Wakeups
 
+INDEXES = "terminologies"
+"""Folder of the indexes of terminologies, below that of the state."""
+
 
 class Services:
     """Store, queue and scorer of one process; each is made when first asked for.
@@ -41,7 +44,7 @@ class Services:
     @functools.cached_property
     def scorer(self) -> Scorer:
         """The loaded measures."""
-        return Scorer(self.settings.cache_url)
+        return Scorer(self.settings.cache_url, self.settings.data / INDEXES)
 
     def client(self, **options: Any) -> Client:
         """A new connection to Label Studio."""

@@ -15,6 +15,7 @@ from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.options import ChanceMethod, IntervalMethod
+from softirr.terminology.load import name_of
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
@@ -206,6 +207,8 @@ class ProjectSettings:
         Whether answers of reviewers count in the coefficients as those of annotators do.
     policy : Policy
         What counts as the same; it splits no answers.
+    terminologies : tuple of str
+        Paths of terminologies that texts are looked up in first; only the operator names them.
     target : float or None
         The value that the headline is to reach; panel, report and terminal say whether it does.
     """
@@ -225,11 +228,14 @@ class ProjectSettings:
     count_reviewers: bool = False
     target: float | None = None
     policy: Policy = AS_WRITTEN
+    terminologies: tuple[str, ...] = ()
 
     @property
     def measure_name(self) -> str:
-        """The measure under the policy, as calibrations and reports name it."""
-        return f"{self.measure} ({self.policy.mark()})" if self.policy.changes_scores else self.measure
+        """The measure with its terminologies under the policy, as calibrations and reports name it."""
+        names = ", ".join(map(name_of, self.terminologies))
+        measure = f"{self.measure} with {names}" if names else self.measure
+        return f"{measure} ({self.policy.mark()})" if self.policy.changes_scores else measure
 
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
@@ -244,11 +250,14 @@ class ProjectSettings:
             "controls": list(self.controls) if self.controls else None,
             "reviewers": list(self.reviewers),
             "policy": self.policy.to_dict(),
+            "terminologies": list(
+                map(name_of, self.terminologies)
+            ),  # the operator's folders are nobody else's business
         }
 
 
-OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers"})
-_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target", "policy"})
+OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
+_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target", "policy", "terminologies"})
 _CHOICES = {
     "chance": get_args(ChanceMethod),
     "interval": get_args(IntervalMethod),
@@ -303,6 +312,10 @@ def _checked(name: str, value: Any, source: str) -> Any:
             return value.strip()
         case "policy":
             return _policy(value, source)
+        case "terminologies":
+            if not isinstance(value, list | tuple) or not all(isinstance(path, str) and path for path in value):
+                raise refuse("a list of paths")
+            return tuple(value)
         case "reviewers":
             if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v.isdigit() for v in value):
                 raise refuse("a list of ids of users")

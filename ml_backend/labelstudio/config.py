@@ -50,6 +50,16 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:
     """Attributes of every element, with names in lower case; the key `TAG` holds the tag's name in lower case."""
+    for element in _elements(label_config):
+        yield {**_named(element), TAG: element.tag.lower()}
+
+
+def _named(element: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in element.attrib.items()}
+
+
+def _elements(label_config: str) -> Iterator[Any]:
+    """Every element."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -59,8 +69,82 @@ def _attributes(label_config: str) -> Iterator[dict[str, str]]:
         raise InputError(f"The label config is not valid XML (line {error.lineno or 1}).") from None
     for element in root.iter():
         if isinstance(element.tag, str):
-            given = {name.lower(): value for name, value in element.attrib.items()}
-            yield {**given, TAG: element.tag.lower()}
+            yield element
+
+
+@dataclass(frozen=True)
+class CodedControl:
+    """A Choices or Taxonomy control, for the whole task, with the results that its choices give.
+
+    Attributes
+    ----------
+    name, to_name : str
+    kind : {"choices", "taxonomy"}
+    single : bool
+        Whether one choice may be made only.
+    values : mapping of str to tuple of str
+        Result of a choice (the path to it) by its value, its alias, and the first word of either.
+    """
+
+    name: str
+    to_name: str
+    kind: str
+    single: bool
+    values: Mapping[str, tuple[str, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return asdict(self) | {"values": {code: list(path) for code, path in self.values.items()}}
+
+
+@lru_cache(maxsize=64)
+def coded_controls(label_config: str) -> tuple[CodedControl, ...]:
+    """Choices and Taxonomy controls with choices of their own, which can hold codes.
+
+    Raises
+    ------
+    InputError
+        If the label config is not XML.
+    """
+    found: dict[str, CodedControl] = {}
+    for element in _elements(label_config):
+        given, kind = _named(element), element.tag.lower()
+        name, to_name = given.get("name"), given.get("toname")
+        if (
+            kind not in ("choices", "taxonomy")
+            or not name
+            or not to_name
+            or given.get("perregion", "").lower() == "true"
+        ):
+            continue
+        single = given.get("choice", "single").lower() != "multiple" if kind == "choices" else False
+        values: dict[str, tuple[str, ...]] = {}
+        for choice in element.iter():
+            if isinstance(choice.tag, str) and choice.tag.lower() == "choice":
+                own = _named(choice)
+                path = (*(_result_of(above) for above in _choices_above(choice, element)), _result_of(choice))
+                for text in filter(None, (own.get("alias"), own.get("value"))):
+                    values.setdefault(text, path)
+                    values.setdefault(text.split()[0].rstrip(":,"), path)
+        if values:
+            found.setdefault(name, CodedControl(name, to_name.split(",")[0].strip(), kind, single, values))
+    return tuple(found.values())
+
+
+def _choices_above(choice: Any, control: Any) -> list[Any]:
+    """The choices that a choice of a taxonomy stands below, from the top."""
+    above = []
+    parent = choice.getparent()
+    while parent is not None and parent is not control:
+        above.append(parent)
+        parent = parent.getparent()
+    return above[::-1]
+
+
+def _result_of(choice: Any) -> str:
+    """What a choice gives: its alias, else its value."""
+    given = _named(choice)
+    return str(given.get("alias") or given.get("value") or "")
 
 
 @lru_cache(maxsize=64)

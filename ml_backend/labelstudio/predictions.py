@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.config import CodedControl, Control
 from ml_backend.settings import MODEL_VERSION
 
 SHOWN_MATCHES = 50  # in a region's meta; the panel shows all
 SHOWN_TEXT = 500
+SHOWN_CODES = 5
+SURE = 0.5
+"""Score from which on the concept of a suggested text is a suggested choice: at least half of the match's texts are known as it."""
 WRITER = "written_by"  # in a region's meta
 
 
@@ -20,6 +23,7 @@ def build(
     *,
     suggestions: bool,
     writer: Mapping[str, Any] | None = None,
+    coded: Sequence[CodedControl] = (),
 ) -> dict[str, Any]:
     """Score and result of the prediction for a task with these details (as `scoring.task_details` makes them).
 
@@ -27,8 +31,10 @@ def build(
     ----------
     writer : mapping, optional
         Mark of the backend that writes it (`rivals.mark`), in the meta of each region.
+    coded : sequence of CodedControl
+        Choices and Taxonomies, for the concepts of the suggested texts.
     """
-    result = []
+    result: list[dict[str, Any]] = []
     if suggestions:
         for control in controls:
             found = details["controls"].get(control.name)
@@ -37,6 +43,14 @@ def build(
                 region = _region(control, found)
                 if writer is not None:
                     region["meta"][WRITER] = dict(writer)
+                result.append(region)
+        for own in coded:
+            if chosen := _choices(own, details):
+                region = {
+                    "id": f"softirr-{own.name}",
+                    **chosen,
+                    "meta": {} if writer is None else {WRITER: dict(writer)},
+                }
                 result.append(region)
     return {"score": details["agreement"], "result": result}
 
@@ -58,6 +72,10 @@ def _region(control: Control, found: Mapping[str, Any]) -> dict[str, Any]:
             {"raters": one["raters"], "kind": one["kind"], "words": _short(one["words"])}
             for one in reasons[:SHOWN_MATCHES]
         ]
+    if found.get("suggestion_codes"):
+        meta["suggestion_codes"] = {
+            _short(text): codes[:SHOWN_CODES] for text, codes in found["suggestion_codes"].items()
+        }
     if len(found["matches"]) > len(matches):
         meta["matches_left_out"] = len(found["matches"]) - len(matches)
     return {
@@ -68,6 +86,30 @@ def _region(control: Control, found: Mapping[str, Any]) -> dict[str, Any]:
         "value": {"text": list(found["suggestion"])},
         "score": found["agreement"],
         "meta": meta,
+    }
+
+
+def _choices(control: CodedControl, details: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The choices of a control whose codes are those of the suggested texts: the best of each text, one where one may be chosen."""
+    best: dict[str, float] = {}
+    for found in details["controls"].values():
+        for codes in (found.get("suggestion_codes") or {}).values():
+            known = next((code for code in codes if code["id"] in control.values), None)
+            if known is not None and known["score"] >= SURE:
+                best[known["id"]] = max(best.get(known["id"], 0.0), known["score"])
+    if not best:
+        return None
+    ids = sorted(best, key=lambda id: (-best[id], id))
+    ids = ids[:1] if control.single else ids
+    values = [control.values[id] for id in ids]
+    return {
+        "from_name": control.name,
+        "to_name": control.to_name,
+        "type": control.kind,
+        "value": {
+            control.kind: [list(one) for one in values] if control.kind == "taxonomy" else [one[-1] for one in values]
+        },
+        "score": min(best[id] for id in ids),
     }
 
 

@@ -126,6 +126,11 @@ def table(
                 yield [row["task"], row["name"], row["reason"]]
 
 
+def _terminologies(used: Sequence[Mapping[str, Any]]) -> str:
+    """Names and hashes of the terminologies of a report."""
+    return ", ".join(f"{one['name']} (SHA-256 {one['sha256'][:12]})" for one in used)
+
+
 def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts about the computation of the report, as terms and values."""
     made, expected, settings = report["provenance"], report["expected_agreement"], report["settings"] or {}
@@ -135,6 +140,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, Any]] = [
         ("Measure", made.get("measure")),
         ("What counts as the same", Policy.from_dict(made["policy"]).told() if made.get("policy") else None),
+        ("Terminologies", _terminologies(made.get("terminologies") or ())),
         ("Model", made.get("model")),
         ("SHA-256 of the model", made.get("model_sha256")),
         ("Label order of the model", made.get("label_order")),
@@ -148,7 +154,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     for name, entry in settings.items():
         if (
-            name not in ("measure", "panel", "suggestions", "policy")
+            name not in ("measure", "panel", "suggestions", "policy", "terminologies")
             and isinstance(entry, Mapping)
             and entry.get("source") != "default"
         ):

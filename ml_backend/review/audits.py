@@ -108,6 +108,7 @@ def _drawn(
         items += [item for item, _ in found]
         answers += [[item, rater, list(texts)] for item, given in found for rater, texts in given.items()]
     kept = {"items": items, "answers": answers, "casefold": settings.casefold, "policy": settings.policy.to_dict()}
+    kept["terminologies"] = list(settings.terminologies)
     with scorer.alone_with(audit["measure"], progress) as told:
         sheet = sample(
             table_of(kept),
@@ -123,10 +124,11 @@ def _drawn(
 
 
 def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
-    """The audit's measure, under the policy that its pairs were drawn under."""
+    """The audit's measure, with the terminologies and under the policy that its pairs were drawn with."""
     from softirr.policy.rules import Policy
 
-    return scorer.measure_under(audit["measure"], Policy.from_dict(kept.get("policy") or {}))
+    policy = Policy.from_dict(kept.get("policy") or {})
+    return scorer.measure_under(audit["measure"], policy, kept.get("terminologies") or ())
 
 
 def _worked_out(

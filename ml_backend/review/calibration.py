@@ -95,7 +95,7 @@ def _fitted(scorer: Scorer, settings: ProjectSettings, decided: Mapping[tuple[st
 
     pairs = JudgedPairs(tuple(decided), tuple(float(same) for same in decided.values()))
     with scorer.alone_with(settings.measure):
-        measure = scorer.measure_under(settings.measure, settings.policy)
+        measure = scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
         return calibrate(pairs, measure, cache=scorer.cache(), progress=None).to_dict()
 
 

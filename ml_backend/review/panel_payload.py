@@ -145,13 +145,24 @@ def payload(
         "threshold": threshold,
         **{
             key: first[key]
-            for key in ("raters", "matrix", "matches", "unmatched", "suggestion", "reasons", "excluded", "decisions")
+            for key in (
+                "raters",
+                "matrix",
+                "matches",
+                "unmatched",
+                "suggestion",
+                "suggestion_codes",
+                "reasons",
+                "excluded",
+                "decisions",
+            )
         },
         **({"controls": controls} if len(controls) > 1 else {}),
         "provenance": {
             "measure": provenance.get("measure"),
             "model": provenance.get("model"),
             "policy": provenance.get("policy"),
+            "terminologies": [one["name"] for one in provenance.get("terminologies") or ()],
             "calibrated": calibrated,
             "computed_at": moment(task["scored_at"]),
         },
@@ -197,6 +208,7 @@ def _control(
         "unmatched": unmatched,
         "suggestion": details["suggestion"],
         "reasons": [{**one, "name": REASON_NAMES[one["kind"]]} for one in details.get("reasons", ())],
+        "suggestion_codes": details.get("suggestion_codes") or {},
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }

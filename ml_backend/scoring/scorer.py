@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ml_backend.scoring.model_lock import ModelLock
@@ -54,7 +55,17 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
         "unmatched": unmatched,
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
         "reasons": [one.to_dict() for item in items for one in item.reasons][:MOST_REASONS],
+        **_suggestion_codes(items),
     }
+
+
+def _suggestion_codes(items: Sequence[Any]) -> dict[str, Any]:
+    """The concepts of each text of the suggestion, where there are terminologies."""
+    coded = [(item.suggestion, getattr(item, "suggestion_codes", None)) for item in items]
+    if all(codes is None for _, codes in coded):
+        return {}
+    found = {text: own for texts, codes in coded for text, own in zip(texts, codes or (), strict=False)}
+    return {"suggestion_codes": {text: [code.to_dict() for code in own] for text, own in found.items()}}
 
 
 class Scorer:
@@ -64,12 +75,16 @@ class Scorer:
     ----------
     cache_url : str, optional
         Store of scored pairs; None for no store.
+    indexes : path, optional
+        Folder of the indexes of terminologies, which processes share; by default the user's cache folder.
     """
 
-    def __init__(self, cache_url: str | None = None):
+    def __init__(self, cache_url: str | None = None, indexes: Path | None = None):
         self._cache_url = cache_url
+        self._indexes = indexes
         self._cache: _CountedCache | None = None
         self._measures: dict[str, Any] = {}
+        self._looking_up: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
         self._lock = threading.RLock()
         self._model = ModelLock()
 
@@ -88,11 +103,34 @@ class Scorer:
                 self._measures[name] = softirr.measure(name)
             return self._measures[name]
 
-    def measure_under(self, name: str, policy: Policy) -> Any:
-        """The measure under a policy."""
+    def measure_under(self, name: str, policy: Policy, terminologies: Sequence[str] = ()) -> Any:
+        """The measure with terminologies under a policy.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            Also if a terminology can't be read.
+        """
         from softirr.policy.measure import under_policy
 
-        return under_policy(self.measure(name), policy)
+        return under_policy(self._with_terminologies(name, tuple(terminologies)), policy)
+
+    def _with_terminologies(self, name: str, paths: tuple[str, ...]) -> Any:
+        """The measure with the terminologies as their files are now."""
+        if not paths:
+            return self.measure(name)
+        from softirr.measures.terminology import with_terminology
+        from softirr.policy.simplified import simplifications
+        from softirr.terminology.index import open_index
+
+        found = [open_index(path, cache=self._indexes) for path in paths]
+        with self._lock:
+            state = tuple(index.sha256 for index in found)
+            kept, made = self._looking_up.get((name, paths), (None, None))
+            if kept != state:
+                made = with_terminology(self.measure(name), found, simplify=simplifications)
+                self._looking_up[name, paths] = (state, made)
+            return made
 
     def judged_measure(
         self,
@@ -104,18 +142,20 @@ class Scorer:
         from ml_backend.scoring.decided import verdicts
         from softirr.measures.corrected import corrected
 
-        made = self.measure_under(settings.measure, settings.policy)
+        made = self.measure_under(settings.measure, settings.policy, settings.terminologies)
         decided = verdicts(decisions, casefold=settings.casefold)
         return corrected(made, calibration, decided) if decided or calibration is not None else made
 
-    def provenance(self, name: str, policy: Policy = AS_WRITTEN) -> dict[str, Any]:
-        """Name and model of a measure, and what counts as the same where the project says so."""
-        found = self.measure(name).provenance()
+    def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
+        """Name and model of a measure, what counts as the same where the project says so, and its terminologies."""
+        found = self._with_terminologies(name, tuple(terminologies)).provenance()
+        used = [{"name": one.name, "sha256": one.sha256} for one in getattr(found, "terminologies", ())]
         return {
             "measure": name,
             "model": getattr(found, "model", None),
             "model_sha256": getattr(found, "model_sha256", None),
             **({"policy": policy.told()} if policy.changes_scores else {}),
+            **({"terminologies": used} if used else {}),
         }
 
     def task_details(
@@ -268,6 +308,7 @@ class Scorer:
     def close(self) -> None:
         """Release models and cache."""
         self._measures.clear()
+        self._looking_up.clear()
         if self._cache is not None:
             self._cache.close()
             self._cache = None

@@ -15,7 +15,7 @@ from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG, answered, unanswered_of, without
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
+from ml_backend.labelstudio.config import Control, chosen_controls, coded_controls, control_names, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
 from ml_backend.labelstudio.register import Register, stronger
@@ -304,11 +304,17 @@ class ProjectSync:
                 self._connection.pop(name, None)
             self.store.update_project(self.project, connection=self._connection, pulled_at=None)
 
+    def _provenance(self) -> dict[str, Any]:
+        chosen = self._effective.values
+        return self.scorer.provenance(chosen.measure, chosen.policy, chosen.terminologies)
+
     def _current_fingerprint(self) -> str:
-        provenance = self.scorer.provenance(self._effective.values.measure, self._effective.values.policy)
+        provenance = self._provenance()
         names = sorted(control_names(self._label_config))
         controls = [control.to_dict() for control in self._controls]
         parts = [RULES, self._effective.values.fingerprint(), provenance, controls, names]
+        if self._effective.values.terminologies:
+            parts.append([control.to_dict() for control in coded_controls(self._label_config)])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _rival(self) -> Mapping[str, Any] | None:
@@ -480,7 +486,13 @@ class ProjectSync:
         return calibration_of_project.current(self.store, self.project, self._effective.values.measure_name)
 
     def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        return shapes.build(details, self._controls, suggestions=self._effective.values.suggestions, writer=self._mark)
+        return shapes.build(
+            details,
+            self._controls,
+            suggestions=self._effective.values.suggestions,
+            writer=self._mark,
+            coded=coded_controls(self._label_config),
+        )
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
@@ -519,7 +531,7 @@ class ProjectSync:
                 "left_out": [note.what for note in self._left_out()],
                 "seconds": seconds,
                 "settings": self._effective.to_dict(),
-                "provenance": self.scorer.provenance(self._effective.values.measure, self._effective.values.policy),
+                "provenance": self._provenance(),
             },
             summary_at=at,
             summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when the next run is due

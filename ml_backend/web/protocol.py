@@ -10,7 +10,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, task_answers, unanswered_of, without
-from ml_backend.labelstudio.config import Control, chosen_controls, control_names, text_controls
+from ml_backend.labelstudio.config import (
+    CodedControl,
+    Control,
+    chosen_controls,
+    coded_controls,
+    control_names,
+    text_controls,
+)
 from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import MODEL_VERSION, checked_options, effective
@@ -146,7 +153,7 @@ def predict() -> Response:
         controls = chosen_controls(text_controls(label_config), chosen.controls)
     except InputError as error:
         raise Refused(422, str(error)) from None
-    results, unknown = _results(row, tasks, controls, chosen, control_names(label_config))
+    results, unknown = _results(row, tasks, controls, chosen, label_config)
     if tasks:
         _look_again(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31], soon=unknown > 0)
     return jsonify({"results": results, "model_version": MODEL_VERSION})
@@ -167,8 +174,9 @@ def _look_again(project: int, numbers: list[int], *, soon: bool) -> None:
 
 
 def _results(
-    row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, names: frozenset[str]
+    row: Row, tasks: list[Mapping[str, Any]], controls: tuple[Control, ...], chosen: Any, label_config: str
 ) -> tuple[list[Any], int]:
+    names, coded = control_names(label_config), coded_controls(label_config)
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     results: dict[int, dict[str, Any]] = {}
@@ -177,19 +185,19 @@ def _results(
         if not isinstance(task.get("annotations"), list):
             stored = known.get(task["id"])
             details = stored["details"] if stored is not None else None
-            results[place] = _result(details, controls, chosen)
+            results[place] = _result(details, controls, chosen, coded)
             continue
         answers = task_answers(task, controls, chosen, names=names, history=row["control_history"])
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
-            results[place] = _result(stored["details"], controls, chosen)
+            results[place] = _result(stored["details"], controls, chosen, coded)
         else:
             missing[place] = answers
     unanswered = unanswered_of(row).difference(*map(answered, missing.values()))
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
     if not needs_model(chosen.measure):
         decisions = services().store.decisions(row["id"]) if places else []
-        calibration = current(services().store, row["id"], chosen.measure) if decisions else None
+        calibration = current(services().store, row["id"], chosen.measure_name) if decisions else None
         for start in range(0, len(places), PREDICT_BATCH):
             if time.monotonic() > deadline:
                 break
@@ -197,15 +205,17 @@ def _results(
             # By position, because a request may name a task twice.
             answers_of = {place: without(missing[place], unanswered) for place in part}
             details = services().scorer.task_details(answers_of, chosen, decisions=decisions, calibration=calibration)
-            results.update({place: _result(details[place], controls, chosen) for place in part})
+            results.update({place: _result(details[place], controls, chosen, coded) for place in part})
     unknown = len(tasks) - len(results)
-    return [results.get(place) or _result(None, controls, chosen) for place in range(len(tasks))], unknown
+    return [results.get(place) or _result(None, controls, chosen, coded) for place in range(len(tasks))], unknown
 
 
-def _result(details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any) -> dict[str, Any]:
+def _result(
+    details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any, coded: tuple[CodedControl, ...]
+) -> dict[str, Any]:
     made: dict[str, Any] = {"score": None, "result": []}
     if details is not None:
-        made = shapes.build(details, controls, suggestions=chosen.suggestions)
+        made = shapes.build(details, controls, suggestions=chosen.suggestions, coded=coded)
     return {**made, "model_version": MODEL_VERSION}
 
 

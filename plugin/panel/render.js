@@ -12,7 +12,7 @@
  * A task with several free-text fields has them in `payload.controls`; then each is shown under its name.
  */
 
-import { bar, builder, count, day, isolated, joined, labels, number, ordinal, safe, shade, written } from "./pieces.js";
+import { bar, builder, codes, count, day, isolated, joined, labels, number, ordinal, safe, shade, written } from "./pieces.js";
 import { pick, texts } from "./texts.js";
 
 const COEFFICIENTS = {
@@ -178,7 +178,7 @@ function body(context) {
 
 function suggestion(context) {
   const { h, payload, actions, suggestions } = context;
-  const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text))));
+  const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text), codes(h, payload.suggestion_codes?.[text]))));
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);
   if (!suggestions) return box;
   if (actions.accept) {
@@ -257,6 +257,7 @@ function foot({ h, payload }) {
   const parts = [];
   if (from.measure) parts.push(`Measure ${from.measure}`);
   if (from.model && !from.measure?.endsWith(from.model)) parts.push(`model ${from.model}`);
+  if (from.terminologies?.length) parts.push(`codes of ${from.terminologies.join(", ")}`);
   if (from.policy) parts.push(`what counts as the same: ${from.policy}`);
   if (from.calibrated) parts.push(`calibrated by ${count(from.calibrated)} decisions`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);

@@ -2,7 +2,7 @@
  * The panel's table of texts, and what reviewers decide in it. A decision is about two texts: they are the same, or not. Moving a text to another
  * row is a number of these: it is the same as each text of that row, and not the same as those that it matched before.
  */
-import { bar, isolated, labels, number, written } from "./pieces.js";
+import { bar, codes, isolated, labels, number, written } from "./pieces.js";
 
 const RELATIONS = {
   equivalent: { sign: "=", kind: "equivalent" },
@@ -71,6 +71,7 @@ function matchRow(context, match, index) {
     h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
     ...reasonsOfRow(context, match),
     several ? pairValues(context, match, index) : null,
+    codes(h, match.codes),
   );
   // where each pair has a line of its own, that line says what was decided
   if (match.decision && !(several && match.pairs?.length)) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));

@@ -8,7 +8,18 @@ from typing import Any
 
 __all__ = ["BENCHES", "add_command"]
 
-BENCHES = ("coefficients", "inference", "audit", "calibration", "coverage", "errors", "planning", "policies", "combine")
+BENCHES = (
+    "coefficients",
+    "inference",
+    "audit",
+    "calibration",
+    "coverage",
+    "errors",
+    "planning",
+    "policies",
+    "combine",
+    "terminology",
+)
 """Tables, each a module of ``softirr.lab.bench``."""
 
 

@@ -41,7 +41,8 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     spans = [
         span
         for span in found.spans
-        if span.kind not in _KEPT and "/" not in (around[span.start], around[span.end + 1])  # absent/small: an alternative
+        if span.kind not in _KEPT
+        and "/" not in (around[span.start], around[span.end + 1])  # absent/small: an alternative
     ]
     sizes = range(1, len(spans) + 1) if len(spans) <= _MOST else (1, len(spans))
     forms: dict[str, tuple[tuple[str, str], ...]] = {}

@@ -68,6 +68,26 @@ def load(
     return builder.build(scopes, break_cycles=chosen == "mesh")
 
 
+def name_of(source: str) -> str:
+    """The name of a terminology by default: NAME of ``NAME=PATH``, else the file's or folder's name.
+
+    Parameters
+    ----------
+    source : str
+        As for :func:`load`; the path need not exist.
+
+    Returns
+    -------
+    str
+    """
+    label, equals, _ = source.partition("=")
+    if equals and "/" not in label and "\\" not in label:
+        return label
+    path = Path(source if Path(source).exists() else source.split(",", maxsplit=1)[0])
+    stem = path.name.removesuffix(".gz")
+    return stem if path.is_dir() else Path(stem).stem
+
+
 def source_files(source: str) -> list[Path]:
     """The files that a terminology is read from, sorted.
 

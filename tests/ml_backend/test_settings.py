@@ -129,6 +129,7 @@ class TestOptions:
             "count_reviewers": True,
             "target": 0.7,
             "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
+            "terminologies": ("/x/hp.obo",),
         }
         checked = checked_options(given, source="X")
         assert checked == {**given, "measure": "nli:/models/mine", "controls": ("findings",), "threshold": 1.0}

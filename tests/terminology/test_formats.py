@@ -390,6 +390,59 @@ def test_external_entities_of_xml_are_not_fetched(tmp_path: Path) -> None:
     assert "do not read this" not in found
 
 
+def _bomb(where: str) -> str:
+    """XML whose entities unfold to gigabytes, in a text or an attribute."""
+    entities = '<!ENTITY a "aaaaaaaaaa">' + "".join(
+        f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9)
+    )
+    inside = "<name>&j;</name>" if where == "text" else '<name note="&j;">x</name>'
+    return f"<!DOCTYPE ICD10CM.tabular [{entities}]><ICD10CM.tabular><chapter>{inside}<desc>d</desc></chapter></ICD10CM.tabular>"
+
+
+@pytest.mark.parametrize("where", ["text", "attribute"])
+def test_entities_that_unfold_to_gigabytes_end_in_one_sentence(where: str, tmp_path: Path) -> None:
+    import resource
+
+    path = _file(tmp_path / "bomb.xml", _bomb(where))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    said = str(path)
+    try:
+        load(str(path))
+    except InputError as error:
+        said = str(error)
+    assert "\n" not in said and str(path) in said
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000, "in KiB"
+
+
+@pytest.mark.parametrize("kind", ["ttl", "rdf"])
+def test_rdf_that_unfolds_or_is_none_ends_in_one_sentence(kind: str, tmp_path: Path) -> None:
+    path = _file(tmp_path / f"bomb.{kind}", _bomb("text").replace("ICD10CM.tabular", "RDF"))
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_larger_than_any_terminology_is_refused(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("softirr.terminology.base.LARGEST", 1 << 20)
+    path = tmp_path / ("huge.obo.gz" if packed else "huge.obo")
+    content = b"format-version: 1.2\n" + b"remark: x\n" * (1 << 18)
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(InputError, match="is larger than"):
+        load(str(path))
+
+
+def test_links_of_mesh_that_close_a_cycle_are_left_out(tmp_path: Path) -> None:
+    text = MESH.replace(
+        "<TreeNumber>C14.280</TreeNumber>", "<TreeNumber>C14.280</TreeNumber><TreeNumber>C14.280.647.1</TreeNumber>"
+    )
+    found = load(str(_file(tmp_path / "desc.xml", text)))
+    assert sum(map(len, _parents(found).values())) == 1
+    assert any("close a cycle" in note for note in found.notes)
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [

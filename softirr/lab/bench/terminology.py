@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -35,13 +36,23 @@ from softirr.terminology.coder import Coder, Known
 from softirr.terminology.index import build_index, open_index
 from softirr.terminology.lookup import find
 
+_T = TypeVar("_T")
 PERMUTATIONS = 3
 WAYS = ("alone", "whole", "half")
 """The measure alone, with the whole terminology, and with half of its names."""
 OUTCOMES = ("right", "head", "wrong", "none")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MODIFIERS = (
-    *("severe {}", "mild {}", "{} on the left", "right-sided {}", "bilateral {}", "chronic {}", "acute {}", "recurrent {}"),
+    *(
+        "severe {}",
+        "mild {}",
+        "{} on the left",
+        "right-sided {}",
+        "bilateral {}",
+        "chronic {}",
+        "acute {}",
+        "recurrent {}",
+    ),
     *("history of {}", "{} for 3 days", "possible {}", "{}, marked", "patient has {}", "{} since childhood"),
 )
 """Words around a name."""
@@ -239,7 +250,7 @@ def _name(words: Sequence[str], row: Sequence[int]) -> str:
     return " ".join(words[i] for i in row)
 
 
-def _timed(work: Callable[[], object]) -> tuple[object, float]:
+def _timed(work: Callable[[], _T]) -> tuple[_T, float]:
     start = time.perf_counter()
     found = work()
     return found, time.perf_counter() - start
@@ -253,7 +264,9 @@ def parser() -> argparse.ArgumentParser:
     ArgumentParser
     """
     made = Parser(prog="softirr bench terminology", description=__doc__.splitlines()[0])
-    made.add_argument("--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated")
+    made.add_argument(
+        "--terminology", action="append", default=[], metavar="PATH", help="a terminology; may be repeated"
+    )
     made.add_argument("--measure", default="indel", metavar="NAME", help="the measure (indel)")
     made.add_argument("--populations", type=positive, default=8, metavar="N", help="of each kind of negatives (8)")
     made.add_argument("--texts", type=positive, default=2000, metavar="N", help="texts of each kind to look up (2,000)")
@@ -294,7 +307,9 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Namespace) -> None:
     raw = measure_by_name(arguments.measure)
-    print(f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean |\n|{'---|' * (len(NEGATIVES) + 3)}")
+    print(
+        f"\n| error of kappa, {arguments.measure} | | {' | '.join(NEGATIVES)} | mean |\n|{'---|' * (len(NEGATIVES) + 3)}"
+    )
     whole: dict[tuple[str, str], list[float]] = {}
     with open_cache(arguments.cache) as cache:
         for terminology in terminologies:
