@@ -160,7 +160,7 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
     >>> without_spans(found.text, found.spans[:1])
     'pain in the left knee'
     """
-    text = normalise(text)
+    text = normalize(text)
     return _cut(text, tuple(sorted(spans))) or text
 
 
