@@ -231,7 +231,7 @@ def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[s
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
 
 
-OPTIONAL = {"docx", "matplotlib", "pandas", "ray", "rdflib", "sqlalchemy"}
+OPTIONAL = {"docx", "matplotlib", "openpyxl", "pandas", "pyarrow", "ray", "rdflib", "sqlalchemy"}
 """What `softirr` uses from an extra, and says so in one sentence where it is missing."""
 
 

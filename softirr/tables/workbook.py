@@ -1,4 +1,4 @@
-"""Excel workbooks and Parquet files, by openpyxl and pyarrow, which are imported only here."""
+"""Excel workbooks and Parquet files, by openpyxl and pyarrow, which are imported only when they are needed."""
 
 from __future__ import annotations
 
