@@ -380,3 +380,15 @@ def test_a_decision_on_a_pair_is_said_once_beside_its_value(page: Any) -> None:
     row = page.locator('tr[data-match="0"] th')
     assert row.locator(".sirr-decided").all_inner_texts() == ["decided: same"]
     assert re.search(r"0\.97 decided: same", row.inner_text())
+
+
+def test_codes_of_a_match_and_of_the_suggestion_are_shown_as_text(page: Any) -> None:
+    payload = ready()
+    code = {"terminology": "hp", "id": "HP:0001945", "name": "<b>Fever</b>", "score": 0.5, "how": "name"}
+    payload["matches"][0]["codes"] = [code]
+    payload["suggestion_codes"] = {payload["suggestion"][0]: [code]}
+    payload["provenance"]["terminologies"] = ["hp"]
+    show(page, payload)
+    assert page.locator('[data-match="0"] [data-code="HP:0001945"]').inner_text() == "HP:0001945 <b>Fever</b> 0.50"
+    assert page.locator(".sirr-suggestion [data-code]").count() == 1
+    assert "codes of hp" in page.locator(".sirr-foot").inner_text()
