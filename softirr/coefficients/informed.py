@@ -125,7 +125,7 @@ def unaudited(
 ) -> tuple[float, float] | None:
     """The 95% interval of a coefficient that nobody has audited: the items' sampling error and the measure's error.
 
-    None where the coefficient has no value or standard error, or nothing is known about the measure's error.
+    It holds the interval of the items alone. None where the coefficient has no value or standard error, or nothing is known about the measure's error.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def unaudited(
     >>> narrow = Coefficient(0.5, 0.03, (0.44, 0.56))
     >>> low, high = unaudited("cohen_kappa", narrow, KnownError("indel", 0.0, 1.0, 0.08, 4.0), 200)
     >>> round(low, 2), round(high, 2)
-    (0.26, 0.74)
+    (0.27, 0.72)
     """
     if known is None or coefficient.value is None or coefficient.standard_error is None:
         return None
@@ -153,7 +153,11 @@ def unaudited(
     # the true coefficient varies with the items as the measure's one does, times the slope between the two
     error = coefficient.standard_error * max(known.slope, 1.0)
     prior = known.log_density(coefficient.value, at)
-    return informed(prior, np.zeros_like(at), at, error, max(n_items - 1.0, 1.0)).ci95
+    low, high = informed(prior, np.zeros_like(at), at, error, max(n_items - 1.0, 1.0)).ci95
+    if coefficient.ci95 is None:
+        return low, high
+    # with a handful of items the interval of the items alone can be the wider one; an interval with more in it never is narrower
+    return min(low, coefficient.ci95[0]), max(high, coefficient.ci95[1])
 
 
 def _share(log: Floats) -> Floats:

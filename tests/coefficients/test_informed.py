@@ -59,6 +59,12 @@ def test_a_value_near_one_keeps_its_interval_within_the_limits():
     assert unaudited("sigma", Coefficient(0.5, 0.1), None, 100) is None
 
 
+def test_the_interval_holds_that_of_the_items_alone():
+    few = Coefficient(0.56, 0.2, (-1.7, 1.0))
+    low, high = unaudited("krippendorff_alpha", few, KnownError("indel", 0.2, 0.5, 0.05, 4.0), 3)
+    assert low == -1.7 and high == 1.0
+
+
 class TestRecords:
     def test_every_coefficient_has_one(self):
         for coefficient in RECORDED:
