@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
-import importlib
 import inspect
 import io
 import operator
@@ -49,19 +47,6 @@ class TestNames:
     def test_others_are_not(self) -> None:
         with pytest.raises(AttributeError, match="no attribute 'kappa'"):
             softirr.kappa  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "softirr",
-        "softirr.audit.audited",
-        "softirr.tables.sheets",
-        *sorted({f"softirr.{home}" for home in softirr._HOME.values()}),
-    ],
-)
-def test_examples_give_what_they_say(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
 @pytest.mark.parametrize("name", [*softirr.__all__, *(f"audit.{name}" for name in softirr.audit.__all__)])

@@ -94,7 +94,7 @@ class Splitting:
         Examples
         --------
         >>> Splitting("commas", ("lines", "semicolons", "commas")).parts("fever, 38,5 (since Monday, at night); cough")
-        ('fever', '38,5 (since Monday, at night)', 'cough')
+        ('fever, 38,5 (since Monday, at night)', 'cough')
         >>> Splitting("bullets", ("lines", "bullets")).parts("- fever\n- dry\n  cough")
         ('fever', 'dry cough')
         """

@@ -52,8 +52,8 @@ def forest_text(rows: Sequence[Row]) -> Iterable[str]:
     --------
     >>> for line in forest_text([Row("Basel", 0.5, (0.4, 0.6)), Row("Bern", 0.7, (0.6, 0.8))]):
     ...     print(line)
-    Basel  0.500  0.400 to 0.600  ├─────────●──────────┤
-    Bern   0.700  0.600 to 0.800                       ├─────────●─────────┤
+    Basel  0.500  0.400 to 0.600  ├─────────●─────────┤
+    Bern   0.700  0.600 to 0.800                      ├─────────●─────────┤
     """
     low, high = _range(rows)
     width = max((len(printable(row.label)) for row in rows), default=0)

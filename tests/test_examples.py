@@ -1,0 +1,35 @@
+"""The examples in docstrings give what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import ml_backend
+import softirr
+
+_NOT_HERE = ("softirr.lab.", "ml_backend.store.migrations.")  # experiments take long; migrations are run by Alembic
+
+
+def modules() -> list[str]:
+    """Every module of both packages."""
+    return [
+        found.name
+        for package in (softirr, ml_backend)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not f"{found.name}.".startswith(_NOT_HERE) and not found.name.endswith("__main__")
+    ]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_give_what_they_say(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_classical_coefficients_have_examples() -> None:
+    module = importlib.import_module("softirr.coefficients.chance_corrected")
+    tests = {test.name.rpartition(".")[2] for test in doctest.DocTestFinder().find(module) if test.examples}
+    assert {"cohen_pair", "fleiss", "krippendorff"} <= tests
