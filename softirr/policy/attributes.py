@@ -15,7 +15,7 @@ from softirr.errors import InputError
 from softirr.policy.words import NAMES, RULES
 from softirr.text import normalize
 
-__all__ = ["KINDS", "KIND_NAMES", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
+__all__ = ["KINDS", "KIND_NAMES", "LONGEST", "Attributes", "Span", "attributes", "kinds_of", "without", "without_spans"]
 
 KIND_NAMES = {
     "side": "side",
@@ -164,6 +164,9 @@ def without_spans(text: str, spans: Collection[Span]) -> str:
     return _cut(text, tuple(sorted(spans))) or text
 
 
+LONGEST = 2_000
+"""Characters of a text from which it is no finding but a report: none of its words is taken for an attribute of the whole."""
+
 _CACHED = 1 << 17
 
 
@@ -199,7 +202,7 @@ _ENDS_CLAUSE = {
 
 @lru_cache(maxsize=_CACHED)
 def _attributes(text: str) -> Attributes:
-    spans = _recognize(text)
+    spans = _recognize(text) if len(text) <= LONGEST else ()
     head = _cut(text, spans) if spans else text
     if not _has_head(head):
         return Attributes(text, (), text)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from softirr.measures.base import DirectionalMeasure, Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.policy.attributes import KIND_NAMES, KINDS, Attributes, attributes, without
+from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST, Attributes, attributes, without
 from softirr.policy.letters import Known, are_opposites, is_misspelling, look_alike
 from softirr.provenance import Progress
 
@@ -72,6 +72,10 @@ _SMALL = frozenset(
     ]
 )
 _KNOWN_FROM = 3
+_MOST_TRIALS = 200
+"""Pairs of parts of two lists that the measure is asked about; longer lists are not compared part by part."""
+_MOST_WORDS = 12
+"""Words that only one text has, up to which a changed word is looked for among them."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +304,7 @@ class _Case:
         self._lists = _listed(a), _listed(b)
         self._words = self._changed_word()
         trials = []
-        if max(map(len, self._lists)) > 1:
+        if 1 < len(self._lists[0]) * len(self._lists[1]) <= _MOST_TRIALS:
             trials += [(one, other) for one in self._lists[0] for other in self._lists[1]]
         if self._words is not None:
             trials.append(self._with_same_word())
@@ -322,10 +326,14 @@ class _Case:
 
     def _changed_word(self) -> tuple[str, str] | None:
         """The two words, in folded case, that exclude each other or look alike; opposites come first."""
+        if len(self.a) > LONGEST or len(self.b) > LONGEST:
+            return None
         first, second = (_words(head) for head in self.heads())
         if "".join(first) == "".join(second) and first != second:
             return " ".join(first), " ".join(second)
         only = [w for w in first if w not in second], [w for w in second if w not in first]
+        if max(map(len, only)) > _MOST_WORDS:
+            return None
         for related in (are_opposites, look_alike):
             for x in only[0]:
                 for y in only[1]:

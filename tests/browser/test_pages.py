@@ -211,7 +211,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.click("#stop")
     clean.locator("#stopped").wait_for()
     assert "You judged 1 of 30 pairs" in clean.inner_text("#stopped")
-    assert "A result needs 20 judgements" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
+    assert "A result needs 10 judgements" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
     assert serious_faults(clean) == []
     clean.click("#go-on")
 

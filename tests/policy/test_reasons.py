@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import softirr
 from softirr.measures import measure
 from softirr.policy.letters import is_misspelling
 from softirr.policy.reasons import REASONS, Reason, explain, known_words
+from softirr.provenance import Provenance
 from softirr.report.reasons import explain_items, open_pairs
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")
@@ -208,3 +210,28 @@ def test_reasons_as_a_data_frame() -> None:
     pytest.importorskip("pandas")
     frame = softirr.agreement(table(ROWS), "exact").to_frame("reasons")
     assert frame.loc[("3", "ben", "chiara"), "words"] == "mild against severe"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        tuple(", ".join(f"{letter}{k}" for k in range(400)) for letter in "xy"),
+        tuple(" ".join(f"{letter}{k}" for k in range(100_000)) for letter in "xy"),
+    ],
+    ids=["lists", "long texts"],
+)
+def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
+    class Counted:
+        name = "counted"
+        asked = 0
+
+        def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+            self.asked += len(pairs)
+            return np.zeros(len(pairs))
+
+        def provenance(self) -> Provenance:
+            return Provenance(measure=self.name)
+
+    counted = Counted()
+    (reason,) = explain([texts], counted)
+    assert reason.kind == "unrelated" and counted.asked <= 250
