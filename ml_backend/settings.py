@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from softirr.errors import InputError
-from softirr.measures import DEFAULT_MEASURE, takes_model
+from softirr.measures import DEFAULT_MEASURE, takes_model, takes_path
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.options import ChanceMethod, IntervalMethod
 from softirr.terminology.load import name_of
@@ -146,10 +146,8 @@ class Settings(BaseModel):
         Those without a model and the bundled model open nothing. Any other name makes this process read a folder, ask the model hub
         or send texts to an address: the operator allows it by its exact name.
         """
-        return (":" not in name and (name == "nli" or not takes_model(name))) or name in (
-            *self.allowed_measures,
-            self.measure,
-        )
+        opens_nothing = ":" not in name and not takes_path(name) and (name == "nli" or not takes_model(name))
+        return opens_nothing or name in (*self.allowed_measures, self.measure)
 
     @property
     def queue_file(self) -> Path:

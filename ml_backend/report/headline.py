@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ml_backend.report.formats import number
 from ml_backend.report.links import Links
 from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_payload import moment
@@ -89,12 +90,17 @@ def sentence(
     basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
     if name == "observed_agreement":
         return f"Two answers to the same task are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
-    beyond = "beyond chance" if value > 0 else "no more than chance would have it"
     certain = ""
     items = coefficient.get("ci95_items")
     if interval:
-        certain = f" (95% confidence: {interval[0]:.2f} to {interval[1]:.2f})"
-    text = f"Annotators agree {beyond}: {NAMES[name]} is {value:.2f}{certain}, {basis}."
+        certain = f" (95% confidence: {number(interval[0])} to {number(interval[1])})"
+    if value <= 0:
+        text = "Annotators agree no more than chance would have it"
+    elif interval and interval[0] <= 0:
+        text = "Whether annotators agree beyond chance is not certain"
+    else:
+        text = "Annotators agree beyond chance"
+    text += f": {NAMES[name]} is {number(value)}{certain}, {basis}."
     observed = summary["coefficients"].get("observed_agreement", {}).get("value")
     expected = summary["expected_agreement"].get(EXPECTED.get(name, ""))
     if observed is not None and expected is not None:
@@ -102,7 +108,7 @@ def sentence(
     if interval and items:
         text += (
             f" Nobody has audited this value, so the interval includes the errors of the measure, as they were on benchmark data. "
-            f"If the measure made no errors, it would be {items[0]:.2f} to {items[1]:.2f}."
+            f"If the measure made no errors, it would be {number(items[0])} to {number(items[1])}."
         )
     if more is None:
         more = "more tasks"

@@ -38,6 +38,7 @@ __all__ = [
     "measure_names",
     "mutual",
     "takes_model",
+    "takes_path",
 ]
 
 
@@ -95,6 +96,27 @@ def takes_model(name: str) -> bool:
     """
     family = _FAMILIES.get(name.partition(":")[0])
     return family is not None and family.takes_model
+
+
+def takes_path(name: str) -> bool:
+    """Whether a measure needs a file after its name, as ``terminology:PATH`` does.
+
+    Parameters
+    ----------
+    name : str
+        A measure's name, with or without a path.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> takes_path("terminology"), takes_path("indel")
+    (True, False)
+    """
+    family = _FAMILIES.get(name.partition(":")[0])
+    return family is not None and family.takes_path
 
 
 def measure(name: str, **options: Any) -> Measure:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ml_backend.report.headline import headline_of
+import pytest
+
+from ml_backend.report.headline import headline_of, sentence
+from ml_backend.settings import Settings
 
 
 def _project(error: float) -> dict[str, Any]:
@@ -45,3 +48,31 @@ def test_more_judgements() -> None:
 
 def test_few_tasks_say_nothing() -> None:
     assert "suggest" not in headline_of(_project(0.05), "findings", [{"agreement": 0.5}] * 5, None)["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "begins"),
+    [
+        (
+            0.2,
+            (0.1, 0.3),
+            "Annotators agree beyond chance: Krippendorff’s alpha is 0.20 (95% confidence: 0.10 to 0.30)",
+        ),
+        (
+            0.2,
+            (-0.04, 0.58),
+            "Whether annotators agree beyond chance is not certain: Krippendorff’s alpha is 0.20 (95% confidence: −0.04 to 0.58)",
+        ),
+        (-0.1, (-0.3, 0.1), "Annotators agree no more than chance would have it: Krippendorff’s alpha is −0.10"),
+    ],
+)
+def test_what_is_said_of_chance_follows_from_the_interval(
+    value: float, interval: tuple[float, float], begins: str
+) -> None:
+    summary = {"n_raters": 4, "coefficients": {}, "expected_agreement": {}}
+    assert sentence("krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67).startswith(begins)
+
+
+def test_a_page_does_not_offer_a_measure_that_needs_a_file() -> None:
+    settings = Settings()
+    assert settings.allows_measure("indel") and not settings.allows_measure("terminology")
