@@ -17,6 +17,8 @@ from softirr.lab.training.folder import FACTS, load_start
 
 from .conftest import FINDINGS, ORGANS, write
 
+pytestmark = pytest.mark.slow
+
 SMALL = [
     "--pairs",
     "9216",
