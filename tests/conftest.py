@@ -25,6 +25,11 @@ MAIN_PATH = "test_walk.py"
 """Walks the demo in a real Label Studio and a real browser; the other tests of these two are left to ``make test-all``."""
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Bytes are numbered, not shown: compressed ones hold the time, and the processes' tests need the same names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one server in one process, since it takes longer to start than most tests take, and mark the slow ones."""

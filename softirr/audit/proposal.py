@@ -29,8 +29,7 @@ from softirr.policy.measure import policy_of, under_policy
 from softirr.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
 from softirr.provenance import Progress
 from softirr.report.agreement import agreement
-from softirr.report.headline import headline
-from softirr.report.text import COEFFICIENT_NAMES
+from softirr.report.headline import COEFFICIENT_NAMES, headline
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]

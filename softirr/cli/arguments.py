@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "add_measure",
     "add_model",
     "add_policy",
+    "add_scoring",
     "add_seed",
     "add_terminology",
     "chosen_policy",
@@ -31,10 +33,8 @@ __all__ = [
     "write_picture",
 ]
 
-COEFFICIENT_CHOICES = (
-    *("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha"),
-    *("gwet_ac2", "sigma", "ks"),
-)
+COEFFICIENT_CHOICES = tuple(COEFFICIENT_NAMES)
+"""In the order of reports."""
 
 
 def add_measure(command: argparse.ArgumentParser) -> None:
@@ -147,6 +147,15 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
     return find_policy(arguments.policy).changed(
         ignore=arguments.ignore, more_general=arguments.more_general, split=getattr(arguments, "split", None)
     )
+
+
+def add_scoring(command: argparse.ArgumentParser, calibration: str = "what softirr calibrate learned") -> None:
+    """Add everything that agreement is computed by: measure, policy, calibration, chance and seed."""
+    add_measure(command)
+    add_policy(command)
+    add_calibration(command, calibration)
+    add_chance(command)
+    add_seed(command)
 
 
 def add_seed(

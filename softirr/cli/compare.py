@@ -7,12 +7,8 @@ from typing import Any
 
 from softirr.cli.arguments import (
     COEFFICIENT_CHOICES,
-    add_calibration,
-    add_chance,
     add_json,
-    add_measure,
-    add_policy,
-    add_seed,
+    add_scoring,
     made_measure,
     read_table,
     scoring,
@@ -59,11 +55,7 @@ def add_command(commands: Any) -> None:
     compare.add_argument("--sheets-a", nargs="+", metavar="SHEET", help="judged audit sheets of the first file")
     compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
     add_reading_options(compare, rater="--rater-column")
-    add_measure(compare)
-    add_policy(compare)
-    add_calibration(compare, "what softirr calibrate learned")
-    add_chance(compare)
-    add_seed(compare)
+    add_scoring(compare)
     compare.add_argument("--plot", metavar="FILE", help="write a forest plot: .svg or .html")
     add_json(compare)
     compare.set_defaults(run=_compare)

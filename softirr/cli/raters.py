@@ -6,12 +6,8 @@ import argparse
 from typing import Any
 
 from softirr.cli.arguments import (
-    add_calibration,
-    add_chance,
     add_json,
-    add_measure,
-    add_policy,
-    add_seed,
+    add_scoring,
     made_measure,
     read_table,
     scoring,
@@ -41,11 +37,7 @@ def add_command(commands: Any) -> None:
     raters.add_argument(
         "--over", metavar="FIELD", help="drift: a field with dates or numbers (annotated_at in an export)"
     )
-    add_measure(raters)
-    add_policy(raters)
-    add_calibration(raters, "what softirr calibrate learned")
-    add_chance(raters)
-    add_seed(raters)
+    add_scoring(raters)
     add_json(raters)
     raters.set_defaults(run=_raters)
 

@@ -9,12 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from softirr.cli.arguments import (
-    add_calibration,
-    add_chance,
     add_json,
-    add_measure,
-    add_policy,
-    add_seed,
+    add_scoring,
     chosen_policy,
     made_measure,
     read_table,
@@ -75,11 +71,7 @@ def _add_options(report: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave data, sheets and texts out of the bundle, but not their hashes",
     )
-    add_measure(report)
-    add_policy(report)
-    add_calibration(report, "what softirr calibrate learned")
-    add_chance(report)
-    add_seed(report)
+    add_scoring(report)
 
 
 def _report(arguments: argparse.Namespace) -> int:

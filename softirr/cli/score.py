@@ -7,12 +7,8 @@ import sys
 from typing import Any
 
 from softirr.cli.arguments import (
-    add_calibration,
-    add_chance,
     add_json,
-    add_measure,
-    add_policy,
-    add_seed,
+    add_scoring,
     made_measure,
     print_report,
     read_tables,
@@ -27,11 +23,7 @@ def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     score = commands.add_parser("score", help="print the agreement of a file of answers")
     add_input_options(score)
-    add_measure(score)
-    add_policy(score)
-    add_calibration(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
-    add_chance(score)
-    add_seed(score)
+    add_scoring(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     add_json(score)
     score.add_argument(
         "--output",

@@ -12,8 +12,8 @@ from typing import Any
 
 from softirr.policy.rules import Policy
 from softirr.report.forest import Row
-from softirr.report.headline import headline, references
-from softirr.report.text import COEFFICIENT_NAMES, printable
+from softirr.report.headline import COEFFICIENT_NAMES, headline, references
+from softirr.report.text import printable
 
 __all__ = ["CITED", "Document", "Table", "document"]
 

@@ -11,7 +11,8 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.planning.difference import Equality
 from softirr.policy.rules import Policy
 from softirr.report.forest import Row, forest_svg, forest_text
-from softirr.report.text import COEFFICIENT_NAMES, printable, table_lines
+from softirr.report.headline import COEFFICIENT_NAMES
+from softirr.report.text import printable, table_lines
 
 __all__ = ["Comparison", "Difference", "Group", "measure_told", "policy_told", "verdict"]
 

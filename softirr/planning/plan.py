@@ -32,9 +32,9 @@ from softirr.planning.comparison import measure_told, policy_told
 from softirr.policy.rules import Policy
 from softirr.report.agreement import scored
 from softirr.report.forest import curve_svg
-from softirr.report.headline import HEADLINE
+from softirr.report.headline import COEFFICIENT_NAMES, HEADLINE
 from softirr.report.options import AgreementOptions
-from softirr.report.text import COEFFICIENT_NAMES, table_lines
+from softirr.report.text import table_lines
 from softirr.tables.ratings import Floats, Ratings, sums
 from softirr.tables.sheets import read_sheet
 from softirr.tables.table import AnnotationTable

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "COEFFICIENT_NAMES",
     "HEADLINE",
     "LEAST_GAIN",
     "headline",
@@ -27,12 +28,17 @@ HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agree
 LEAST_GAIN = 0.05
 """A rater is said to pull the headline down if it would rise by this much without them."""
 
-NAMES = {
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "fleiss_kappa": "Fleiss' kappa",
-    "cohen_kappa": "Cohen's kappa",
+COEFFICIENT_NAMES = {
     "observed_agreement": "Observed agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "scott_pi": "Scott's pi",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac2": "Gwet's AC2",
+    "sigma": "sigma (Braylan et al. 2022)",
+    "ks": "KS (Braylan et al. 2022)",
 }
+"""Every coefficient, in the order of reports, and its name for people."""
 _LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 _TENTATIVE, _RELIABLE = 0.667, 0.8
 
@@ -171,7 +177,7 @@ def headline_sentences(
     """
     value, items = coefficient["value"], coefficient.get("ci95")
     interval = shown_interval(coefficient)
-    said = f"{NAMES[name]} {value:z.2f}"
+    said = f"{COEFFICIENT_NAMES[name]} {value:z.2f}"
     if interval:
         said += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
     said += f", {'audited' if audited else 'not audited'}"

@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from softirr.report.forest import Row, forest_svg
-from softirr.report.text import COEFFICIENT_NAMES, printable, report_blocks
+from softirr.report.headline import COEFFICIENT_NAMES
+from softirr.report.text import printable, report_blocks
 
 __all__ = ["report_html", "report_page", "table_html"]
 

@@ -7,22 +7,11 @@ from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import headline, headline_sentences
+from softirr.report.headline import COEFFICIENT_NAMES, headline, headline_sentences
 from softirr.report.outlook import outlook
 from softirr.text import normalize
 
 __all__ = ["catalogue_lines", "printable", "report_blocks", "report_lines", "table_lines"]
-
-COEFFICIENT_NAMES = {
-    "observed_agreement": "Observed agreement",
-    "cohen_kappa": "Cohen's kappa",
-    "scott_pi": "Scott's pi",
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "gwet_ac2": "Gwet's AC2",
-    "sigma": "sigma (Braylan et al. 2022)",
-    "ks": "KS (Braylan et al. 2022)",
-}
 
 _LOWEST_SHOWN = 5
 _LISTED = 3
