@@ -32,6 +32,7 @@ def pages(
     updated_after: str | None = None,
     only: Iterable[int] | None = None,
     after: int = 0,
+    data: bool = False,
 ) -> Iterator[list[dict[str, Any]]]:
     """The project's tasks with annotations, drafts and predictions, in order of id, page by page.
 
@@ -47,12 +48,14 @@ def pages(
         Only these tasks.
     after : int
         Only tasks with a higher id.
+    data : bool
+        With the data of the tasks.
     """
     if only is not None:
         for task in sorted(set(only)):
-            yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", task)])
+            yield from _pages(client, project, page_size, [_condition("id", "equal", "Number", task)], data=data)
         return
-    yield from _pages(client, project, page_size, _changed_after(updated_after), after)
+    yield from _pages(client, project, page_size, _changed_after(updated_after), after, data=data)
 
 
 def dates(client: Client, project: int, *, updated_after: str | None = None) -> dict[int, tuple[str, int]]:
@@ -101,14 +104,14 @@ def _dated(page: Iterable[dict[str, Any]]) -> dict[int, tuple[str, int]]:
 
 
 def _pages(
-    client: Client, project: int, page_size: int, fixed: list[dict[str, Any]], after: int = 0
+    client: Client, project: int, page_size: int, fixed: list[dict[str, Any]], after: int = 0, *, data: bool = False
 ) -> Iterator[list[dict[str, Any]]]:
     last, size, doubtful = after, page_size, 0
     end: int | None = None
     while True:
         try:
             read, (page, total) = _smaller(
-                size, partial(_page, client, project, fixed=fixed, last=last), tries_on_one=2
+                size, partial(_page, client, project, fixed=fixed, last=last, data=data), tries_on_one=2
             )
             if read < size:
                 size, doubtful = read, page_size  # these tasks are requested in smaller pages
@@ -160,12 +163,13 @@ def _page(
     fixed: list[dict[str, Any]],
     last: int,
     whole: bool = True,
+    data: bool = False,
     tries_on_500: int = TRIES,
 ) -> _Listed:
     """The next tasks after the id `last`, and the number of tasks from there on."""
     items = [*fixed, _condition("id", "greater", "Number", last)]
     query = {"filters": {"conjunction": "and", "items": items}, "ordering": ["tasks:id"]}
-    fields = {"fields": "all", "include": TASK_FIELDS} if whole else {"include": DATES}
+    fields = {"fields": "all", "include": TASK_FIELDS + (",data" if data else "")} if whole else {"include": DATES}
     params = {"project": project, **fields, "query": json.dumps(query)}
     page, total = _listed(client, params, size, tries_on_500=tries_on_500)
     if whole and not all(isinstance(task.get(name), list) for task in page for name in ("annotations", "predictions")):

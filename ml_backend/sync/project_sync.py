@@ -138,6 +138,7 @@ class ProjectSync:
                 self.scorer,
                 self._reader.row(),
                 self._effective.values,
+                client=self.client,
                 report=self._report,
                 check=check,
             )

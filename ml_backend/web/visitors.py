@@ -170,11 +170,15 @@ def own_origin() -> str:
 def remember_given_key(response: Response, project: Row, scope: Scope) -> None:
     """Store the key of the URL in a cookie, so that later URLs need not contain it."""
     key, number = request.args.get("k"), project["number"]
-    if key is None or not keys().opens(key, number, scope, generation=project["key_round"]):
-        return
+    if key is not None and keys().opens(key, number, scope, generation=project["key_round"]):
+        remember_key(response, project, key)
+
+
+def remember_key(response: Response, project: Row, key: str) -> None:
+    """Store a key that opens the project in a cookie."""
     path = urlsplit(request.script_root).path or "/"
     response.set_cookie(
-        f"{COOKIE}-{number}",
+        f"{COOKIE}-{project['number']}",
         key,
         max_age=COOKIE_SECONDS,
         httponly=True,
@@ -238,6 +242,8 @@ def refusal(error: Refused) -> Response:
     up = "../" * max(1, request.path.strip("/").count("/"))
     response = page(message("Not shown", error.sentence, asks_key=error.status == 403, up=up))
     response.status_code = error.status
+    if error.status == 401:
+        response.headers["WWW-Authenticate"] = 'Basic realm="softirr"'
     return response
 
 

@@ -71,6 +71,7 @@ def compare(
     items: str = "auto",
     adjust: bool = True,
     sheets: Mapping[str, Sequence[Any]] | None = None,
+    audited: Mapping[str, Mapping[str, Coefficient]] | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> Comparison:
@@ -92,6 +93,8 @@ def compare(
         Adjust p values for the number of differences (Holm 1979).
     sheets : dict of str to sequence, optional
         Judged audit sheets by label: the coefficients of these tables are audited.
+    audited : dict of str to dict of str to Coefficient, optional
+        Audited coefficients by label and name, from audits of these tables that were evaluated before.
     cache, progress
         As for :func:`softirr.agreement`.
 
@@ -130,13 +133,13 @@ def compare(
         name = _choose(parts, coefficient)
         groups, samples = [], []
         for label, part in parts.items():
-            audited = None
+            right = (audited or {}).get(label, {}).get(name)
             if sheets and sheets.get(label):
-                audited = apply(
+                right = apply(
                     part.table, made, sheets[label], assignment=chosen.assignment, cache=store, progress=told
                 ).coefficients[name]
-            samples.append(part.sample(name, audited))
-            groups.append(part.group(samples[-1], audited is not None))
+            samples.append(part.sample(name, right))
+            groups.append(part.group(samples[-1], right is not None))
     independent = items == "other"
     differences = _differences(groups, samples, independent, adjust)
     warnings = [_OWN_CHANCE, *_few(groups)]

@@ -196,19 +196,29 @@ class Comparison:
             yield "Each of the others with the rest of them:"
             yield from forest_text([_row(group) for group in self.others])
         yield ""
-        if self.trend is not None:
-            yield from self._trend(self.trend)
-        elif len(self.differences) == 1:
-            yield self._sentence(self.differences[0])
-        else:
+        if self.trend is None and len(self.differences) > 1:
             yield from self._table()
-        if self.equality is not None:
-            yield f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees of freedom, p = {_p(self.equality.p)}."
-        for one in self.differences:
-            if one.verdict:
-                yield f"{printable(one.b)}: {one.verdict}."
+        yield from self.sentences()
         for warning in self.warnings:
             yield f"Note: {warning}"
+
+    def sentences(self) -> list[str]:
+        """What the comparison says: the only difference or the trend, the test of several groups, and the verdicts.
+
+        Returns
+        -------
+        list of str
+        """
+        found: list[str] = []
+        if self.trend is not None:
+            found += self._trend(self.trend)
+        elif len(self.differences) == 1:
+            found.append(self._sentence(self.differences[0]))
+        if self.equality is not None:
+            found.append(
+                f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees of freedom, p {_p_is(self.equality.p)}."
+            )
+        return found + [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)
@@ -228,9 +238,7 @@ class Comparison:
             if one.p is not None and one.p < _SURE
             else "The items do not show a difference."
         )
-        return (
-            f"{b} minus {a}: {found.value:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, p = {_p(one.p)}, {how}. {told}"
-        )
+        return f"{b} minus {a}: {found.value:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, p {_p_is(one.p)}, {how}. {told}"
 
     def _trend(self, one: Difference) -> Iterable[str]:
         found = one.difference
@@ -242,7 +250,7 @@ class Comparison:
         )
         yield (
             f"From the first to the last of {one.n_shared:,} items: {found.value:+.3f}, 95% interval {found.ci95[0]:+.3f} to "
-            f"{found.ci95[1]:+.3f}, p = {_p(one.p)}. {sure}"
+            f"{found.ci95[1]:+.3f}, p {_p_is(one.p)}. {sure}"
         )
 
     def _table(self) -> Iterable[str]:
@@ -306,6 +314,12 @@ def _p(value: float | None) -> str:
     if value is None:
         return "-"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _p_is(value: float | None) -> str:
+    """For a sentence: ``= 0.012`` or ``< 0.001``."""
+    told = _p(value)
+    return told if told.startswith("<") else f"= {told}"
 
 
 def verdict(one: Difference, margin: float) -> str | None:

@@ -167,7 +167,7 @@ def _block(rows: Sequence[Row], name: str, top: int, around_zero: bool) -> str:
     return "".join(parts)
 
 
-def _short(label: str, most: int = 32) -> str:
+def _short(label: str, most: int = 27) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 

@@ -1,0 +1,422 @@
+"""Comparisons asked for on the comparison page, computed by the scorer process.
+
+Answers are those of the store, which the report counts. Fields of tasks and predictions of other models are not in the store: they are read from Label
+Studio when a comparison needs them, and only its result is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio.answers import MODEL_RATER, task_answers, unanswered_of, without
+from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import Control, control_names
+from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.report.compare import state
+from ml_backend.review import calibration as calibration_of_project
+from ml_backend.review.panel_payload import name_of
+from ml_backend.scoring.scorer import Scorer, places
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.side_by_side import SideBySideStore
+from ml_backend.store.store import Row, Store
+from softirr.coefficients.intervals import Coefficient
+from softirr.errors import InputError
+from softirr.planning import compare as planning
+from softirr.planning.comparison import Comparison
+from softirr.report.forest import forest_svg
+from softirr.report.headline import COEFFICIENT_NAMES
+from softirr.report.options import AgreementOptions
+from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
+from softirr.tables.table import AnnotationTable, Answer
+
+__all__ = ["KINDS", "MOST_PROJECTS", "basis", "checked", "projects_of", "run_wanted"]
+
+KINDS = ("projects", "fields", "groups", "teams", "annotator", "models", "time")
+MOST_PROJECTS = 8
+MOST_DIFFERENCES = 10
+"""Differences that the figure shows; the table has all."""
+PAGE_SIZE = 200
+_LONGEST = 200
+Report = Callable[[str, int, int | None, int], None]
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+def checked(given: Mapping[str, Any], project: Row) -> dict[str, Any]:
+    """What is asked for, with known entries only.
+
+    Parameters
+    ----------
+    given : mapping
+        ``kind``, one of `KINDS`; ``control``; and by kind ``projects`` (numbers) and ``field`` (names the same task in each), ``field``, ``teams`` (two lists of
+        ids of annotators), ``annotator``, ``margin``.
+    project : mapping
+        The project's row.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        With one sentence that says what is wrong.
+    """
+    kind = given.get("kind")
+    controls = list((project["summary"] or {}).get("controls") or ())
+    if kind not in KINDS:
+        raise InputError(f"kind is none of {', '.join(KINDS)}.")
+    control = given.get("control") or next(iter(controls), None)
+    if control not in controls:
+        raise InputError("This project has no such field, or has not been scored yet.")
+    asked: dict[str, Any] = {"kind": kind, "control": control}
+    people = {rater["id"] for rater in project["summary"]["controls"][control]["raters"]}
+    if kind == "projects":
+        asked |= {"projects": _numbers(given.get("projects"), project["number"]), "field": _word(given, "field")}
+    elif kind == "fields" and len(controls) < 2:
+        raise InputError("This project has one field only.")
+    elif kind in ("groups", "time"):
+        asked["field"] = _word(given, "field") or (ANNOTATED_AT if kind == "time" else "")
+        if not asked["field"]:
+            raise InputError("Name the field of the tasks that makes the groups.")
+    elif kind == "teams":
+        asked["teams"] = _teams(given.get("teams"), people)
+    if kind == "annotator" or (kind == "time" and given.get("annotator")):
+        if given.get("annotator") not in people:
+            raise InputError("Choose an annotator of this project.")
+        asked["annotator"] = given["annotator"]
+    if kind in ("annotator", "models"):
+        asked["margin"] = _margin(given.get("margin"))
+    return asked
+
+
+def projects_of(question: Mapping[str, Any]) -> list[int]:
+    """Numbers of the other projects that a comparison is about: who sees it has to have access to each."""
+    return list(question.get("projects", ()))
+
+
+def _numbers(given: Any, own: int) -> list[int]:
+    numbers = given if isinstance(given, list) else []
+    if not all(type(one) is int and 0 < one < 2**31 for one in numbers):
+        raise InputError("projects is not a list of numbers of projects.")
+    found = sorted(set(numbers) - {own})
+    if not 0 < len(found) < MOST_PROJECTS:
+        raise InputError(f"Choose one other project or more, {MOST_PROJECTS} in all at most.")
+    return found
+
+
+def _word(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name) or ""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise InputError(f"{name} is not a name.")
+    return value.strip()
+
+
+def _teams(given: Any, people: Iterable[str]) -> list[list[str]]:
+    known = set(people)
+    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(team, list) for team in given):
+        raise InputError("teams is not two lists of annotators.")
+    if not all(isinstance(one, str) and one in known for team in given for one in team):
+        raise InputError("A team names somebody who is no annotator of this project.")
+    if any(len(set(team)) < 2 for team in given):
+        raise InputError("Each team needs two annotators or more.")
+    return [sorted(set(team)) for team in given]
+
+
+def _margin(given: Any) -> float:
+    if given is None:
+        return planning.MARGIN
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 1:
+        raise InputError("margin is not a number from 0 to 1.")
+    return float(given)
+
+
+# --- computing --------------------------------------------------------------------------------------------------------
+
+
+def run_wanted(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    settings: ProjectSettings,
+    client: Client,
+    *,
+    report: Report = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Compute the requested comparisons; returns their number. What can't be computed gets a sentence that says why."""
+    kept = SideBySideStore(store)
+    wishes = kept.wanted(project["id"])
+    for wish in wishes:
+        check()
+        report("comparing", 0, None, 0)
+        work = _Work(store, scorer, project, settings, client, report, check)
+        based_on = basis(store, project, wish["question"])
+        try:
+            result, problem = work.result(wish["question"]), None
+        except (InputError, LabelStudioError) as error:
+            result, problem = None, str(error)
+        kept.put(wish, result=result, problem=problem, based_on=based_on)
+    return len(wishes)
+
+
+def basis(store: Store, project: Row, question: Mapping[str, Any]) -> str:
+    """Hash of the answers and decisions that a comparison is based on."""
+    rows = [project, *(store.project(project["server"], number) for number in projects_of(question))]
+    states = [state(store, row) for row in rows if row is not None]
+    return hashlib.sha256(" ".join(states).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What Label Studio says about the tasks of a project: values of fields, and predictions of models as answers."""
+
+    fields: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    models: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One run: the project with its measure, which all parts of a comparison are scored with."""
+
+    store: Store
+    scorer: Scorer
+    project: Row
+    settings: ProjectSettings
+    client: Client
+    report: Report
+    check: Callable[[], None]
+
+    def result(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The comparison as the page shows it."""
+
+        def progress(done: int, total: int) -> None:
+            self.check()
+            self.report("comparing", done, total, done)
+
+        settings = self.settings
+        compared = self._compared(question)
+        with self.scorer.alone_with(settings.measure, progress) as told:
+            decisions = self.store.decisions(self.project["id"])
+            calibration = calibration_of_project.current(self.store, self.project["id"], settings.measure_name)
+            found = compared(
+                self.scorer.judged_measure(settings, decisions, calibration),
+                AgreementOptions(
+                    chance=settings.chance, permutations=settings.permutations, interval=settings.interval
+                ),
+                {"cache": self.scorer.cache(settings.measure), "progress": told},
+            )
+        rows = found.rows()
+        if len(found.differences) > MOST_DIFFERENCES:
+            rows = [row for row in rows if not row.is_difference]
+        name = COEFFICIENT_NAMES[found.coefficient]
+        return {
+            "comparison": found.to_dict(),
+            "coefficient_name": name,
+            "sentences": found.sentences(),
+            "svg": forest_svg(rows, name),
+            "policy": settings.policy.told() if settings.policy.changes_scores else None,
+        }
+
+    def _compared(self, question: Mapping[str, Any]) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison]:
+        """What to do once the measure is there; Label Studio is read before."""
+        kind, control = question["kind"], question["control"]
+        if kind == "projects":
+            return self._projects(question)
+        if kind == "fields":
+            parts = {name: self._table(self.project, name) for name in self.project["summary"]["controls"]}
+            audited = {name: self._audited(self.project, name) for name in parts}
+            return lambda made, how, kept: planning.compare(parts, made, how, audited=audited, **kept)
+        names = _names(self.project)
+        if kind == "models":
+            read = self._read(self.project, control=control)
+            table = self._table(self.project, control, read, models=True)
+            chosen = sorted({names(rater) for given in read.models.values() for rater in given})
+            if not chosen:
+                raise InputError("No task of this project has a prediction of another model.")
+            return lambda made, how, kept: planning.compare_raters(
+                table, chosen, made, how, margin=question["margin"], **kept
+            )
+        if kind in ("groups", "time"):
+            wanted = question["field"]
+            table = self._table(self.project, control, self._read(self.project, fields=[wanted]))
+            if kind == "groups":
+                return lambda made, how, kept: planning.compare_groups(table, wanted, made, how, **kept)
+            rater = names(question["annotator"]) if "annotator" in question else None
+            return lambda made, how, kept: planning.compare_time(table, wanted, made, how, rater=rater, **kept)
+        table = self._table(self.project, control)
+        if kind == "annotator":
+            only = [names(question["annotator"])]
+            return lambda made, how, kept: planning.compare_raters(
+                table, only, made, how, margin=question["margin"], **kept
+            )
+        teams = {
+            ", ".join(names(one) for one in team): table.part(raters=[names(one) for one in team])
+            for team in question["teams"]
+        }
+        return lambda made, how, kept: planning.compare(teams, made, how, **kept)
+
+    def _projects(self, question: Mapping[str, Any]) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison]:
+        parts: dict[str, AnnotationTable] = {}
+        audited: dict[str, Mapping[str, Coefficient]] = {}
+        for number in (self.project["number"], *question["projects"]):
+            row = self.store.project(self.project["server"], number)
+            if row is None:
+                raise InputError(f"Project {number} is not connected any more.")
+            title = " ".join((row["title"] or "").split())[:60] or f"Project {number}"
+            label = title if title not in parts else f"{title} ({number})"
+            control = _same_control(row, question["control"])
+            read = self._read(row, fields=[question["field"]]) if question["field"] else None
+            parts[label] = self._table(row, control, read, item=question["field"])
+            audited[label] = {} if question["field"] else self._audited(row, control)
+        items = "same" if question["field"] else "other"
+        return lambda made, how, kept: planning.compare(parts, made, how, items=items, audited=audited, **kept)
+
+    def _table(
+        self, row: Row, control: str, read: _Read | None = None, *, item: str = "", models: bool = False
+    ) -> AnnotationTable:
+        """The answers of a field, by names of annotators.
+
+        Parameters
+        ----------
+        read : _Read, optional
+            What Label Studio says about the tasks.
+        item : str
+            Field whose value names the same task in several projects; empty for the task's own number.
+        models : bool
+            Add the predictions of models to the answers of a task, with the texts of all its regions together.
+        """
+        names, answers = _names(row), []
+        items: dict[str, int] = {}
+        values: dict[str, dict[str, str]] = {}
+        found: list[tuple[str, Mapping[str, Sequence[str]]]]
+        for number, entry in self._answers(row):
+            of_task = (read.fields if read is not None else {}).get(number, {})
+            name = of_task.get(item, "") if item else str(number)
+            if control not in entry or not name:
+                continue
+            if items.setdefault(name, number) != number:
+                raise InputError(
+                    f"{row['title'] or 'A project'} has several tasks with the same value of {item}, so it does not say which tasks are the same."
+                )
+            if models and read is not None:
+                people = {r: t for r, t in entry[control]["answers"].items() if not r.startswith(MODEL_RATER)}
+                found = [(name, people | dict(read.models.get(number, {})))]
+            else:
+                found = [
+                    (name + place.removeprefix(str(number)), given) for place, given in places(number, entry[control])
+                ]
+            for place, given in found:
+                values[place] = dict(of_task)
+                answers += [Answer(place, names(rater), tuple(texts)) for rater, texts in given.items()]
+        if not answers:
+            raise InputError(f"{row['title'] or 'A project'} has no answers to compare.")
+        return AnnotationTable.from_answers(
+            answers, items=values, casefold=self.settings.casefold, fields=values if read is not None else None
+        )
+
+    def _answers(self, row: Row) -> Iterator[tuple[int, dict[str, Any]]]:
+        unanswered = unanswered_of(row)
+        for number, entry in self.store.answers(row["id"]):
+            yield number, without(entry, unanswered)
+
+    def _read(self, row: Row, *, fields: Sequence[str] = (), control: str | None = None) -> _Read:
+        """Fields of the tasks, and predictions for a control."""
+        values: dict[int, dict[str, str]] = {}
+        models: dict[int, dict[str, Sequence[str]]] = {}
+        known: set[str] = set()
+        for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE, data=bool(fields)):
+            self.check()
+            for task in page:
+                if task.get("unreadable"):
+                    continue
+                if fields:
+                    known |= set(task.get("data") or ())
+                    found = task_fields(task, fields)
+                    values[task["id"]] = {name: field_text(found[name]) for name in fields}
+                if control is not None:
+                    models[task["id"]] = self._predicted(row, task, control)
+            self.report("reading", max(len(values), len(models)), None, 0)
+        for name in fields:
+            if not any(of_task[name] for of_task in values.values()):
+                there = ", ".join(sorted(known | {ANNOTATED_AT})[:30])
+                raise InputError(f"No task of {row['title'] or 'the project'} has the field {name}; there are {there}.")
+        return _Read(values, models)
+
+    def _predicted(self, row: Row, task: Mapping[str, Any], control: str) -> dict[str, Sequence[str]]:
+        chosen: Mapping[str, Any] = next((one for one in row["controls"] if one["name"] == control), {})
+        wanted = [Control(control, chosen.get("to_name", ""))]
+        found = task_answers(
+            task,
+            wanted,
+            replace(self.settings, predictions_as_raters=True),
+            names=control_names(row["label_config"]) if row["label_config"] else None,
+        )
+        given = found[control]["answers"]
+        return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL_RATER)}
+
+    def _audited(self, row: Row, control: str) -> dict[str, Coefficient]:
+        """Coefficients of the newest audit, where it is of the present answers and of the measure of this comparison."""
+        reviews = ReviewStore(self.store)
+        newest = reviews.audited(row["id"], control)
+        audit = None if newest is None else reviews.audit(newest["id"])
+        if audit is None or audit["measure"] != self.settings.measure:
+            return {}
+        drawn = audit["answers"]
+        same = (
+            drawn.get("policy") == self.settings.policy.to_dict()
+            and list(drawn.get("terminologies") or ()) == list(self.settings.terminologies)
+            and drawn.get("casefold") == self.settings.casefold
+        )
+        then = {(item, rater): list(texts) for item, rater, texts in drawn["answers"]}
+        now = {
+            (place, rater): list(texts)
+            for number, entry in self.store.answers(row["id"])
+            if control in entry
+            for place, given in places(number, entry[control])
+            for rater, texts in given.items()
+        }
+        if not same or then != now:
+            return {}
+        return {
+            name: Coefficient(value["value"], value["standard_error"], tuple(value["ci95"]))
+            for name, value in audit["result"]["coefficients"].items()
+            if value.get("value") is not None and value.get("ci95")
+        }
+
+
+def _names(row: Row) -> Callable[[str], str]:
+    """How results call a project's annotators and models; annotators who share a name are told apart by their ids."""
+
+    def called(rater: str) -> str:
+        return " ".join(name_of(row["raters"], rater).split())[:80] or f"Annotator {rater}"
+
+    n = Counter(map(called, row["raters"]))
+
+    def name(rater: str) -> str:
+        found = called(rater)
+        if rater.startswith(MODEL_RATER):
+            return found
+        return f"{found} ({rater})" if n[found] > 1 or found.startswith("model ") else found
+
+    return name
+
+
+def _same_control(row: Row, control: str) -> str:
+    """The field of another project: the one of this name, else its only one."""
+    names = list((row["summary"] or {}).get("controls") or ())
+    if control in names:
+        return control
+    if len(names) == 1:
+        return str(names[0])
+    title = row["title"] or f"Project {row['number']}"
+    raise InputError(
+        f"{title} has no field {control}; it has {', '.join(names)}." if names else f"{title} has not been scored yet."
+    )

@@ -1,0 +1,87 @@
+"""Storage of comparisons that people ask for on the comparison page: of projects, fields, groups of tasks, annotators and models."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store.database import Row, rows
+from ml_backend.store.schema import metadata
+from ml_backend.store.store import Store
+
+__all__ = ["SideBySideStore"]
+
+KEPT = 20
+"""Comparisons of a project that are kept, the newest ones."""
+
+side_by_side = sa.Table(
+    "side_by_side",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("question", sa.JSON, nullable=False),  # what is compared
+    sa.Column("asked_at", sa.Float, nullable=False),
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("problem", sa.Text),  # why it can't be computed
+    sa.Column("result", sa.JSON),
+    sa.Column("result_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what answers and decisions were like then
+    sa.Index("ix_side_by_side_project_id", "project", "id"),
+)
+
+
+class SideBySideStore:
+    """Reads and writes these comparisons in the store's database.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    def __init__(self, store: Store):
+        self.engine = store.engine
+
+    def ask(self, project: int, question: Mapping[str, Any]) -> int:
+        """Ask for a comparison, again if it was asked for before; returns its number. The oldest ones are dropped."""
+        now = time.time()
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            query = sa.select(side_by_side.c.id, side_by_side.c.question).where(side_by_side.c.project == project)
+            before = connection.execute(query.order_by(side_by_side.c.asked_at.desc())).all()
+            number = next((row.id for row in before if row.question == question), None)
+            if number is not None:
+                again = sa.update(side_by_side).where(side_by_side.c.id == number)
+                connection.execute(again.values(asked_at=now, wanted_at=now))
+                return int(number)
+            old = [row.id for row in before[KEPT - 1 :]]
+            connection.execute(sa.delete(side_by_side).where(side_by_side.c.id.in_(old)))
+            values = {"project": project, "question": dict(question), "asked_at": now, "wanted_at": now}
+            return int(connection.execute(sa.insert(side_by_side).values(**values)).inserted_primary_key[0])  # type: ignore[index]
+
+    def get(self, number: int) -> Row | None:
+        """One comparison."""
+        return next(iter(self._rows(side_by_side.c.id == number)), None)
+
+    def of(self, project: int) -> list[Row]:
+        """Comparisons of a project, asked for last first."""
+        return self._rows(side_by_side.c.project == project)
+
+    def wanted(self, project: int) -> list[Row]:
+        """Those that are not computed yet."""
+        return self._rows((side_by_side.c.project == project) & side_by_side.c.wanted_at.is_not(None))
+
+    def put(
+        self, wish: Mapping[str, Any], *, result: Mapping[str, Any] | None, problem: str | None, based_on: str
+    ) -> None:
+        """Store what was found; a request made in the meantime stays pending."""
+        values = {"result": result, "problem": problem, "result_at": time.time(), "based_on": based_on}
+        here = side_by_side.c.id == wish["id"]
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            connection.execute(sa.update(side_by_side).where(here).values(**values))
+            served = here & (side_by_side.c.wanted_at == wish["wanted_at"])
+            connection.execute(sa.update(side_by_side).where(served).values(wanted_at=None))
+
+    def _rows(self, where: Any) -> list[Row]:
+        query = sa.select(side_by_side).where(where).order_by(side_by_side.c.asked_at.desc())
+        with self.engine.connect() as connection:
+            return rows(connection.execute(query))

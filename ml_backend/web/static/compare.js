@@ -1,0 +1,72 @@
+/* The comparison page: its forms ask for comparisons, and a comparison that is being computed is waited for. */
+import { call } from "./pages.js";
+
+const { project, control, waiting } = document.body.dataset;
+const at = (id) => document.getElementById(id);
+const WAIT = 1000;
+
+function say(text) {
+  at("said").textContent = text;
+  at("said").hidden = !text;
+  if (text) at("said").scrollIntoView({ block: "nearest" });
+}
+
+/** The question that a form asks. */
+function question(form) {
+  const given = new FormData(form);
+  const body = { project: Number(project), control, kind: form.dataset.kind };
+  for (const name of ["field", "annotator"]) if (given.get(name)) body[name] = given.get(name).trim();
+  if (given.has("margin")) body.margin = Number(given.get("margin"));
+  if (body.kind === "projects") body.projects = given.getAll("project").map(Number);
+  if (body.kind === "teams") {
+    const of = (team) => [...given].filter(([name, value]) => name.startsWith("team-") && value === team).map(([name]) => name.slice("team-".length));
+    body.teams = [of("1"), of("2")];
+  }
+  return body;
+}
+
+async function ask(body) {
+  say("");
+  try {
+    const { id } = await call("api/side-by-side", { method: "POST", body: JSON.stringify(body) });
+    const here = new URL(location.href);
+    here.search = new URLSearchParams({ control, show: id });
+    location.assign(here);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+for (const form of document.querySelectorAll("form[data-kind]")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask(question(form));
+  });
+}
+
+at("again")?.addEventListener("click", async () => {
+  try {
+    const found = await call(`api/side-by-side/${at("again").dataset.id}?project=${project}`);
+    await ask({ ...found.question, project: Number(project) });
+  } catch (error) {
+    say(error.message);
+  }
+});
+
+async function wait() {
+  try {
+    const found = await call(`api/side-by-side/${waiting}?project=${project}`);
+    if (found.state !== "waiting") {
+      location.reload();
+      return;
+    }
+    const { done, total } = found.job ?? {};
+    if (total) Object.assign(at("progress"), { max: total, value: done });
+    say(found.trouble ?? "");
+  } catch (error) {
+    say(error.message);
+  }
+  setTimeout(wait, WAIT);
+}
+
+if (waiting) wait();

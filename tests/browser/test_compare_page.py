@@ -1,0 +1,144 @@
+"""The comparison page over a real Label Studio: two rounds of the same narratives, groups by a field, a model and people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browsers import serious_faults
+
+from ml_backend.demo import CONTROL, LABEL_CONFIG, Demo, data
+from ml_backend.demo.server import ADMIN_EMAIL
+
+TITLE = "Second round <img src=x onerror=alert(1)>"
+
+
+def region(texts: Any) -> list[dict[str, Any]]:
+    value = {"text": list(texts)}
+    return [{"from_name": CONTROL, "to_name": "narrative", "type": "textarea", "value": value}] if texts else []
+
+
+@pytest.fixture(scope="module")
+def second(demo: Demo) -> Iterator[tuple[int, str]]:
+    """The demo's narratives again, in which people use the words of the key, at two sites; a model says what the first annotator says.
+
+    Its number, and the key of its report.
+    """
+    meaning = data.key()
+    body = {"title": TITLE, "label_config": LABEL_CONFIG, "maximum_annotations": 3, "show_collab_predictions": False}
+    number = int(demo.api.post("/api/projects/", body)["id"])
+    users = demo._state["users"]
+    tasks = []
+    for place, narrative in enumerate(data.narratives()):
+        given = {name: texts for name, texts in narrative.answers.items() if texts is not None}
+        annotations = [
+            {"completed_by": users[name], "was_cancelled": False, "result": region([meaning[text] for text in texts])}
+            for name, texts in given.items()
+        ]
+        first = [meaning[text] for text in next(iter(given.values()), ())]
+        tasks.append(
+            {
+                "data": {"id": narrative.id, "narrative": narrative.text, "site": ("Basel", "Bern")[place % 2]},
+                "annotations": annotations,
+                "predictions": [{"model_version": "v1", "result": region(first)}],
+            }
+        )
+    demo.api.post(f"/api/projects/{number}/import", tasks)
+    options = ["--measure", "indel", "--reviewer", ADMIN_EMAIL]
+    links = demo._json("connect", "--project", str(number), "--url", demo.url, *options)["links"]
+    demo._json("sync", "--project", str(number))
+    yield number, links["report"].partition("k=")[2]
+    demo._json("disconnect", "--project", str(number))
+    demo.api.delete(f"/api/projects/{number}/")
+
+
+@pytest.fixture
+def second_round(second: tuple[int, str]) -> int:
+    return second[0]
+
+
+@pytest.fixture
+def page(people: Any) -> Iterator[Any]:
+    """A tab of the lead that must not complain."""
+    context = people.context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert problems == []
+
+
+def shown(page: Any) -> str:
+    """The verdict, once it is computed."""
+    verdict = page.locator("[data-part=sentences] li").first
+    verdict.wait_for()
+    return str(verdict.inner_text())
+
+
+def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: int, pictures: Path) -> None:
+    page.goto(demo.links["report"])
+    page.get_by_role("link", name="Compare", exact=True).click()
+    table = page.locator("[data-part=projects]")
+    assert table.locator("tbody tr").count() >= 2, "the login of Label Studio opens the other project too"
+    line = table.locator(f"tr[data-number='{second_round}']")
+    assert TITLE in line.inner_text()
+    line.get_by_role("checkbox").check()
+    page.get_by_label("Field of the data that names the same task").fill("id")
+    page.get_by_role("button", name="Compare the chosen projects").click()
+    assert "shared items" in shown(page) and "The difference is larger" in shown(page)
+    cells = page.locator("[data-part=groups] tbody tr").first.locator("td").all_inner_texts()
+    assert cells[0].startswith("0.") and " to " in cells[1]
+    page.locator(".forest svg").wait_for()
+    page.screenshot(path=pictures / "compare-rounds-1280.png", full_page=True)
+    assert serious_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.screenshot(path=pictures / "compare-rounds-390.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+    page.goto(f"{demo.url}/compare/{second_round}")
+    form = page.locator("form[data-kind=groups]")
+    form.get_by_label("Field").fill("ward")
+    form.get_by_role("button").click()
+    problem = page.locator(".warning")
+    problem.wait_for()
+    assert "has the field ward; there are annotated_at, id, narrative, site." in problem.inner_text()
+    form.get_by_label("Field").fill("site")
+    form.get_by_role("button").click()
+    assert "Bern minus Basel" in shown(page)
+
+    page.locator("form[data-kind=models]").get_by_role("button").click()
+    page.locator("[data-part=groups] th", has_text="model v1").wait_for()
+    assert "within the range of the others" in page.locator("[data-part=sentences]").inner_text()
+    page.emulate_media(color_scheme="dark")
+    page.screenshot(path=pictures / "compare-models-dark.png", full_page=True)
+    assert serious_faults(page) == []
+    assert page.locator("[data-part=asked] li").count() == 3
+
+
+def test_without_a_login_each_project_needs_its_key(demo: Demo, chromium: Any, second: tuple[int, str]) -> None:
+    second_round, key = second
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{demo.url}/compare/{demo.project}?k={demo.links['report'].partition('k=')[2]}")
+    page.locator("[data-part=projects]").wait_for()
+    assert "k=" not in page.url and page.locator("[data-part=projects] tbody tr").count() == 1
+    page.get_by_label("Project", exact=True).fill(str(second_round))
+    page.get_by_label("Access key").fill("x" * 32)
+    page.get_by_role("button", name="Add").click()
+    page.get_by_text(f"This is not the access key of project {second_round}.").wait_for()
+    page.go_back()
+    page.get_by_label("Project", exact=True).fill(str(second_round))
+    page.get_by_label("Access key").fill(key)
+    page.get_by_role("button", name="Add").click()
+    page.locator(f"tr[data-number='{second_round}']").wait_for()
+    assert "key" not in page.url
+    context.close()
