@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ml_backend.report.compare import KEPT, state
 from ml_backend.report.groups import batches, histogram, over_time
-from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_of
+from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_of, target_line
 from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
@@ -29,12 +29,6 @@ from ml_backend.store.store import Row, Store
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue in the report; the API has all
 EXCLUDED = 200
-KIND_NAMES = {
-    "generalisation": "Generalization: one text is more general than the other",
-    "lexical": "Lexical: alike in spelling, different in meaning",
-    "equality": "Equality: related, but not the same",
-    "unrelated": "Unrelated",
-}
 
 
 class Reports:
@@ -102,6 +96,7 @@ class Reports:
         return (
             project["summary_at"],
             project["title"],
+            *sorted(project["raters"].items()),
             target_of(project),
             *scored,
             *audits,
@@ -120,6 +115,7 @@ def build(
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
     queue = Queue(rows, names, reviews.done(project["id"]), links)
     audit = reviews.audited(project["id"], control)
+    head = headline_of(project, control, rows, audit)
     return {
         "schema_version": SCHEMA_VERSION,
         "generated_at": moment(time.time()),
@@ -137,7 +133,8 @@ def build(
         "n_tasks": len(rows),
         "n_compared": sum(row["agreement"] is not None for row in rows),
         "n_raters": summary["n_raters"],
-        "headline": headline_of(project, control, rows, audit),
+        "headline": head,
+        "target": target_line(project, head, summary),
         "audit": audit_of(reviews, project, control, audit, rows),
         "scored_link": links.scored("All tasks with an agreement"),
         "coefficients": coefficients(summary, links),
@@ -149,7 +146,6 @@ def build(
         "over_time": over_time(rows, links),
         "batches": batches(rows, links),
         "histogram": histogram(rows, links),
-        "disagreements": _kinds(summary, links),
         "reasons": reasons_of(summary, names, queue, links),
         "queue": queue.view(0, QUEUE),
         "n_queue_low": queue.n_low,
@@ -175,27 +171,6 @@ def _raters(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> li
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
-
-
-def _kinds(summary: Mapping[str, Any], links: Links) -> dict[str, Any] | None:
-    found = summary.get("disagreements")
-    if not found:
-        return None
-    return {
-        "directional": found["directional"],
-        "kinds": [
-            {
-                "kind": kind["kind"],
-                "name": KIND_NAMES[kind["kind"]],
-                "n": kind["n"],
-                "pairs": [
-                    {**pair, "link": links.tasks(pair["tasks"], KIND_NAMES[kind["kind"]].partition(":")[0])}
-                    for pair in kind["pairs"]
-                ],
-            }
-            for kind in found["kinds"]
-        ],
-    }
 
 
 def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links: Links) -> dict[str, Any]:

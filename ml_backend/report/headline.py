@@ -7,7 +7,7 @@ from typing import Any
 
 from ml_backend.report.formats import number
 from ml_backend.report.links import Links
-from ml_backend.review.headline import field_headline
+from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -73,6 +73,19 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
         "sentence": f"{said} This value is audited: {judgements:,} judgements of {people} about randomly drawn pairs stand behind it. "
         f"Without them it would read {found['plain']['value']:.2f}.{f' {more}' if more else ''}{left_out}",
     }
+
+
+def target_line(project: Row, head: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The project's target for the charts: as the coefficient, and as the mean agreement that gives it with the agreement by chance as it is."""
+    target = target_of(project)
+    key = head.get("key")
+    if target is None or key is None:
+        return None
+    expected = summary["expected_agreement"].get(EXPECTED.get(key, ""))
+    observed = (
+        target if key == "observed_agreement" else None if expected is None else expected + target * (1 - expected)
+    )
+    return {"key": key, "name": NAMES[key], "value": target, "observed": observed}
 
 
 def _said_of_the_run(project: Row) -> list[str]:

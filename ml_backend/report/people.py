@@ -17,13 +17,12 @@ def rater_rows(
     for row in rows:
         for rater, _ in row["excluded"]:
             left_out.setdefault(rater, []).append(row["number"])
-    disagreements = summary.get("disagreements") or {}
-    tendency = disagreements.get("tendency", {})
+    tendency = (summary.get("reasons") or {}).get("tendency", {})
     known = {rater["id"]: rater for rater in summary["raters"]}
     found = []
     for rater, name in names.items():
         entry = known.get(rater, {"id": rater, "n_items": 0, "agreement": None})
-        leaning = tendency.get(rater, {"general": 0, "specific": 0})
+        leaning = tendency.get(rater, {"more_general": 0, "more_specific": 0})
         found.append(
             {
                 "id": rater,
@@ -36,9 +35,9 @@ def rater_rows(
                 "left_out_link": links.tasks(list(dict.fromkeys(left_out[rater])), f"Answers of {name} left out")
                 if rater in left_out
                 else None,
-                "general": leaning["general"],
-                "specific": leaning["specific"],
-                "tendency": tendency_words(**leaning) if disagreements.get("directional") else None,
+                "general": leaning["more_general"],
+                "specific": leaning["more_specific"],
+                "tendency": tendency_words(leaning["more_general"], leaning["more_specific"]) if tendency else None,
                 "link": links.annotated_by([rater], f"Answered by {name}"),
             }
         )

@@ -27,7 +27,9 @@ class Queue:
     """
 
     def __init__(self, rows: Iterable[TaskRow], names: Mapping[str, str], done: Mapping[int, Row], links: Links):
+        rows = list(rows)
         self._names, self._links = names, links
+        self._told = {row["number"]: (row["text"], row["why"]) for row in rows if row["candidate"] is not None}
         hashes = {
             row["number"]: row["answers_hash"] for row in rows if row["candidate"] is not None and row["number"] in done
         }
@@ -87,6 +89,8 @@ class Queue:
         return {
             **one.to_dict(),
             "word": word(one.agreement),
+            "text": self._told[one.task][0],
+            "why": self._told[one.task][1],
             "reasons": one.reasons(self._names),
             "link": self._links.task(one.task),
             "done": None if mark is None else {"who": mark["reviewer"], "when": moment(mark["at"])},

@@ -45,7 +45,7 @@ def reasons_of(
             "pairs": one["pairs"],
             "tasks": (n := queue.with_reason(one["kind"])),
             "share": n / total if total else 0.0,
-            "examples": [_example(example, names, links) for example in one["examples"]],
+            "examples": [_example(example, one["name"], names, links) for example in one["examples"]],
         }
         for one in found["kinds"]
     ]
@@ -60,11 +60,11 @@ def reasons_of(
     }
 
 
-def _example(example: Mapping[str, Any], names: Mapping[str, str], links: Links) -> dict[str, Any]:
+def _example(example: Mapping[str, Any], name: str, names: Mapping[str, str], links: Links) -> dict[str, Any]:
     return {
         **example,
         "names": [names.get(rater, rater) for rater in example["raters"]],
-        "link": links.task(example["item"]),
+        "link": links.tasks(example.get("items") or [example["item"]], f"Texts without a match: {name}"),
     }
 
 

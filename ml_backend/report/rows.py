@@ -16,7 +16,10 @@ from ml_backend.store.store import Store
 AT_ONCE = 500  # tasks of one query
 
 TaskRow = dict[str, Any]
-"""number, updated_at, answers_hash, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None)"""
+"""number, updated_at, answers_hash, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), why (the most
+frequent reason in words)"""
+LONGEST_TEXT = 80
+LONGEST_REASON = 160
 
 
 class TaskRows:
@@ -73,6 +76,9 @@ def _task_row(row: Any, control: str | None) -> TaskRow:
     pairs = [pair for name in chosen for pair in details[name]["pairs"]]
     unmatched = {f"{name}:{rater}": texts for name in chosen for rater, texts in details[name]["unmatched"].items()}
     reasons = [one for name in chosen for one in details[name].get("reasons", ())]
+    made = None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons)
+    kind = next(iter(made.kinds), None) if made is not None else None
+    texts = (text for entry in answers for given in entry["answers"].values() for text in given)
     return {
         "number": row.number,
         "updated_at": row.updated_at,
@@ -80,5 +86,12 @@ def _task_row(row: Any, control: str | None) -> TaskRow:
         "agreement": agreement,
         "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
-        "candidate": None if agreement is None else candidate(row.number, agreement, pairs, unmatched, reasons),
+        "candidate": made,
+        "text": shortened(next(texts, ""), LONGEST_TEXT),
+        "why": shortened(next((one["words"] for one in reasons if one["kind"] == kind), ""), LONGEST_REASON),
     }
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, or its start and an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"

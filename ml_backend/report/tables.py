@@ -40,6 +40,8 @@ def table(
                 "reviewed_by",
                 "reviewed_at",
                 "link",
+                "first_text",
+                "why",
             ]
             for row in report["queue"] if queue is None else queue:
                 done = row["done"] or {}
@@ -52,7 +54,7 @@ def table(
                         round(row["priority"], 6),
                         "; ".join(row["reasons"]),
                     ),
-                    *(differs, done.get("who"), done.get("when"), row["link"]),
+                    *(differs, done.get("who"), done.get("when"), row["link"], row["text"], row["why"]),
                 ]
         case "annotators":
             yield [
@@ -117,9 +119,10 @@ def table(
                     yield [kind, *row["names"], n, row["n_items"]]
         case "disagreements":
             yield ["kind", "first", "second", "times", "tasks"]
-            for kind in (report["disagreements"] or {"kinds": ()})["kinds"]:
-                for pair in kind["pairs"]:
-                    yield [kind["kind"], *pair["texts"], pair["n"], " ".join(map(str, pair["tasks"]))]
+            for kind in (report["reasons"] or {"kinds": ()})["kinds"]:
+                for one in kind["examples"]:
+                    tasks = " ".join(one.get("items") or [one["item"]])
+                    yield [kind["kind"], *(text or "" for text in one["texts"]), one.get("pairs"), tasks]
         case _:
             yield ["task", "annotator", "reason"]
             for row in report["excluded"]["all"]:

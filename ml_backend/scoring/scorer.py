@@ -3,7 +3,6 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +245,6 @@ class Scorer:
     ) -> dict[str, Any]:
         """The report on one control over the whole project, without its items."""
         import softirr
-        from ml_backend.scoring.disagreements import disagreements
 
         items: list[str] = []
         rows: list[Answer] = []
@@ -276,15 +274,10 @@ class Scorer:
             )
             result = report.to_dict()
             result.pop("items", None)
-            result["disagreements"] = disagreements(
-                (replace(item, id=item.id.partition(PLACE)[0]) for item in report.items),
-                measure,
-                threshold=settings.threshold,
-                cache=cache,
-            )
         for kind in (result["reasons"] or {"kinds": ()})["kinds"]:
             for example in kind["examples"]:
                 example["item"] = example["item"].partition(PLACE)[0]
+                example["items"] = list(dict.fromkeys(item.partition(PLACE)[0] for item in example["items"]))
         result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]

@@ -131,6 +131,7 @@ class ProjectSync:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
         if self._rival() is None:
             self._keep_fields()
+        self._reader.update_raters()
         self._summarize(now=full)
         self._beside(
             lambda check: on_demand.run_wanted(

@@ -117,7 +117,7 @@ class TaskReader:
         if row["fingerprint"] != self._fingerprint:
             self.store.forget_scores(self.project)
             self.store.update_project(self.project, fingerprint=self._fingerprint, summary_stale=True)
-        self._update_raters()
+        self.update_raters()
         generation = row["generation"] + 1
         # Incremented before the first page, so that the next run does not reuse the number of an interrupted run.
         self.store.update_project(self.project, generation=generation)
@@ -325,7 +325,7 @@ class TaskReader:
             self._report(done, total)
             new = {r for row in rows for entry in row["answers"].values() for r in entry["answers"]} - known_raters
             if any(rater.isdigit() for rater in new):
-                self._update_raters()
+                self.update_raters()
             known_raters |= new
             if serve:
                 self._between_pages()
@@ -359,7 +359,8 @@ class TaskReader:
                 self._unanswered -= appeared
                 self._on_answered(appeared)
 
-    def _update_raters(self) -> None:
+    def update_raters(self) -> None:
+        """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""
         names = self.client.users()
         row = self.row()
         if {**row["raters"], **names} != row["raters"]:

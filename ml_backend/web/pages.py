@@ -11,6 +11,7 @@ from flask import render_template
 from markupsafe import Markup
 
 from ml_backend.report.formats import FORMATS
+from ml_backend.report.matrix import matrix
 from ml_backend.web.assets import static_dir, version_of
 
 STYLES = ("pages.css", "report.css")
@@ -65,11 +66,12 @@ def one_file(report: Mapping[str, Any], **more: Any) -> str:
 def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     charts = {name: report[name] for name in CHARTS if report.get(name)}
     charts["calibration"] = report["decisions"]["calibration"]
+    charts["target"] = report["target"]
     return render_template(
         "report.html",
         report=report,
         charts=charts,
-        matrix=_matrix(report),
+        matrix=matrix(report),
         contents=_contents(report),
         **FORMATS,
         **more,
@@ -86,7 +88,6 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("h-tasks", "Tasks", True),
         ("h-chance", "Chance", report["distributions"]),
         ("h-time", "Over time", report["over_time"] or report["batches"]),
-        ("h-kinds", "Kinds of disagreement", report["disagreements"]),
         ("h-decisions", "Decisions", True),
         ("h-audit", "Audit", True),
         ("h-compare", "Measures", True),
@@ -103,13 +104,3 @@ def _read(name: str) -> Markup:
 def _hashes(texts: Sequence[str]) -> str:
     digests = (hashlib.sha256(text.encode()).digest() for text in texts)
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-
-
-def _matrix(report: Mapping[str, Any]) -> list[list[Mapping[str, Any] | None]]:
-    """Cells of the table rater by rater, in the order of ``report["raters"]``."""
-    cells = {}
-    for pair in report["rater_pairs"]:
-        a, b = pair["raters"]
-        cells[a, b] = cells[b, a] = pair
-    ids = [rater["id"] for rater in report["raters"] if rater["n_items"]]
-    return [[cells.get((a, b)) for b in ids] for a in ids]

@@ -103,7 +103,8 @@ class Reason:
         if self.kind in KINDS:
             return f"{self.left or _nothing(self.kind)} against {self.right or _nothing(self.kind)}"
         if self.kind == "more general":
-            return f"{self.left} is more general than {self.right}"
+            beside = f", apart from {' and '.join(self.also)}" if self.also else ""
+            return f"“{self.left}” is more general than “{self.right}”{beside}"
         if self.kind == "one rater only":
             return f"only one of the two says {self.left or self.right}"
         return f"{self.left} against {self.right}"
@@ -280,6 +281,14 @@ class _Case:
         """Both texts without everything that they disagree about."""
         return without(self.a, self.differ), without(self.b, self.differ)
 
+    def shared_heads(self) -> tuple[tuple[str, ...], _Trial]:
+        """The attributes that both texts name differently, and both texts without them.
+
+        An attribute that only one text has stays: with it, this text is not the more general one.
+        """
+        both = tuple(kind for kind in self.differ if self._said(0, kind) and self._said(1, kind))
+        return both, (without(self.a, both), without(self.b, both))
+
     def attribute_trials(self) -> list[_Trial]:
         """Both texts without each attribute that they disagree about, and without all of them."""
         trials = [(without(self.a, (kind,)), without(self.b, (kind,))) for kind in self.differ]
@@ -389,17 +398,17 @@ def _decide(
 
 
 def _directed(cases: Sequence[_Case], asked: _Asked) -> None:
-    """Which of two texts is more general: as they are, else without what they disagree about."""
+    """Which of two texts is more general: as they are, else without the attributes that both name differently."""
     rest = []
     for case in cases:
         case.reason = case.general(case.directions, case.a, case.b)
-        if case.reason is None and case.differ:
-            rest.append(case)
-    directions = asked.directions([case.heads() for case in rest])
-    for place, case in enumerate(rest):
-        found = case.general(None if directions is None else directions[place], *case.heads())
+        if case.reason is None and (shared := case.shared_heads())[0]:
+            rest.append((case, *shared))
+    directions = asked.directions([heads for *_, heads in rest])
+    for place, (case, also, heads) in enumerate(rest):
+        found = case.general(None if directions is None else directions[place], *heads)
         if found is not None:
-            case.reason = Reason(found.kind, found.left, found.right, case.differ)
+            case.reason = Reason(found.kind, found.left, found.right, also)
 
 
 def _words(text: str) -> list[str]:

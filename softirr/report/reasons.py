@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from softirr.policy.attributes import KINDS
+from softirr.policy.attributes import KINDS, without
 from softirr.policy.reasons import REASON_NAMES, REASONS, Reason, one_rater_only
 from softirr.tables.ratings import Floats
 
 __all__ = [
+    "Example",
     "Explain",
     "ItemReason",
     "ReasonCount",
@@ -26,8 +27,10 @@ __all__ = [
     "summarize_reasons",
 ]
 
-EXAMPLES = 5
-"""Examples of each reason that a report holds."""
+EXAMPLES = 20
+"""Pairs of texts of each reason that a report holds."""
+EXAMPLE_ITEMS = 40
+"""Items of each of these pairs that it names."""
 
 Explain = Callable[[Sequence[tuple[str, str]], Floats, Floats | None], Sequence[Reason]]
 """Reasons of pairs of texts, from their equivalence and directions."""
@@ -52,6 +55,16 @@ class ItemReason:
     texts: tuple[str | None, str | None]
     equivalence: float
     reason: Reason
+
+    @property
+    def broader(self) -> int | None:
+        """Which of the two texts is the more general one, 0 or 1; None for other reasons."""
+        if self.reason.kind != "more general":
+            return None
+        for place, text in enumerate(self.texts):
+            if text is not None and self.reason.left in (text, without(text, self.reason.also)):
+                return place
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items[].reasons``."""
@@ -194,6 +207,36 @@ def _reason(
 
 
 @dataclass(frozen=True)
+class Example:
+    """Two texts that do not match for a reason, and how often.
+
+    Attributes
+    ----------
+    items : tuple of str
+        The first items that have both texts, 40 at most.
+    pairs : int
+        How often the two texts stand against each other.
+    first : ItemReason
+        Of the first item.
+    """
+
+    items: tuple[str, ...]
+    pairs: int
+    first: ItemReason
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``reasons.kinds[].examples``."""
+        return {
+            "item": self.items[0],
+            "raters": list(self.first.raters),
+            "texts": list(self.first.texts),
+            "words": self.first.reason.words,
+            "pairs": self.pairs,
+            "items": list(self.items),
+        }
+
+
+@dataclass(frozen=True)
 class ReasonCount:
     """How often raters disagree for one reason.
 
@@ -205,27 +248,23 @@ class ReasonCount:
         Pairs of texts that do not match for it.
     items : int
         Items that have such a pair.
-    examples : tuple of (str, ItemReason)
-        Items, and such a pair of theirs; the pairs that occur most often.
+    examples : tuple of Example
+        The pairs that occur most often; those for which it is the main reason come first.
     """
 
     kind: str
     pairs: int
     items: int
-    examples: tuple[tuple[str, ItemReason], ...] = ()
+    examples: tuple[Example, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``reasons.kinds``."""
-        examples = [
-            {"item": item, "raters": list(one.raters), "texts": list(one.texts), "words": one.reason.words}
-            for item, one in self.examples
-        ]
         return {
             "kind": self.kind,
             "name": REASON_NAMES[self.kind],
             "pairs": self.pairs,
             "items": self.items,
-            "examples": examples,
+            "examples": [one.to_dict() for one in self.examples],
         }
 
 
@@ -279,6 +318,8 @@ class ReasonSummary:
         Two raters, the items that both answered, and for each reason the items that they disagree on for it.
     what_if : tuple of WhatIf
         The largest difference first.
+    tendency : dict of str to (int, int)
+        For each rater how often their text is the more general and the more specific one of two.
     """
 
     pairs: int
@@ -286,6 +327,7 @@ class ReasonSummary:
     kinds: tuple[ReasonCount, ...]
     rater_pairs: tuple[tuple[tuple[str, str], int, dict[str, int]], ...]
     what_if: tuple[WhatIf, ...] = ()
+    tendency: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The object ``reasons``."""
@@ -297,6 +339,10 @@ class ReasonSummary:
                 {"raters": list(raters), "n_items": n, "kinds": kinds} for raters, n, kinds in self.rater_pairs
             ],
             "what_if": [one.to_dict() for one in self.what_if],
+            "tendency": {
+                rater: {"more_general": general, "more_specific": specific}
+                for rater, (general, specific) in self.tendency.items()
+            },
         }
 
 
@@ -318,7 +364,9 @@ def summarize_reasons(
     """
     pairs, with_kind = Counter[str](), Counter[str]()
     wordings: dict[str, Counter[tuple[str | None, ...]]] = defaultdict(Counter)
-    first: dict[tuple[str, tuple[str | None, ...]], tuple[str, ItemReason]] = {}
+    first: dict[tuple[str, tuple[str | None, ...]], ItemReason] = {}
+    where: dict[tuple[str, tuple[str | None, ...]], dict[str, None]] = defaultdict(dict)
+    leaning: dict[str, list[int]] = {}
     of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     n_items = total = 0
     for id, reasons in items:
@@ -332,7 +380,12 @@ def summarize_reasons(
             for kind in one.reason.kinds:
                 texts = tuple(sorted(one.texts, key=lambda text: text or ""))
                 wordings[kind][texts] += 1
-                first.setdefault((kind, texts), (id, one))
+                first.setdefault((kind, texts), one)
+                if len(where[kind, texts]) < EXAMPLE_ITEMS:
+                    where[kind, texts][id] = None
+            if (broad := one.broader) is not None:
+                leaning.setdefault(one.raters[broad], [0, 0])[0] += 1
+                leaning.setdefault(one.raters[1 - broad], [0, 0])[1] += 1
     kinds = sorted(pairs, key=lambda kind: (-pairs[kind], REASONS.index(kind)))
     return ReasonSummary(
         pairs=total,
@@ -342,7 +395,13 @@ def summarize_reasons(
                 kind,
                 pairs[kind],
                 with_kind[kind],
-                tuple(first[kind, texts] for texts, _ in wordings[kind].most_common(EXAMPLES)),
+                _main_first(
+                    kind,
+                    [
+                        Example(tuple(where[kind, texts]), n, first[kind, texts])
+                        for texts, n in wordings[kind].most_common(EXAMPLES)
+                    ],
+                ),
             )
             for kind in kinds
         ),
@@ -351,7 +410,13 @@ def summarize_reasons(
             for raters, n in shared.items()
             if raters in of_raters
         ),
+        tendency={rater: (general, specific) for rater, (general, specific) in sorted(leaning.items())},
     )
+
+
+def _main_first(kind: str, examples: Iterable[Example]) -> tuple[Example, ...]:
+    """The examples whose main reason it is, then those that have another one before it."""
+    return tuple(sorted(examples, key=lambda one: one.first.reason.kind != kind))
 
 
 def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:

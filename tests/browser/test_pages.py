@@ -94,7 +94,7 @@ class TestReport:
         """The bar of a reason filters the tasks; a task's panel says the reason in words; its link leads back."""
         clean.goto(demo.links["report"])
         row = clean.locator("tr[data-reason=severity]")
-        n = int(row.locator("td.n").evaluate("(cell) => cell.firstChild.textContent"))
+        n = int(row.locator("> td.n").evaluate("(cell) => cell.firstChild.textContent"))
         row.locator("a.bar").click()
         clean.locator("#queue-filter").wait_for()
         assert f"severity ({n} task" in clean.locator("#queue-filter").inner_text()

@@ -141,7 +141,7 @@ class TestContent:
             for row in found[name]
         ]
         links += [row["link"] for row in found["excluded"]["reasons"]]
-        links += [pair["link"] for kind in found["disagreements"]["kinds"] for pair in kind["pairs"]]
+        links += [pair["link"] for kind in found["reasons"]["kinds"] for pair in kind["examples"]]
         assert len(links) > 20
         assert all(link.startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data?") for link in links)
 

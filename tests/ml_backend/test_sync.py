@@ -66,6 +66,15 @@ class TestOneRun:
         assert bench.fake.project["model_version"] == MODEL_VERSION
         assert bench.fake.project["show_collab_predictions"] is False
 
+    def test_a_new_name_is_taken_over_and_the_name_of_who_left_is_kept(self, bench: Bench) -> None:
+        answered(bench.fake)
+        bench.sync()
+        assert bench.row["raters"]["1"] == "User1"
+        bench.fake.users[1]["first_name"] = "Renamed"
+        del bench.fake.users[2]
+        bench.sync(full=False)
+        assert (bench.row["raters"]["1"], bench.row["raters"]["2"]) == ("Renamed", "User2")
+
     @pytest.mark.parametrize("full", [False, True])
     @pytest.mark.parametrize("n", [5, 40])  # single POSTs and a bulk import
     def test_a_second_run_writes_nothing(self, bench: Bench, full: bool, n: int) -> None:

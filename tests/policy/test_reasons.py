@@ -35,7 +35,7 @@ def told(reason: Reason, a: str) -> str:
     """A reason as the labels say it."""
     if reason.kind != "more general":
         return "+".join(sorted(reason.kinds))
-    first = reason.left == a or reason.words.startswith(f"{a} is")
+    first = reason.left == a or reason.words.startswith(f"“{a}” is")
     return "+".join(sorted([f"{'first' if first else 'second'} more general", *reason.also]))
 
 
@@ -77,8 +77,8 @@ def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
         ("haemorrhage", "hemorrhage", "spelling", "haemorrhage against hemorrhage"),
         ("head ache", "headache", "spelling", "head ache against headache"),
         ("ileum", "ilium", "look-alike", "ileum against ilium"),
-        ("ulcer", "gastric ulcer", "more general", "ulcer is more general than gastric ulcer"),
-        ("gastric ulcer", "ulcer", "more general", "ulcer is more general than gastric ulcer"),
+        ("ulcer", "gastric ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
+        ("gastric ulcer", "ulcer", "more general", "“ulcer” is more general than “gastric ulcer”"),
         ("rash", "fever", "unrelated", "rash against fever"),
     ],
 )
@@ -102,7 +102,28 @@ def test_a_word_that_several_answers_use_is_no_misspelling() -> None:
 
 def test_directions_say_which_text_is_more_general() -> None:
     found = explain([("T cell", "lymphocyte")], measure("exact"), np.array([0.1]), np.array([[0.9, 0.01]]))
-    assert found[0].words == "lymphocyte is more general than T cell"
+    assert found[0].words == "“lymphocyte” is more general than “T cell”"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("right arm weakness", "weak left arm"),
+        ("can't sleep", "can sleep"),
+        ("minor bleeding", "major bleeding"),
+        ("blurred vision OS", "blurred vision OD"),
+    ],
+)
+def test_a_text_with_an_attribute_of_its_own_is_not_called_more_general(a: str, b: str) -> None:
+    """What is left of it without the attribute says nothing about the text as it was written."""
+    (found,) = explain([(a, b)], measure("indel"))
+    assert found.kind != "more general", found.words
+
+
+def test_a_more_general_text_beside_another_difference() -> None:
+    (found,) = explain([("left ulcer", "right gastric ulcer")], measure("exact"))
+    assert found.kinds == ("more general", "side")
+    assert found.words == "“ulcer” is more general than “gastric ulcer”, apart from side"
 
 
 TEXTS = st.sampled_from(

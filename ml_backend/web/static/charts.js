@@ -5,6 +5,7 @@
   if (!block || !globalThis.echarts) return;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const drawn = [];
+  let target = null;
 
   const two = (value) => Number(value).toFixed(2);
   const many = (value) => Number(value).toLocaleString("en");
@@ -41,6 +42,17 @@
     };
   }
 
+  /** The project's target as a dashed line with its name, where there is one. */
+  function targetLine(c, b, axis, value, label) {
+    if (value === null || value === undefined) return {};
+    return {
+      markLine: {
+        silent: true, symbol: "none", animation: false, lineStyle: { color: c.chance, type: "dashed", width: 1.5 },
+        label: { ...b.text, color: c.ink, formatter: label, position: axis === "yAxis" ? "insideStartTop" : "end" }, data: [{ [axis]: value }],
+      },
+    };
+  }
+
   function grouped(rows, name) {
     return (c, b) => ({
       ...b,
@@ -48,7 +60,7 @@
       yAxis: { ...b.axis, type: "value", min: 0, max: 1, name, nameLocation: "end", nameTextStyle: { ...b.text, align: "left" } },
       tooltip: { ...b.tooltip, trigger: "item", formatter: (p) => told(rows[p.dataIndex]) },
       series: [
-        { type: "line", data: rows.map((row) => row.agreement), symbol: "none", lineStyle: { color: c.line, width: 2 }, silent: true, tooltip: { show: false }, z: 1 },
+        { type: "line", data: rows.map((row) => row.agreement), symbol: "none", lineStyle: { color: c.line, width: 2 }, silent: true, tooltip: { show: false }, z: 1, ...targetLine(c, b, "yAxis", target?.observed, `target ${two(target?.value ?? 0)}: mean ${two(target?.observed ?? 0)}`) },
         {
           type: "custom",
           z: 3,
@@ -74,7 +86,7 @@
       return (c, b) => ({
         ...b,
         height: 40 + 30 * shown.length,
-        grid: { ...b.grid, left: 150, top: 8, bottom: 28 },
+        grid: { ...b.grid, left: 150, top: target ? 24 : 8, bottom: 28 },
         xAxis: { ...b.axis, type: "value", min: Math.floor(low * 5) / 5, max: 1 },
         yAxis: { ...b.axis, type: "category", data: shown.map((row) => row.name), axisLabel: { ...b.text, color: c.ink } },
         tooltip: {
@@ -90,6 +102,7 @@
             data: shown.map((row, i) => [i, ...(row.ci95 ?? [row.value, row.value]), row.value]),
             encode: { x: [1, 2], y: 0 },
             renderItem: whiskers(c.same, { flat: true }),
+            ...targetLine(c, b, "xAxis", target?.value, `target ${two(target?.value ?? 0)}`),
           },
         ],
       });
@@ -159,6 +172,7 @@
   function draw() {
     for (const chart of drawn.splice(0)) chart.dispose();
     const data = JSON.parse(block.textContent);
+    target = data.target;
     const c = colors();
     for (const node of document.querySelectorAll(".chart")) {
       const name = node.dataset.chart;

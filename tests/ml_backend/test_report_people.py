@@ -1,0 +1,124 @@
+"""People in the report: how they lean, who agrees least with whom, and by which names they are called."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import RATERS, Seeded
+
+from ml_backend.report.matrix import matrix
+from ml_backend.report.people import tendency_words
+
+TASKS = {
+    1: {"2": ["cough"], "3": ["dry cough"], "4": ["cough"]},
+    2: {"2": ["rash"], "3": ["itchy rash"], "4": ["red rash"]},
+    3: {"2": ["left knee pain"], "3": ["right knee pain"], "4": ["left knee pain"]},
+    4: {"2": ["fever"], "3": ["fever"], "4": ["fever"]},
+}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(TASKS)
+    made.score(measure="exact")
+    yield made
+    made.services.store.close()
+
+
+def page(seeded: Seeded) -> str:
+    return str(seeded.as_person().get("/report/12").get_data(as_text=True))
+
+
+@pytest.mark.parametrize(
+    "general, specific, words",
+    [
+        (0, 0, "no differences"),
+        (4, 0, "neither"),
+        (5, 0, "more general"),
+        (0, 9, "more specific"),
+        (10, 8, "neither"),
+        (1001, 1000, "neither"),
+        (1100, 1000, "more general"),
+    ],
+)
+def test_a_tendency_needs_a_clear_majority(general: int, specific: int, words: str) -> None:
+    """Sign test, one-sided, at 5 %: 5 of 5 has a chance of 1/32."""
+    assert tendency_words(general, specific) == words
+
+
+def test_who_writes_the_more_general_texts(seeded: Seeded) -> None:
+    found = {one["id"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["raters"]}
+    assert {rater: (one["general"], one["specific"]) for rater, one in found.items()} == {
+        "2": (3, 0),
+        "3": (0, 3),
+        "4": (1, 1),
+    }
+    assert "(3 more general, 0 more specific)" in page(seeded)
+
+
+def test_pairs_of_texts_of_a_reason_lead_to_their_tasks(seeded: Seeded) -> None:
+    text = page(seeded)
+    assert "Kinds of disagreement" not in text
+    kinds = {
+        one["kind"]: one for one in seeded.as_person().get("/api/report?project=12").get_json()["reasons"]["kinds"]
+    }
+    (one,) = kinds["side"]["examples"]
+    assert (one["texts"], one["pairs"], one["items"]) == (["left knee pain", "right knee pain"], 2, ["3"])
+    rows = seeded.as_person().get("/report/12/disagreements.csv").get_data(as_text=True)
+    assert "side,left knee pain,right knee pain,2,3" in rows
+
+
+def test_the_list_of_tasks_shows_the_first_text_and_the_reason(seeded: Seeded) -> None:
+    row = re.search(r'<tr data-task="3".*?</tr>', page(seeded), re.DOTALL)
+    assert row and "left knee pain" in row[0] and "left against right" in row[0]
+
+
+def pair(a: str, b: str, value: float | None, ci95: Any = None) -> dict[str, Any]:
+    return {"raters": [a, b], "observed_agreement": value, "ci95": ci95, "n_items": 10}
+
+
+def test_the_worst_pairs_stand_out_not_by_color_alone() -> None:
+    raters = [{"id": name, "n_items": 1} for name in "abcd"]
+    pairs = [
+        pair("a", "b", 0.9, [0.8, 1.0]),
+        pair("a", "c", 0.4, [0.3, 0.5]),
+        pair("a", "d", 0.5, [0.4, 0.6]),
+        pair("b", "c", 0.85, [0.2, 1.0]),
+        pair("b", "d", None),
+    ]
+    found = matrix({"raters": raters, "rater_pairs": pairs})
+    marks = {(i, j): cell["mark"] for i, row in enumerate(found) for j, cell in enumerate(row) if cell}
+    assert marks[0, 2] == marks[2, 0] == "lowest" and marks[0, 3] == "low" and marks[0, 1] is marks[1, 2] is None
+    assert found[0][2] and found[0][2]["level"] == 0 and found[0][1] and found[0][1]["level"] == 10  # type: ignore[index]
+    assert found[1][3] is None
+
+
+def test_equal_pairs_have_no_worst() -> None:
+    raters = [{"id": name, "n_items": 1} for name in "abc"]
+    found = matrix({"raters": raters, "rater_pairs": [pair("a", "b", 0.5), pair("b", "c", 0.5)]})
+    assert {cell["mark"] for row in found for cell in row if cell} == {None}
+
+
+def test_a_renamed_person_has_the_new_name_at_once_and_a_deleted_one_the_last(seeded: Seeded) -> None:
+    assert "Ben Sample" in page(seeded)
+    seeded.services.store.update_project(seeded.project, raters={**RATERS, "3": "Benjamin Renamed"})
+    text = page(seeded)
+    assert "Benjamin Renamed" in text and "Ben Sample" not in text
+
+
+def test_the_target_is_a_line_in_the_charts(seeded: Seeded) -> None:
+    assert seeded.as_person().get("/api/report?project=12").get_json()["target"] is None
+    seeded.services.store.update_project(seeded.project, chosen={"target": 0.7})
+    found = seeded.as_person().get("/api/report?project=12").get_json()
+    expected = found["expected_agreement"]["krippendorff"]
+    assert found["target"]["value"] == 0.7
+    assert found["target"]["observed"] == pytest.approx(expected + 0.7 * (1 - expected))
+    assert '"target": {"key": "krippendorff_alpha"' in page(seeded)
