@@ -355,6 +355,7 @@ OPEN = {
     "off": "NAME",
 }
 OPEN["written"] = "RATER"
+OPEN["tendency"] = "RATER"
 OPEN["kinds"] = "REASON"
 OPEN |= {"needed_for_width": "WIDTH", "needed_informed": "WIDTH"}
 """Objects with keys that depend on the data, and what the documentation calls these."""
@@ -378,12 +379,12 @@ def test_every_key_of_the_json_report_is_documented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: dict[int, list[tuple[str, ...] | None]] = {
-        1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("alone",)],
-        2: [("cough", "fevers"), ("a rash",), (), ("itch for many weeks",), None],
-        3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), None],
+        1: [("fever", "cough"), ("rash",), ("nausea",), ("pain",), ("rash",), ("alone",)],
+        2: [("cough", "fevers"), ("a rash",), (), ("itch for many weeks",), ("rash all over the whole trunk",), None],
+        3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), ("rash",), None],
     }
     tasks = [
-        {"id": n, "data": {}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]} for n in range(5)
+        {"id": n, "data": {}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]} for n in range(6)
     ]
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(tasks))
