@@ -158,7 +158,7 @@ def _train(arguments: argparse.Namespace) -> int:
             _say(f"The model to start from is in {copied}: the folder {work} is all that training needs.")
         return 0
     from softirr.lab.training.card import write_card
-    from softirr.lab.training.folder import calibrated, read_facts, save
+    from softirr.lab.training.folder import calibrated, read_facts, save, trainings
     from softirr.lab.training.loop import Trainer
     from softirr.lab.training.recipe import FOLDERS, Recipe
     from softirr.terminology import load
@@ -191,7 +191,7 @@ def _train(arguments: argparse.Namespace) -> int:
         "recipe": {k: v for k, v in asdict(recipe).items() if k not in FOLDERS} | {"start": about.get("start") if start == str(copied) else _name(start), "mean": [_name(m) for m in recipe.mean], "teachers": [_name(t) for t in recipe.teachers]},
         "trained": {"pairs": state.done * recipe.chunk, "steps": state.step, "finished": state.finished, "best_round": state.best_round, "seconds": round(state.seconds), "device": str(trainer.device)},
         "calibration": asdict(trained.calibration) | {"for_unseen": trained.for_unseen, "unseen": [_name(source) for source in arguments.unseen]},
-        "before": read_facts(Path(start)),
+        "history": trainings(read_facts(Path(start))),
         "development": {"before": _rounded(trained.before), "after": _rounded(trained.after), "rounds": [_rounded(h) for h in state.history]},
         "made_with": _versions(),
     }  # fmt: skip

