@@ -1,4 +1,4 @@
-"""``softirr-ls``: serve, connect, disconnect, sync, settings, link, doctor, backup, restore, check, forget, demo."""
+"""``softirr-ls``: serve, connect, disconnect, sync, settings, link, consensus, doctor, backup, restore, check, forget, demo."""
 
 import argparse
 import json
@@ -105,6 +105,17 @@ def _parser() -> argparse.ArgumentParser:
     link.add_argument("--days", type=int, default=90, metavar="N", help="how long the link is good for (default 90)")
     add_json(link)
 
+    agreed = command("consensus", _consensus, "Print the agreed answers of a project as CSV.")
+    add_project(agreed)
+    agreed.add_argument("--control", metavar="NAME", help="only this TextArea (default: all)")
+    agreed.add_argument("--output", metavar="FILE", help="write the CSV into this file")
+    agreed.add_argument(
+        "--predictions",
+        action="store_true",
+        help="write the agreed answers into Label Studio as predictions of the model version “consensus”",
+    )
+    add_json(agreed)
+
     doctor = command(
         "doctor",
         _doctor,
@@ -125,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     check = command("check", _check, "Check the whole store and say what is wrong with it.")
     add_json(check)
 
-    forget = command("forget", _forget, "Erase a project: its texts, scores, decisions and audits.")
+    forget = command("forget", _forget, "Erase a project: its texts, scores, decisions, audits and agreed answers.")
     add_project(forget)
     add_json(forget)
 
@@ -419,7 +430,8 @@ def _settings(parsed: argparse.Namespace) -> None:
 
 def _unopened_store() -> tuple[Any, Any]:
     """Settings and a store that may be damaged: nothing was read yet."""
-    import ml_backend.store.reviews  # noqa: F401 - its tables belong to the store
+    import ml_backend.store.agreed
+    import ml_backend.store.reviews  # noqa: F401 - their tables belong to the store
     from ml_backend.settings import Settings
     from ml_backend.store.files import keep_private
     from ml_backend.store.store import Store
@@ -513,6 +525,40 @@ def _link(parsed: argparse.Namespace) -> None:
         print(json.dumps({"user": user, "name": name, "role": parsed.role, "link": address}, ensure_ascii=False))
     else:
         print(f"{name} ({parsed.role}) opens this once in the browser:\n  {address}")
+
+
+def _consensus(parsed: argparse.Namespace) -> None:
+    import csv
+
+    from ml_backend.labelstudio.consensus import write_predictions
+    from ml_backend.review.consensus import csv_rows, entries
+    from softirr.tables.cells import plain_cell
+
+    services = _services()
+    row = services.store.project(services.settings.label_studio_url, parsed.project)
+    if row is None:
+        raise InputError(f"Project {parsed.project} is not known here: connect or sync it first.")
+    names = [control["name"] for control in row["controls"]]
+    if parsed.control is not None and parsed.control not in names:
+        raise InputError(f"Project {parsed.project} has no TextArea {parsed.control}; it has {', '.join(names)}.")
+    found = entries(services.store, row, parsed.control)
+    if parsed.predictions:
+        with services.client() as client:
+            written = write_predictions(
+                client, parsed.project, row["label_config"], found, bulk_size=services.settings.bulk_size
+            )
+        print(json.dumps(written) if parsed.json else f"{written['created']} predictions written.")
+        return
+    if parsed.json:
+        print(json.dumps({"project": parsed.project, "answers": found}, ensure_ascii=False))
+        return
+    table = [[plain_cell(value) for value in line] for line in csv_rows(found)]
+    if parsed.output is None:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(table)
+        return
+    with open(parsed.output, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
+    print(f"Wrote {len(found)} agreed answers into {parsed.output}.")
 
 
 def _doctor(parsed: argparse.Namespace) -> int:

@@ -88,7 +88,7 @@ def task_answers(
     """
     found: dict[str, Any] = {}
     for control in controls:
-        kept, left_out = _of_this_config(task, control.name, names, (history or {}).get(control.name))
+        kept, left_out = of_this_config(task, control.name, names, (history or {}).get(control.name))
         answers, excluded = label_studio_answers(
             kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
         )
@@ -107,7 +107,7 @@ def task_answers(
     return found
 
 
-def _of_this_config(
+def of_this_config(
     task: Mapping[str, Any], control: str, names: frozenset[str] | None, there: Times | None
 ) -> tuple[Mapping[str, Any], list[list[str]]]:
     """The task with the annotations that can contain the control, and the raters of the other annotations with the reason."""

@@ -17,7 +17,7 @@ _Listed = tuple[list[dict[str, Any]], int]  # tasks, and how many there are in a
 # `include` is applied to the nested annotations, drafts and predictions too: their field names must be in the same list.
 TASK_FIELDS = (
     "id,updated_at,created_at,annotations,result,completed_by,was_cancelled,parent_prediction,"
-    "drafts,user,predictions,score,model_version"
+    "drafts,user,predictions,score,model_version,ground_truth,updated_by"
 )
 DATES = "id,updated_at,total_annotations"
 DATES_AT_ONCE = 5000

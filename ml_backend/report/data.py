@@ -20,8 +20,10 @@ from ml_backend.report.queue import Queue
 from ml_backend.report.reasons import reasons_of
 from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.review import calibration as calibration_of_project
+from ml_backend.review import consensus
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment, name_of
+from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -104,6 +106,7 @@ class Reports:
             *said[-1:],
             *compared,
             at,
+            *AgreedStore(self._store).state(project["id"]),
         )
 
 
@@ -153,6 +156,7 @@ def build(
         "n_queue_done": queue.n_done,
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, reviews, project),
+        "consensus": _consensus(store, project, control, queue, links),
         "comparison": _comparison(store, reviews, project, control, summary),
         "warnings": list(summary.get("warnings", ())),
         "settings": project["summary"].get("settings"),
@@ -206,6 +210,20 @@ def _decisions(store: Store, reviews: ReviewStore, project: Row) -> dict[str, An
         "needed": calibration_of_project.FROM,
         "calibration": calibration_of_project.view(kept),
         "problem": kept["problem"] if kept is not None else None,
+    }
+
+
+def _consensus(store: Store, project: Row, control: str, queue: Queue, links: Links) -> dict[str, Any]:
+    """Progress of the consensus, and the agreed answers, newest first."""
+    agreed = consensus.entries(store, project, control)
+    there = {row["task"] for row in agreed}
+    compared = queue.tasks()
+    following = next((task for task in compared if task not in there), None)
+    newest = sorted(agreed, key=lambda row: -row["id"])
+    return {
+        **consensus.progress(agreed, compared),
+        "next": None if following is None else {"task": following, "link": links.task(following)},
+        "answers": [{**row, "link": links.task(row["task"])} for row in newest],
     }
 
 

@@ -53,6 +53,10 @@ class Queue:
         """Tasks that are done."""
         return len(self._done)
 
+    def tasks(self) -> list[int]:
+        """Numbers of all tasks in this order."""
+        return [one.task for one, _ in self._entries(None)]
+
     def with_reason(self, kind: str, *, done: bool | None = None) -> int:
         """Tasks with a pair of texts that does not match for this reason."""
         return sum(kind in one.kinds for one, _ in self._entries(done))

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.formats import count, day, number
+from ml_backend.review.consensus import csv_rows
 from softirr.policy.rules import Policy
 
-TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "reasons", "left_out")
+TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "reasons", "consensus", "left_out")
 _METHODS = {
     "exact": "exactly, from every pair of answers",
     "permutation": "by permutation",
@@ -117,6 +118,8 @@ def table(
             for row in (report["reasons"] or {"rater_pairs": ()})["rater_pairs"]:
                 for kind, n in row["kinds"].items():
                     yield [kind, *row["names"], n, row["n_items"]]
+        case "consensus":
+            yield from csv_rows(sorted(report["consensus"]["answers"], key=lambda row: row["task"]))
         case "disagreements":
             yield ["kind", "first", "second", "times", "tasks"]
             for kind in (report["reasons"] or {"kinds": ()})["kinds"]:

@@ -98,6 +98,7 @@ def payload(
     calibrated: int | None = None,
     threshold: float = 0.5,
     audited: Callable[[str], Row | None] = lambda _: None,
+    agreed: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -113,12 +114,15 @@ def payload(
         Equivalence from which on two texts match.
     audited : callable
         The newest audit of a field with a result, whose coefficient is shown for the project.
+    agreed : mapping, optional
+        Field -> the task's agreed answer (`ml_backend.review.consensus.agreed_of_task`).
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
     summary = project["summary"] or {}
     controls = [
-        _control(project, task, name, decisions, threshold) | {"headline": field_headline(project, name, audited(name))}
+        _control(project, task, name, decisions, threshold)
+        | {"headline": field_headline(project, name, audited(name)), "agreed": (agreed or {}).get(name)}
         for name in names
     ]
     first = next((c for c in controls if c["agreement"] is not None), controls[0])
@@ -155,6 +159,7 @@ def payload(
                 "reasons",
                 "excluded",
                 "decisions",
+                "agreed",
             )
         },
         **({"controls": controls} if len(controls) > 1 else {}),

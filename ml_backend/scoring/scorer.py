@@ -131,6 +131,23 @@ class Scorer:
                 self._looking_up[name, paths] = (state, made)
             return made
 
+    def codes(self, texts: Sequence[str], settings: ProjectSettings) -> dict[str, Any] | None:
+        """The concepts of each text in the project's terminologies; None where it has none.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            If a terminology can't be read.
+        """
+        if not settings.terminologies:
+            return None
+        from softirr.policy.simplified import simplifications
+        from softirr.terminology.coder import Coder
+        from softirr.terminology.index import open_index
+
+        coder = Coder([open_index(path, cache=self._indexes) for path in settings.terminologies], simplifications)
+        return {text: [code.to_dict() for code in coder.codes(text)] for text in texts}
+
     def judged_measure(
         self,
         settings: ProjectSettings,

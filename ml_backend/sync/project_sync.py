@@ -274,6 +274,7 @@ class ProjectSync:
             report=lambda done, total: self._report("reading", done, total, self._pairs),
             check=self._check,
             between_pages=self._serve_waiting,
+            codes=lambda texts: self.scorer.codes(texts, self._effective.values),
         )
 
     def _history(self, row: Row, names: set[str]) -> History:

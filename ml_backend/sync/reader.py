@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio.agreed import agreed_in
 from ml_backend.labelstudio.answers import answered, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control
@@ -14,6 +15,7 @@ from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History
 from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
 
@@ -56,6 +58,8 @@ class TaskReader:
         Called often; raises to break off.
     between_pages : callable
         Called between two pages of a long reading.
+    codes : callable
+        The concepts of texts, where the project has a terminology (`Scorer.codes`).
 
     Attributes
     ----------
@@ -89,6 +93,7 @@ class TaskReader:
         report: Callable[[int, int | None], None],
         check: Callable[[], None],
         between_pages: Callable[[], None],
+        codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
     ):
         self.store, self.client = store, client
         self.project, self.number = project, number
@@ -97,6 +102,9 @@ class TaskReader:
         self._controls, self._settings, self._fingerprint = controls, settings, fingerprint
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
+        self._codes = codes
+        self._agreed = AgreedStore(store)
+        self._nameless: set[str] = set()  # reviewers whose names were asked for
         self.changed = 0
         self.notes: list[Note] = []
         self.incomplete = False
@@ -317,6 +325,7 @@ class TaskReader:
             self._note_foreign(rows)
             self._note_answered(rows)
             self.changed += self.store.put_pulled(self.project, rows)
+            self._note_agreed(page, rows)
             if not done:
                 newest = max((row["updated_at"] for row in rows if row["updated_at"]), default=None)
             done += len(rows)
@@ -337,6 +346,31 @@ class TaskReader:
             for prediction in task.get("predictions") or ():
                 if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
                     self.writers.update({str(found.get("backend")): found for found in writers_of(prediction)})
+
+    def _note_agreed(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Note reviewers' annotations made from the suggestion, and ground truths, as agreed answers."""
+        project = self.row()
+        raters = project["raters"]
+        reviewers = {*self._settings.reviewers, *project["connection"].get("leads", ())}
+        read: dict[int, dict[str, dict[str, Any]]] = {}
+        for task, row in zip(page, rows, strict=True):
+            found = agreed_in(
+                task,
+                row["answers"],
+                self._controls,
+                reviewers=reviewers,
+                names=self._names,
+                history=self._history,
+            )
+            for entry in found.values():
+                if entry["reviewer_id"] not in raters and entry["reviewer_id"] not in self._nameless:
+                    self.update_raters()
+                    raters = self.row()["raters"]
+                    self._nameless.add(entry["reviewer_id"])
+                entry["reviewer"] = raters.get(entry["reviewer_id"], "")
+            if not task.get("unreadable"):
+                read[row["number"]] = found
+        self._agreed.note_read(self.project, read, codes=self._codes)
 
     def _note_foreign(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Which tasks carry predictions that this backend neither wrote nor saw before."""

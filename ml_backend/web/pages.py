@@ -89,6 +89,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("h-chance", "Chance", report["distributions"]),
         ("h-time", "Over time", report["over_time"] or report["batches"]),
         ("h-decisions", "Decisions", True),
+        ("h-consensus", "Consensus", True),
         ("h-audit", "Audit", True),
         ("h-compare", "Measures", True),
         ("h-excluded", "Left out", True),

@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, request, send_from_directory
 
 from ml_backend.access import Person
+from ml_backend.review.consensus import agreed_of_task
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
@@ -87,7 +88,7 @@ def files(version: str, name: str) -> Response:
     return response
 
 
-@panel.get("/api/panel")
+@panel.get("/api/panel", provide_automatic_options=False)
 def panel_data() -> Response:
     """The content of the panel for one task."""
     number = project_number(request.args.get("project"))
@@ -134,6 +135,7 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         calibrated=_calibrated(project),
         threshold=chosen.threshold,
         audited=lambda control: ReviewStore(store).audited(project["id"], control),
+        agreed=agreed_of_task(store, project, task),
         # relative, because only the browser knows a proxy's path prefix
         links={"report": f"report/{project['number']}"} if reviews else {},
     )
@@ -154,7 +156,7 @@ def _calibrated(project: Row) -> int | None:
     return kept["report"]["pairs"] if kept is not None and kept["report"] is not None else None
 
 
-@panel.post("/api/decisions")
+@panel.post("/api/decisions", provide_automatic_options=False)
 def decide() -> Response:
     """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict"}``."""
     body = json_body()
@@ -186,7 +188,7 @@ def decide() -> Response:
     return allow_label_studio(visitors.data({"decided": n}, status=201))
 
 
-@panel.get("/api/decisions")
+@panel.get("/api/decisions", provide_automatic_options=False)
 def list_decisions() -> Response:
     """The current decisions of a project, oldest first; with ``log=1`` all decisions and withdrawals."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
@@ -208,7 +210,7 @@ def list_decisions() -> Response:
     return visitors.data({"decisions": found})
 
 
-@panel.delete("/api/decisions/<int:number>")
+@panel.delete("/api/decisions/<int:number>", provide_automatic_options=False)
 def undo(number: int) -> Response:
     """Undo a decision."""
     project = visitors.enter(project_number(request.args.get("project")), "panel")

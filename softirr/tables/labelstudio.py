@@ -23,10 +23,20 @@ from softirr.tables.table import (
     Reading,
 )
 
-__all__ = ["AGREEMENT_VERSION", "export_tables", "label_studio_answers", "text_controls"]
+__all__ = [
+    "AGREEMENT_VERSION",
+    "CONSENSUS_VERSION",
+    "control_texts",
+    "copied",
+    "export_tables",
+    "label_studio_answers",
+    "text_controls",
+]
 
 AGREEMENT_VERSION = "agreement"
 """``model_version`` of our own predictions: never a rater."""
+CONSENSUS_VERSION = "consensus"
+"""``model_version`` of predictions that hold the agreed answers of a project: never a rater either."""
 
 
 def label_studio_answers(
@@ -56,7 +66,7 @@ def label_studio_answers(
     excluded: list[Excluded] = []
 
     def keep_newest(rater: str, source: Mapping[str, Any]) -> None:
-        dated = _age(source), Answer(item, rater, _texts(source, control))
+        dated = _age(source), Answer(item, rater, control_texts(source, control))
         if rater in answers:
             excluded.append(Excluded(item, rater, NEWER_DUPLICATE if oldest else OLDER_DUPLICATE))
             dated = (min if oldest else max)(dated, answers[rater], key=lambda pair: pair[0])
@@ -64,13 +74,13 @@ def label_studio_answers(
 
     for annotation in _mappings(task.get("annotations")):
         rater = _user(annotation.get("completed_by"))
-        copied = _copied(annotation, control)
+        from_prediction = copied(annotation, control)
         if annotation.get("was_cancelled"):
             excluded.append(Excluded(item, rater or "", SKIPPED))
         elif rater is None:
             excluded.append(Excluded(item, "", NO_RATER))
-        elif copied:
-            excluded.append(Excluded(item, rater, copied))
+        elif from_prediction:
+            excluded.append(Excluded(item, rater, from_prediction))
         else:
             keep_newest(rater, annotation)
     for draft in _mappings(task.get("drafts")):
@@ -78,7 +88,7 @@ def label_studio_answers(
     if predictions_as_raters:
         for prediction in _mappings(task.get("predictions")):
             version = prediction.get("model_version") or ""
-            if version != AGREEMENT_VERSION:
+            if version not in (AGREEMENT_VERSION, CONSENSUS_VERSION):
                 keep_newest(f"model:{version}", prediction)
     return [answer for _, answer in answers.values()], excluded
 
@@ -128,8 +138,20 @@ def _regions(source: Mapping[str, Any], control: str | None) -> Iterator[Mapping
             yield region
 
 
-def _texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
-    """All strings of the control: one result with several strings and several results with one are the same answer."""
+def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
+    """All strings of a control: one result with several strings and several results with one are the same answer.
+
+    Parameters
+    ----------
+    source : mapping
+        An annotation or a prediction.
+    control : str or None
+        ``from_name`` of the TextArea; None takes every TextArea.
+
+    Returns
+    -------
+    tuple of str
+    """
     texts: list[str] = []
     for region in _regions(source, control):
         value = region.get("value")
@@ -138,7 +160,19 @@ def _texts(source: Mapping[str, Any], control: str | None) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
+def copied(annotation: Mapping[str, Any], control: str | None) -> str | None:
+    """Whether an annotation's answer was made from a prediction: ``COPIED``, ``COPIED_AND_EDITED``, or None where it was not.
+
+    Parameters
+    ----------
+    annotation : mapping
+    control : str or None
+        ``from_name`` of the TextArea; None takes every TextArea.
+
+    Returns
+    -------
+    str or None
+    """
     origins = {
         str(region.get("origin") or ("prediction" if annotation.get("parent_prediction") else "manual"))
         for region in _regions(annotation, control)

@@ -1,0 +1,182 @@
+"""Storage of the consensus: what a task's answer is by agreement, as it was edited and accepted."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.store.database import Row, rows
+from ml_backend.store.schema import metadata
+from ml_backend.store.store import Store
+
+__all__ = ["ANNOTATION", "GROUND_TRUTH", "PANEL", "AgreedStore", "agreed_answers", "given_hash"]
+
+PANEL = "panel"
+ANNOTATION = "annotation"
+GROUND_TRUTH = "ground truth"
+_IN_LABEL_STUDIO = (ANNOTATION, GROUND_TRUTH)
+_AT_ONCE = 500
+
+# A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row too.
+agreed_answers = sa.Table(
+    "agreed_answers",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("task", sa.Integer, nullable=False),
+    sa.Column("control", sa.String(256), nullable=False),
+    sa.Column("texts", sa.JSON, nullable=False),  # none: it is agreed that there is nothing to say
+    sa.Column("codes", sa.JSON),  # text -> its concepts, where the project has a terminology
+    sa.Column("source", sa.String(16), nullable=False),  # panel, annotation or ground truth
+    sa.Column("annotation", sa.Integer),  # in Label Studio
+    sa.Column("edited", sa.Boolean),  # it differs from the suggestion; null: unknown
+    sa.Column("given_hash", sa.String(64), nullable=False, default=""),  # of the annotators' answers then
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
+    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
+    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link or label studio
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
+    sa.Index("ix_agreed_answers_project_task", "project", "task", "control", "id"),
+)
+
+
+class AgreedStore:
+    """Reads and writes the agreed answers in the store's database."""
+
+    def __init__(self, store: Store):
+        self.engine = store.engine
+
+    def agree(
+        self,
+        project: int,
+        task: int,
+        control: str,
+        texts: Sequence[str],
+        *,
+        codes: Mapping[str, Any] | None = None,
+        edited: bool | None = None,
+        given_hash: str = "",
+        reviewer: str = "",
+        reviewer_id: str = "",
+        known_by: str = "",
+    ) -> int:
+        """Store what a reviewer accepted as the answer of a task's field; returns its number. A later answer replaces an earlier one."""
+        return self._add(
+            project=project,
+            task=task,
+            control=control,
+            texts=list(texts),
+            codes=None if codes is None else dict(codes),
+            source=PANEL,
+            edited=edited,
+            given_hash=given_hash,
+            reviewer=reviewer[:256],
+            reviewer_id=reviewer_id[:64],
+            known_by=known_by,
+        )
+
+    def withdraw(
+        self, project: int, number: int, *, reviewer: str = "", reviewer_id: str = "", known_by: str = ""
+    ) -> bool:
+        """Withdraw an agreed answer, which adds a row to the log; False if it is not a current one."""
+        found = next((row for row in self.current(project) if row["id"] == number), None)
+        if found is None:
+            return False
+        kept = {name: found[name] for name in ("project", "task", "control", "texts", "codes", "edited", "given_hash")}
+        who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
+        self._add(**kept, source=PANEL, withdrawn=True, **who)
+        return True
+
+    def current(self, project: int, *, tasks: Collection[int] | None = None, control: str | None = None) -> list[Row]:
+        """The agreed answers of a project by task and field, of these tasks or of all."""
+        table = agreed_answers
+        here = [table.c.project == project] + ([] if control is None else [table.c.control == control])
+        found: list[Row] = []
+        with self.engine.connect() as connection:
+            for part in _parts(tasks):
+                wanted = here if part is None else [*here, table.c.task.in_(part)]
+                newest = sa.select(sa.func.max(table.c.id)).where(*wanted).group_by(table.c.task, table.c.control)
+                query = sa.select(table).where(table.c.id.in_(newest), sa.not_(table.c.withdrawn))
+                found += rows(connection.execute(query.order_by(table.c.task, table.c.control)))
+        return found
+
+    def log(self, project: int, *, tasks: Collection[int] | None = None) -> list[Row]:
+        """All agreed answers and withdrawals, oldest first."""
+        table = agreed_answers
+        found: list[Row] = []
+        with self.engine.connect() as connection:
+            for part in _parts(tasks):
+                query = sa.select(table).where(table.c.project == project)
+                found += rows(connection.execute(query if part is None else query.where(table.c.task.in_(part))))
+        return sorted(found, key=lambda row: row["id"])
+
+    def state(self, project: int) -> tuple[int, int]:
+        """Number of rows of the log and the newest of them; changes whenever the consensus does."""
+        table = agreed_answers
+        query = sa.select(sa.func.count(), sa.func.max(table.c.id)).where(table.c.project == project)
+        with self.engine.connect() as connection:
+            n, last = connection.execute(query).one()
+        return int(n), int(last or 0)
+
+    def note_read(
+        self,
+        project: int,
+        read: Mapping[int, Mapping[str, Mapping[str, Any]]],
+        *,
+        codes: Callable[[Sequence[str]], dict[str, Any] | None] = lambda _: None,
+    ) -> int:
+        """Note what tasks that were just read from Label Studio hold as agreed answers; returns the number of new rows.
+
+        What is known already adds nothing. An annotation that is gone withdraws its answer, unless a reviewer accepted another one since.
+
+        Parameters
+        ----------
+        read : mapping
+            Task -> field -> texts, source, annotation, edited, reviewer, reviewer_id, at and given_hash.
+        codes : callable
+            The concepts of texts, where the project has a terminology.
+        """
+        known: dict[tuple[int, str], list[Row]] = {}
+        for row in self.log(project, tasks=list(read)):
+            known.setdefault((row["task"], row["control"]), []).append(row)
+        places = dict.fromkeys([(task, name) for task, found in read.items() for name in found] + list(known))
+        n = 0
+        for task, control in places:
+            found = read[task].get(control)
+            before = known.get((task, control), [])
+            last = next((row for row in reversed(before) if row["source"] in _IN_LABEL_STUDIO), None)
+            if found is not None:
+                told = ("source", "annotation", "texts")
+                if last is None or last["withdrawn"] or any(last[name] != found[name] for name in told):
+                    own = {"codes": codes(found["texts"]), "known_by": "label studio"}
+                    self._add(project=project, task=task, control=control, **own, **found)
+                    n += 1
+            elif last is not None and not last["withdrawn"] and before[-1] is last:
+                kept = {name: last[name] for name in last if name not in ("id", "at", "withdrawn")}
+                self._add(**kept, withdrawn=True)
+                n += 1
+        return n
+
+    def _add(self, **values: Any) -> int:
+        values = {"at": time.time(), **values}
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            key = connection.execute(sa.insert(agreed_answers).values(**values)).inserted_primary_key
+        assert key is not None
+        return int(key[0])
+
+
+def given_hash(answers: Mapping[str, Any]) -> str:
+    """Hash of the annotators' answers to one field: an agreed answer may be outdated once it is another one."""
+    given = [answers.get("answers"), answers.get("groups")]
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _parts(tasks: Collection[int] | None) -> list[list[int] | None]:
+    """The tasks in parts that fit into one query; None stands for every task."""
+    if tasks is None:
+        return [None]
+    listed = sorted(set(tasks))
+    return [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]

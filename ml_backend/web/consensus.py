@@ -1,0 +1,124 @@
+"""The consensus: agreed answers of tasks, accepted in the panel or anywhere else by a known reviewer."""
+
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from ml_backend.access import Person
+from ml_backend.review.consensus import answer_view, entries, progress
+from ml_backend.settings import effective
+from ml_backend.store.agreed import AgreedStore, given_hash
+from ml_backend.store.store import Row
+from ml_backend.web import visitors
+from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web.decisions import LONGEST
+from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.report import links_of, reports
+from softirr.text import normalize
+
+consensus = Blueprint("consensus", __name__)
+MOST_TEXTS = 200
+
+
+@consensus.errorhandler(Refused)
+def refused(error: Refused) -> Response:
+    """The sentence, as the panel reads it."""
+    return allow_label_studio(visitors.data({"error": error.sentence}, status=error.status))
+
+
+@consensus.get("/api/consensus", provide_automatic_options=False)
+def agreed() -> Response:
+    """Agreed answers of a project: ``project``, ``control``, ``task``; with ``log=1`` all answers and withdrawals of the project."""
+    project = visitors.enter(project_number(request.args.get("project")), "report")
+    control, task = request.args.get("control"), request.args.get("task", type=int)
+    if request.args.get("log") == "1":
+        rows = AgreedStore(services().store).log(project["id"], tasks=None if task is None else [task])
+        told = [{**answer_view(row, project, row["given_hash"]), "withdrawn": row["withdrawn"]} for row in rows]
+        return visitors.data({"answers": told})
+    found = entries(services().store, project, control)
+    names = (project["summary"] or {}).get("controls") or ()
+    counts = {
+        name: progress([row for row in found if row["control"] == name], _compared(project, name))
+        for name in names
+        if control in (None, name)
+    }
+    if task is not None:
+        found = [row for row in found if row["task"] == task]
+    return visitors.data({"progress": counts, "answers": found})
+
+
+@consensus.post("/api/consensus", provide_automatic_options=False)
+def accept() -> Response:
+    """A reviewer accepts an answer, edited or not: ``{"project", "task", "control", "texts"}``; a later one replaces an earlier one.
+
+    ``control`` may be left out where the project has one field; ``texts`` may be empty: then it is agreed that there is nothing to say.
+    """
+    body = json_body()
+    project = visitors.enter(project_number(body.get("project")), "panel")
+    who = visitors.reviewer(project)
+    number = visitors.whole_number(body.get("task"), "task")
+    task = services().store.get_tasks(project["id"], [number]).get(number)
+    if task is None:
+        raise Refused(404, f"Task {number} is not in this project.")
+    control = _control(task, body.get("control"))
+    texts = _texts(body.get("texts"))
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    details = ((task["details"] or {}).get("controls") or {}).get(control) or {}
+    now = given_hash(task["answers"][control])
+    AgreedStore(services().store).agree(
+        project["id"],
+        number,
+        control,
+        texts,
+        codes=services().scorer.codes(texts, chosen),
+        edited=texts != [normalize(text) for text in details.get("suggestion", ())],
+        given_hash=now,
+        **_signed(who),
+    )
+    (row,) = AgreedStore(services().store).current(project["id"], tasks=[number], control=control)
+    return allow_label_studio(visitors.data({"agreed": answer_view(row, project, now)}, status=201))
+
+
+@consensus.delete("/api/consensus/<int:which>", provide_automatic_options=False)
+def withdraw(which: int) -> Response:
+    """Withdraw an agreed answer; the log keeps it."""
+    project = visitors.enter(project_number(request.args.get("project")), "panel")
+    who = visitors.reviewer(project)
+    if not AgreedStore(services().store).withdraw(project["id"], which, **_signed(who)):
+        raise Refused(404, "This answer was withdrawn or replaced already.")
+    return allow_label_studio(visitors.data({"withdrawn": which}))
+
+
+@consensus.route("/api/consensus", methods=["OPTIONS"])
+@consensus.route("/api/consensus/<int:which>", methods=["OPTIONS"])
+def preflight(which: int | None = None) -> Response:
+    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
+    return allow_label_studio(Response(status=204))
+
+
+def _signed(who: Person) -> dict[str, str]:
+    return {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
+
+
+def _compared(project: Row, control: str) -> list[int]:
+    """Tasks with two answers or more to a field."""
+    return reports().queue(project, links_of(project), control).tasks()
+
+
+def _control(task: Row, given: Any) -> str:
+    names = list(task["answers"])
+    if given is None and len(names) == 1:
+        return str(names[0])
+    if not isinstance(given, str) or given not in names:
+        raise Refused(400, f"control is none of this task's fields: {', '.join(names)[:200]}.")
+    return given
+
+
+def _texts(given: Any) -> list[str]:
+    if (
+        not isinstance(given, list)
+        or len(given) > MOST_TEXTS
+        or not all(isinstance(text, str) and len(text) <= LONGEST for text in given)
+    ):
+        raise Refused(400, f"texts is not a list of up to {MOST_TEXTS} texts.")
+    return list(dict.fromkeys(text for text in map(normalize, given) if text))

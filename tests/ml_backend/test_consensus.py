@@ -1,0 +1,326 @@
+"""The consensus: what counts as an agreed answer, who may accept one, and where it shows."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fake_label_studio import NUMBER as FAKE_NUMBER
+from fake_label_studio import Bench, region
+from seeded_store import LABEL_STUDIO, NUMBER, Seeded
+
+from ml_backend.cli import main
+from ml_backend.labelstudio.consensus import predictions_of, write_predictions
+from ml_backend.review.consensus import csv_rows, entries
+from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.backup import back_up, restore
+from ml_backend.store.integrity import examine
+from ml_backend.store.store import Store
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+OBO = 'format-version: 1.2\n\n[Term]\nid: HP:0001945\nname: Fever\nsynonym: "Pyrexia" EXACT []\n'
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put()
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    made.choose(reviewers=["9"])
+    yield made
+    made.store.close()
+
+
+def accept(seeded: Seeded, task: int, texts: Any, *, client: Any = None, **more: Any) -> Any:
+    body = {"project": NUMBER, "task": task, "texts": texts, **more}
+    return (client or seeded.as_person()).post("/api/consensus", json=body, query_string={"k": seeded.key()})
+
+
+def agreed_of(bench: Bench) -> dict[int, dict[str, Any]]:
+    return {row["task"]: row for row in entries(bench.store, bench.row)}
+
+
+class TestAcceptedInThePanel:
+    def test_an_edited_suggestion_is_kept_with_who_and_when(self, seeded: Seeded) -> None:
+        reply = accept(seeded, 102, ["  myocardial   infarction "])
+        assert reply.status_code == 201
+        found = reply.get_json()["agreed"]
+        assert found["texts"] == ["myocardial infarction"]
+        assert (found["who"], found["user"], found["known_by"]) == ("Rae Viewer", "9", "link")
+        assert found["edited"] is True and found["source"] == "panel" and found["when"].endswith("Z")
+        shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "k": seeded.key(), "task": 102})
+        assert shown.get_json()["agreed"]["texts"] == ["myocardial infarction"]
+
+    def test_the_suggestion_as_it_stands_is_not_edited(self, seeded: Seeded) -> None:
+        suggestion = seeded.services.store.get_tasks(seeded.project, [103])[103]["details"]["controls"]["findings"]
+        assert accept(seeded, 103, suggestion["suggestion"]).get_json()["agreed"]["edited"] is False
+
+    def test_nothing_can_be_agreed_too(self, seeded: Seeded) -> None:
+        assert accept(seeded, 104, []).status_code == 201
+        (row,) = entries(seeded.services.store, seeded.row)
+        assert row["texts"] == []
+        assert list(csv_rows([row]))[1][:3] == [104, "findings", ""]
+
+    def test_a_later_answer_replaces_an_earlier_one_and_the_log_keeps_both(self, seeded: Seeded) -> None:
+        accept(seeded, 101, ["fever"])
+        accept(seeded, 101, ["fever", "cough"], client=seeded.as_person(user="8", name="Lee Lead", role="lead"))
+        (row,) = entries(seeded.services.store, seeded.row)
+        assert (row["texts"], row["who"]) == (["fever", "cough"], "Lee Lead")
+        reply = seeded.client.get(
+            "/api/consensus", query_string={"project": NUMBER, "k": seeded.key("report"), "log": 1}
+        )
+        assert [one["texts"] for one in reply.get_json()["answers"]] == [["fever"], ["fever", "cough"]]
+
+    def test_it_can_be_withdrawn_once(self, seeded: Seeded) -> None:
+        number = accept(seeded, 101, ["fever"]).get_json()["agreed"]["id"]
+        where = {"project": NUMBER, "k": seeded.key()}
+        assert seeded.as_person().delete(f"/api/consensus/{number}", query_string=where).status_code == 200
+        assert entries(seeded.services.store, seeded.row) == []
+        assert seeded.as_person().delete(f"/api/consensus/{number}", query_string=where).status_code == 404
+        log = AgreedStore(seeded.services.store).log(seeded.project)
+        assert [row["withdrawn"] for row in log] == [False, True]
+
+    def test_changed_answers_are_told(self, seeded: Seeded) -> None:
+        accept(seeded, 105, ["asthma"])
+        seeded.put({105: {"2": ["asthma"], "3": ["COPD"]}})
+        (row,) = entries(seeded.services.store, seeded.row)
+        assert row["answers_changed"] is True
+
+    def test_the_scores_stay_as_they_are(self, seeded: Seeded) -> None:
+        before = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        accept(seeded, 101, ["something else"])
+        after = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        assert (after["agreement"], after["scored_hash"], after["answers_hash"]) == (
+            before["agreement"],
+            before["scored_hash"],
+            before["answers_hash"],
+        )
+
+    def test_codes_come_from_the_projects_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
+        (tmp_path / "hp.obo").write_text(OBO)
+        seeded.services.store.update_project(seeded.project, chosen={"terminologies": [str(tmp_path / "hp.obo")]})
+        found = accept(seeded, 101, ["pyrexia", "rash"]).get_json()["agreed"]
+        assert [code["id"] for code in found["codes"]["pyrexia"]] == ["HP:0001945"]
+        assert found["codes"]["rash"] == []
+        rows = list(csv_rows(entries(seeded.services.store, seeded.row)))
+        assert [row[2:6] for row in rows[1:]] == [["pyrexia", "hp", "HP:0001945", "Fever"], ["rash", None, None, None]]
+
+
+class TestWhoMayAccept:
+    def test_annotators_and_unknown_people_may_not(self, seeded: Seeded) -> None:
+        assert accept(seeded, 101, ["fever"], client=seeded.as_person("annotator", "2")).status_code == 403
+        assert accept(seeded, 101, ["fever"], client=seeded.client).status_code == 403
+        report = {"project": NUMBER, "task": 101, "texts": ["fever"]}
+        # the report's key is a lead's, but nobody knows whose
+        reply = seeded.client.post("/api/consensus", json=report, query_string={"k": seeded.key("report")})
+        assert reply.status_code == 403 and "who takes it" in reply.get_json()["error"]
+
+    def test_a_page_of_another_site_may_not(self, seeded: Seeded) -> None:
+        reply = seeded.as_person().post(
+            "/api/consensus",
+            json={"project": NUMBER, "task": 101, "texts": ["fever"]},
+            query_string={"k": seeded.key()},
+            headers={"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"},
+        )
+        assert reply.status_code == 403 and "Access-Control-Allow-Origin" not in reply.headers
+
+    @pytest.mark.parametrize("address", ["consensus", "consensus/3", "panel", "decisions", "decisions/3"])
+    def test_label_studios_page_may_ask_across_origins(self, seeded: Seeded, address: str) -> None:
+        reply = seeded.client.options(f"/api/{address}?project={NUMBER}", headers={"Origin": LABEL_STUDIO})
+        assert reply.status_code == 204 and reply.headers["Access-Control-Allow-Origin"] == LABEL_STUDIO
+
+    @pytest.mark.parametrize(
+        ("change", "status"),
+        [
+            ({"task": 999}, 404),
+            ({"task": "x"}, 400),
+            ({"texts": "fever"}, 400),
+            ({"texts": [1]}, 400),
+            ({"texts": ["x"] * 201}, 400),
+            ({"texts": ["x" * 20_001]}, 400),
+            ({"control": "other"}, 400),
+        ],
+    )
+    def test_unusable_input_is_refused(self, seeded: Seeded, change: dict[str, Any], status: int) -> None:
+        body = {"task": 101, "texts": ["fever"], **change}
+        assert accept(seeded, body.pop("task"), body.pop("texts"), **body).status_code == status
+
+
+class TestReport:
+    def test_progress_and_answers_stand_in_the_report(self, seeded: Seeded) -> None:
+        accept(seeded, 101, ["fever", HOSTILE])
+        where = {"k": seeded.key("report")}
+        page = seeded.client.get(f"/report/{NUMBER}", query_string=where).get_data(as_text=True)
+        assert "1 of 5 tasks has an agreed answer" in " ".join(page.split())
+        assert HOSTILE not in page and "&lt;img src=x" in page
+        found = seeded.client.get("/api/report", query_string={"project": NUMBER, **where}).get_json()["consensus"]
+        assert (found["agreed"], found["of"], found["edited"]) == (1, 5, 1)
+        assert found["next"]["task"] != 101 and found["answers"][0]["texts"] == ["fever", HOSTILE]
+        reply = seeded.client.get("/api/consensus", query_string={"project": NUMBER, "task": 101, **where}).get_json()
+        assert reply["progress"]["findings"]["agreed"] == 1 and len(reply["answers"]) == 1
+
+    def test_a_new_answer_makes_a_new_report(self, seeded: Seeded) -> None:
+        where = {"project": NUMBER, "k": seeded.key("report")}
+        first = seeded.client.get("/api/report/state", query_string=where).get_json()["version"]
+        accept(seeded, 101, ["fever"])
+        assert seeded.client.get("/api/report/state", query_string=where).get_json()["version"] != first
+
+    def test_csv(self, seeded: Seeded) -> None:
+        accept(seeded, 101, ["=1+1", "cough"])
+        reply = seeded.client.get(f"/report/{NUMBER}/consensus.csv", query_string={"k": seeded.key("report")})
+        rows = list(csv.DictReader(io.StringIO(reply.get_data(as_text=True).removeprefix("\ufeff"))))
+        assert [row["task"] for row in rows] == ["101", "101"]
+        assert rows[0]["text"] != "=1+1" and rows[1]["agreed_by"] == "Rae Viewer"
+
+
+class TestReadFromLabelStudio:
+    def task(self, bench: Bench) -> int:
+        return bench.fake.add_task({2: ["fever", "cough"], 3: ["fever"], 4: ["fever"]})
+
+    def test_a_reviewers_annotation_made_from_the_suggestion(self, bench: Bench) -> None:
+        task = self.task(bench)
+        other = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
+        bench.sync()
+        (prediction,) = bench.fake.predictions()[task]
+        made = {"parent_prediction": prediction["id"], "result": [region(["fever"], origin="prediction")]}
+        annotation = bench.fake.annotate(task, 9, [], **made)
+        bench.fake.annotate(other, 9, ["rash"])  # a reviewer's own answer, not made from the suggestion
+        before = bench.fake.expected()[task]
+        bench.sync()
+        found = agreed_of(bench)
+        assert list(found) == [task]
+        assert found[task]["texts"] == ["fever"] and found[task]["source"] == "annotation"
+        assert found[task]["edited"] is False and found[task]["who"] == "User9"
+        # never part of a coefficient
+        assert bench.store.get_tasks(bench.row["id"], [task])[task]["agreement"] == before
+        # and read again it adds nothing
+        bench.sync(full=True)
+        assert len(AgreedStore(bench.store).log(bench.row["id"])) == 1
+        bench.fake.edit(annotation, [], result=[region(["fever", "cough"], origin="prediction-changed")])
+        bench.sync()
+        assert agreed_of(bench)[task]["texts"] == ["fever", "cough"] and agreed_of(bench)[task]["edited"] is True
+        bench.fake.delete_annotation(annotation)
+        bench.sync(full=True)
+        assert agreed_of(bench) == {}
+
+    def test_an_annotators_copy_and_another_models_prediction_do_not_count(self, bench: Bench) -> None:
+        task = self.task(bench)
+        bench.sync()
+        (prediction,) = bench.fake.predictions()[task]
+        bench.fake.annotate(task, 5, ["fever"], parent_prediction=prediction["id"])
+        other = bench.fake.add_prediction(task, ["fever"], "gpt")
+        bench.fake.annotate(task, 9, ["fever"], parent_prediction=other)
+        bench.sync()
+        assert agreed_of(bench) == {}
+
+    def test_a_ground_truth_that_a_person_set(self, bench: Bench) -> None:
+        task = self.task(bench)
+        bench.sync()
+        bench.fake.tasks[task]["annotations"][0] |= {"ground_truth": True, "updated_by": 9}
+        bench.fake.tasks[task]["updated_at"] = bench.fake.now()
+        bench.sync()
+        found = agreed_of(bench)[task]
+        assert (found["texts"], found["source"], found["user"]) == (["fever", "cough"], "ground truth", "9")
+        assert bench.fake.wrong() == []  # it still is its annotator's answer
+
+    def test_imported_annotations_are_no_ground_truth(self, bench: Bench) -> None:
+        task = self.task(bench)
+        alone = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
+        for annotation in bench.fake.tasks[task]["annotations"]:
+            annotation |= {"ground_truth": True, "updated_by": 1}
+        bench.fake.tasks[alone]["annotations"][0] |= {"ground_truth": True, "updated_by": None}
+        bench.sync()
+        assert agreed_of(bench) == {}
+
+    def test_what_was_accepted_in_the_panel_stays_when_the_annotation_goes(self, bench: Bench) -> None:
+        task = self.task(bench)
+        annotation = bench.fake.annotate(task, 9, [], result=[region(["fever"], origin="prediction")])
+        bench.sync()
+        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", ["pyrexia"])
+        bench.fake.delete_annotation(annotation)
+        bench.sync(full=True)
+        assert agreed_of(bench)[task]["texts"] == ["pyrexia"]
+
+    def test_a_deleted_task_counts_no_more(self, bench: Bench) -> None:
+        task = self.task(bench)
+        bench.sync()
+        AgreedStore(bench.store).agree(bench.row["id"], task, "findings", ["fever"])
+        del bench.fake.tasks[task]
+        bench.sync(full=True)
+        assert agreed_of(bench) == {}
+
+
+class TestExport:
+    def test_predictions_in_label_studio(self, bench: Bench) -> None:
+        tasks = [bench.fake.add_task({2: ["fever"], 3: ["fever"]}) for _ in range(3)]
+        bench.sync()
+        for task in tasks[:2]:
+            AgreedStore(bench.store).agree(bench.row["id"], task, "findings", ["fever"])
+        config = bench.fake.project["label_config"]
+        for _ in range(2):
+            with bench.client() as client:
+                agreed = entries(bench.store, bench.row)
+                written = write_predictions(client, FAKE_NUMBER, config, agreed, bulk_size=1)
+            assert written["created"] == 2
+        found = bench.fake.predictions("consensus")
+        assert sorted(found) == tasks[:2] and all(len(listed) == 1 for listed in found.values())
+        # no rater, even where predictions are
+        bench.choose(predictions_as_raters=True)
+        bench.sync(full=True)
+        assert list(bench.store.get_tasks(bench.row["id"], tasks)[tasks[0]]["answers"]["findings"]["answers"]) == [
+            "2",
+            "3",
+        ]
+
+    def test_a_textarea_for_each_region_is_left_out(self) -> None:
+        config = '<View><Text name="text" value="$t"/><TextArea name="a" toName="text" perRegion="true"/></View>'
+        row = {"task": 1, "control": "a", "texts": ["x"], "who": "", "when": "", "codes": {}}
+        assert predictions_of(config, [row]) == []
+
+    def test_command(
+        self, seeded: Seeded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        accept(seeded, 101, ["fever"])
+        monkeypatch.setenv("SOFTIRR_DATABASE_URL", seeded.settings.database_url)
+        monkeypatch.setenv("SOFTIRR_DATA", str(tmp_path))
+        monkeypatch.setenv("LABEL_STUDIO_URL", LABEL_STUDIO)
+        assert main(["consensus", "--project", str(NUMBER)]) == 0
+        (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        assert (row["task"], row["text"], row["source"]) == ("101", "fever", "panel")
+        assert main(["consensus", "--project", str(NUMBER), "--output", str(tmp_path / "out.csv")]) == 0
+        assert "fever" in (tmp_path / "out.csv").read_text()
+        assert main(["consensus", "--project", str(NUMBER), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out.splitlines()[-1])["answers"][0]["task"] == 101
+        assert main(["consensus", "--project", str(NUMBER), "--control", "other"]) == 2
+        assert main(["consensus", "--project", "99"]) == 2
+
+
+class TestStore:
+    def test_forget_backup_restore_and_check_know_it(self, seeded: Seeded, tmp_path: Path) -> None:
+        accept(seeded, 101, ["a sentence to be erased"])
+        store = seeded.services.store
+        assert examine(store.engine, tmp_path) == []
+        back_up(store, tmp_path / "backup.zip")
+        store.erase_project(seeded.project)
+        assert AgreedStore(store).log(seeded.project) == []
+        files = [path.read_bytes() for path in tmp_path.glob("store.sqlite3*")]
+        assert not any(b"a sentence to be erased" in content for content in files)
+        store.close()
+        fresh = Store(f"sqlite:///{tmp_path / 'restored' / 'store.sqlite3'}")
+        restore(fresh, tmp_path / "backup.zip", tmp_path / "restored")
+        (row,) = AgreedStore(fresh).current(seeded.project)
+        assert row["texts"] == ["a sentence to be erased"]
+        fresh.close()
