@@ -24,6 +24,7 @@ from ml_backend.review import consensus
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment, name_of
 from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -57,7 +58,9 @@ class Reports:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return self._cache[key]
-        built = build(self._store, self._reviews, project, name, self._rows.get(project["id"], name), links)
+        rows = self._rows.get(project["id"], name)
+        whole = rows if _only_field(project) == name else self._rows.get(project["id"], None)
+        built = build(self._store, self._reviews, project, name, rows, links, queue_rows=whole)
         with self._lock:
             self._cache[key] = built
             while len(self._cache) > self._kept:
@@ -66,9 +69,8 @@ class Reports:
 
     def queue(self, project: Row, links: Links, control: str | None = None) -> Queue:
         """Every task with an agreement, of one field or over all fields."""
-        rows = self._rows.get(project["id"], control)
-        names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
-        return Queue(rows, names, self._reviews.done(project["id"]), links)
+        rows = self._rows.get(project["id"], control if control is not None else _only_field(project))
+        return _queue(self._reviews, project, rows, links)
 
     def version(self, project: Row) -> str:
         """Version of the present results, which changes when the report changes other than by marks on tasks."""
@@ -76,12 +78,12 @@ class Reports:
 
     def marks(self, project: Row) -> str:
         """Version of the present marks on tasks."""
-        marks = sorted((task, row["at"]) for task, row in self._reviews.done(project["id"]).items())
+        marks = sorted((task, row["at"]) for task, row in self._reviews.marks(project["id"]).items())
         return hashlib.sha256(repr(marks).encode()).hexdigest()[:16]
 
     def _state(self, project: Row) -> tuple[Any, ...]:
         """Everything that a report depends on; cheap to compute."""
-        marks = self._reviews.done(project["id"])
+        marks = self._reviews.marks(project["id"])
         asked = [asked for _, asked, _ in self._reviews.comparisons(project["id"])]
         return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0), *asked)
 
@@ -92,6 +94,7 @@ class Reports:
             ).one()
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
+        looked = PolicyStore(self._store).stamps(project["id"])
         compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
         fitted = self._reviews.calibration(project["id"])
         at = None if fitted is None else fitted["at"]
@@ -105,18 +108,27 @@ class Reports:
             len(said),
             *said[-1:],
             *compared,
+            *looked,
             at,
             *AgreedStore(self._store).state(project["id"]),
         )
 
 
 def build(
-    store: Store, reviews: ReviewStore, project: Row, control: str, rows: Sequence[TaskRow], links: Links
+    store: Store,
+    reviews: ReviewStore,
+    project: Row,
+    control: str,
+    rows: Sequence[TaskRow],
+    links: Links,
+    *,
+    queue_rows: Sequence[TaskRow] | None = None,
 ) -> dict[str, Any]:
-    """The report on one control of a project."""
+    """The report on one control of a project; the triage queue is over all controls, like the Data Manager's tab."""
     summary = project["summary"]["controls"][control]
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
-    queue = Queue(rows, names, reviews.done(project["id"]), links)
+    field_queue = _queue(reviews, project, rows, links)
+    queue = field_queue if queue_rows is None or queue_rows is rows else _queue(reviews, project, queue_rows, links)
     audit = reviews.audited(project["id"], control)
     head = headline_of(project, control, rows, audit)
     return {
@@ -149,11 +161,13 @@ def build(
         "over_time": over_time(rows, links),
         "batches": batches(rows, links),
         "histogram": histogram(rows, links),
-        "reasons": reasons_of(summary, names, queue, links),
+        "reasons": reasons_of(summary, names, field_queue, links),
         "queue": queue.view(0, QUEUE),
         "n_queue_low": queue.n_low,
         "n_queue_open": queue.n_open,
         "n_queue_done": queue.n_done,
+        "n_queue_waiting": queue.n_waiting,
+        "n_queue_sent_back": queue.n_sent_back,
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, reviews, project),
         "consensus": _consensus(store, project, control, queue, links),
@@ -166,6 +180,17 @@ def build(
             "seconds": project["summary"].get("seconds"),
         },
     }
+
+
+def _only_field(project: Row) -> str | None:
+    """The project's field, where it has only one."""
+    names = list((project["summary"] or {}).get("controls") or ())
+    return names[0] if len(names) == 1 else None
+
+
+def _queue(reviews: ReviewStore, project: Row, rows: Sequence[TaskRow], links: Links) -> Queue:
+    names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
+    return Queue(rows, names, reviews.marks(project["id"]), links, required=project["required"])
 
 
 def _raters(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:

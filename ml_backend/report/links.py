@@ -22,10 +22,13 @@ class Links:
         Address of Label Studio for browsers.
     number : int
         The project's id there.
+    triage : int, optional
+        Id of its triage tab.
     """
 
-    def __init__(self, base: str, number: int):
+    def __init__(self, base: str, number: int, *, triage: int | None = None):
         self._data = f"{base.rstrip('/')}/projects/{number}/data"
+        self._triage = triage
 
     def project(self) -> str:
         """The Data Manager."""
@@ -34,6 +37,11 @@ class Links:
     def task(self, number: int | str) -> str:
         """One task, opened."""
         return f"{self._data}?task={number}"
+
+    def queued(self, number: int, *, tab: str | None = None) -> str:
+        """A task of the queue, opened in a tab (the triage tab by default), so that closing it leads back to its place in the list."""
+        chosen = tab or self._triage
+        return f"{self._data}?tab={chosen}&task={number}" if chosen else self.task(number)
 
     def tasks(self, numbers: Sequence[int | str], title: str) -> str:
         """These tasks, as a tab; only the first ones where they are many."""

@@ -1,17 +1,23 @@
-"""The triage queue of a project: every task with an agreement, in the order in which a review helps most, with marks of done tasks."""
+"""The triage queue of a project: one list in one order, which the report, the Data Manager's tab and the panel share.
+
+First the tasks that every annotator has finished with, in the order in which a review helps most; then those that wait for
+answers, those that were sent back to their annotators, and those that are done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ml_backend.report.links import Links
 from ml_backend.report.rows import TaskRow
 from ml_backend.review.panel_payload import moment, word
-from ml_backend.review.triage_queue import LOW, Candidate, by_reason, ordered
+from ml_backend.review.triage_queue import LOW, Candidate, by_priority, by_reason, mark_state
 from ml_backend.store.store import Row
 
-_Entry = tuple[Candidate, Row | None]  # the mark of a done task whose answers have not changed since
+STATES = ("ready", "waiting", "sent back", "done")
+_Entry = tuple[Candidate, str, Row | None]  # task, its state, and its mark, where there is one
 
 
 class Queue:
@@ -22,36 +28,64 @@ class Queue:
     rows : iterable of TaskRow
     names : mapping
         Names of annotators.
-    done : mapping of int to mapping
-        Marks by task: answers_hash, reviewer, at.
+    marks : mapping of int to mapping
+        Marks by task: answers_hash, reviewer, at, sent_back, note.
+    required : int
+        Annotations that each task is to get.
     """
 
-    def __init__(self, rows: Iterable[TaskRow], names: Mapping[str, str], done: Mapping[int, Row], links: Links):
-        rows = list(rows)
+    def __init__(
+        self,
+        rows: Iterable[TaskRow],
+        names: Mapping[str, str],
+        marks: Mapping[int, Row],
+        links: Links,
+        *,
+        required: int = 1,
+    ):
         self._names, self._links = names, links
-        self._told = {row["number"]: (row["text"], row["why"]) for row in rows if row["candidate"] is not None}
-        hashes = {
-            row["number"]: row["answers_hash"] for row in rows if row["candidate"] is not None and row["number"] in done
-        }
-        marks = {task: done[task] for task, digest in hashes.items() if done[task]["answers_hash"] == digest}
-        candidates = ordered(row["candidate"] for row in rows if row["candidate"] is not None)
-        self._open: list[_Entry] = [(one, None) for one in candidates if one.task not in marks]
-        self._done: list[_Entry] = [(one, marks[one.task]) for one in candidates if one.task in marks]
+        self._told: dict[int, tuple[str, str]] = {}
+        self._by_state: dict[str, list[_Entry]] = {state: [] for state in STATES}
+        for row in rows:
+            if row["candidate"] is None:
+                continue
+            self._told[row["number"]] = row["text"], row["why"]
+            mark = marks.get(row["number"])
+            ready = row["n_given"] >= required
+            state = mark_state(mark, row["answers_hash"]) or ("ready" if ready else "waiting")
+            self._by_state[state].append((row["candidate"], state, mark))
+        for entries in self._by_state.values():
+            entries.sort(key=lambda entry: by_priority(entry[0]))
 
     @property
     def n_open(self) -> int:
         """Tasks that are not done."""
-        return len(self._open)
+        return len(self._entries(False))
+
+    @property
+    def n_ready(self) -> int:
+        """Tasks to look at now: every annotator has finished with them."""
+        return len(self._by_state["ready"])
 
     @property
     def n_low(self) -> int:
-        """Tasks of low agreement that are not done."""
-        return sum(one.agreement < LOW for one, _ in self._open)
+        """Tasks of low agreement that are neither done nor sent back."""
+        return sum(one.agreement < LOW for state in ("ready", "waiting") for one, *_ in self._by_state[state])
 
     @property
     def n_done(self) -> int:
         """Tasks that are done."""
-        return len(self._done)
+        return len(self._by_state["done"])
+
+    @property
+    def n_waiting(self) -> int:
+        """Tasks that an annotator has not answered yet."""
+        return len(self._by_state["waiting"])
+
+    @property
+    def n_sent_back(self) -> int:
+        """Tasks that were sent back and whose answers have not changed since."""
+        return len(self._by_state["sent back"])
 
     def tasks(self) -> list[int]:
         """Numbers of all tasks in this order."""
@@ -59,7 +93,11 @@ class Queue:
 
     def with_reason(self, kind: str, *, done: bool | None = None) -> int:
         """Tasks with a pair of texts that does not match for this reason."""
-        return sum(kind in one.kinds for one, _ in self._entries(done))
+        return sum(kind in one.kinds for one, *_ in self._entries(done))
+
+    def tasks_with_reason(self, kind: str) -> set[int]:
+        """Their numbers."""
+        return {one.task for one, *_ in self._entries(None) if kind in one.kinds}
 
     def view(
         self,
@@ -68,9 +106,10 @@ class Queue:
         *,
         done: bool | None = None,
         reason: str | None = None,
+        only: Collection[int] | None = None,
         sort: str | None = None,
     ) -> list[dict[str, Any]]:
-        """Entries `start` to `stop` of the queue, done tasks last.
+        """Entries `start` to `stop` of the queue.
 
         Parameters
         ----------
@@ -78,24 +117,80 @@ class Queue:
             Only the done tasks, or only the others.
         reason : str, optional
             Only tasks with a pair of texts that does not match for this reason.
+        only : collection of int, optional
+            Only these tasks.
         sort : {"reason"}, optional
             Tasks with the same most frequent reason stand together.
         """
-        entries = [entry for entry in self._entries(done) if reason is None or reason in entry[0].kinds]
+        entries = [entry for entry in self._entries(done) if _is_wanted(entry[0], reason, only)]
         if sort == "reason":
             entries.sort(key=lambda entry: by_reason(entry[0]))
         return [self._said(*entry) for entry in entries[start:stop]]
 
-    def _entries(self, done: bool | None) -> Sequence[_Entry]:
-        return {None: [*self._open, *self._done], True: self._done, False: self._open}[done]
+    def states(self) -> Iterable[tuple[Candidate, str, Row | None]]:
+        """Each task with its state and its mark, in the order of the queue."""
+        return self._entries(None)
 
-    def _said(self, one: Candidate, mark: Row | None) -> dict[str, Any]:
+    def after(
+        self, task: int | None, *, reason: str | None = None, sort: str | None = None, tab: str | None = None
+    ) -> dict[str, Any]:
+        """The next task to look at, as ``GET /api/queue/next`` answers.
+
+        Parameters
+        ----------
+        task : int or None
+            The task that is open; None for the start of the list. It keeps its place when it is marked meanwhile.
+        reason, sort : str, optional
+            As for `view`.
+        tab : str, optional
+            Tab of the Data Manager that the link stays in.
+        """
+        key = by_reason if sort == "reason" else by_priority
+        ready = sorted((one for one, *_ in self._by_state["ready"] if _is_wanted(one, reason, None)), key=key)
+        here = next((one for one, state, _ in self._entries(None) if one.task == task and state != "waiting"), None)
+        place = 0 if here is None else bisect_right(ready, key(here), key=key)
+        found = ready[place] if place < len(ready) else None
+        left = [one for one in ready if one.task != task]
+        return {
+            "task": None if found is None else found.task,
+            "link": None if found is None else self._links.queued(found.task, tab=tab),
+            "place": None if found is None else place + 1,
+            "total": len(ready),
+            "left": len(left),
+            "first": None if not left else {"task": left[0].task, "link": self._links.queued(left[0].task, tab=tab)},
+            "waiting": self.n_waiting,
+            "sent_back": self.n_sent_back,
+            "done": self.n_done,
+        }
+
+    def _entries(self, done: bool | None) -> list[_Entry]:
+        wanted = {None: STATES, True: ("done",), False: STATES[:-1]}[done]
+        return [entry for state in wanted for entry in self._by_state[state]]
+
+    def _said(self, one: Candidate, state: str, mark: Row | None) -> dict[str, Any]:
+        reasons = one.reasons(self._names)
+        if mark is not None and mark["sent_back"] and state in ("ready", "waiting"):
+            reasons.insert(0, f"answered again after {mark['reviewer'] or 'a reviewer'} sent it back")
         return {
             **one.to_dict(),
             "word": word(one.agreement),
             "text": self._told[one.task][0],
             "why": self._told[one.task][1],
-            "reasons": one.reasons(self._names),
-            "link": self._links.task(one.task),
-            "done": None if mark is None else {"who": mark["reviewer"], "when": moment(mark["at"])},
+            "reasons": reasons,
+            "link": self._links.queued(one.task),
+            "state": state,
+            "done": told(mark) if state == "done" else None,
+            "sent_back": told(mark) if state == "sent back" else None,
         }
+
+
+def told(mark: Row | None) -> dict[str, Any] | None:
+    """Who marked a task, when, and the note of a task that was sent back."""
+    if mark is None:
+        return None
+    said = {"who": mark["reviewer"], "when": moment(mark["at"])}
+    return {**said, "note": mark["note"]} if mark["sent_back"] else said
+
+
+def _is_wanted(one: Candidate, reason: str | None, only: Collection[int] | None) -> bool:
+    return (reason is None or reason in one.kinds) and (only is None or one.task in only)

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.review.panel_payload import n_given
 from ml_backend.review.triage_queue import candidate
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
@@ -16,7 +17,7 @@ from ml_backend.store.store import Store
 AT_ONCE = 500  # tasks of one query
 
 TaskRow = dict[str, Any]
-"""number, updated_at, answers_hash, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), why (the most
+"""number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), why (the most
 frequent reason in words)"""
 LONGEST_TEXT = 80
 LONGEST_REASON = 160
@@ -61,7 +62,10 @@ class TaskRows:
             return {number: tuple(rest) for number, *rest in connection.execute(query)}
 
     def _read(self, project: int, numbers: Sequence[int]) -> Sequence[Any]:
-        columns = (tasks.c.number, tasks.c.updated_at, tasks.c.answers, tasks.c.answers_hash, tasks.c.details)
+        columns = (
+            *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
+            tasks.c.details,
+        )
         query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
         with self._store.engine.connect() as connection:
             return connection.execute(query).all()
@@ -83,6 +87,7 @@ def _task_row(row: Any, control: str | None) -> TaskRow:
         "number": row.number,
         "updated_at": row.updated_at,
         "answers_hash": row.answers_hash,
+        "n_given": n_given(row.n_annotations, row.answers),
         "agreement": agreement,
         "raters": list(dict.fromkeys(rater for entry in answers for rater in entry["answers"])),
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],

@@ -43,9 +43,11 @@ def table(
                 "link",
                 "first_text",
                 "why",
+                "state",
+                "note",
             ]
             for row in report["queue"] if queue is None else queue:
-                done = row["done"] or {}
+                done = row["done"] or row["sent_back"] or {}
                 differs = report["names"].get(row["dissenter"], row["dissenter"])
                 yield [
                     *(
@@ -56,6 +58,7 @@ def table(
                         "; ".join(row["reasons"]),
                     ),
                     *(differs, done.get("who"), done.get("when"), row["link"], row["text"], row["why"]),
+                    *(row["state"], done.get("note")),
                 ]
         case "annotators":
             yield [

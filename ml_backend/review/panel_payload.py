@@ -60,7 +60,7 @@ def not_ready(
             return base | {"status": "pending", "message": "This task is not read yet.", "job": job_view(job)}
         return base | {"status": "none", "message": "Nobody has answered this task yet."}
     base["task"] = {"id": task["number"]}
-    n, required = task["n_annotations"] + _skipped(task), project["required"]
+    n, required = n_given(task["n_annotations"], task["answers"]), project["required"]
     if settings.panel == "complete" and n < required:
         some = "no annotator has" if n == 0 else "1 annotator has" if n == 1 else f"{n} annotators have"
         return base | {
@@ -229,11 +229,11 @@ def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _skipped(task: Row) -> int:
-    """Annotators who skipped the task and did not answer it; they count as done."""
-    entries = task["answers"].values()
+def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
+    """Annotators who have finished with a task: those who skipped it and did not answer it count too."""
+    entries = answers.values()
     skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
-    return len(skipped - {rater for entry in entries for rater in entry["answers"]})
+    return n_annotations + len(skipped - {rater for entry in entries for rater in entry["answers"]})
 
 
 def _excluded(task: Row, names: Iterable[str]) -> list[dict[str, Any]]:

@@ -104,12 +104,29 @@ def candidate(
 
 def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Highest priority first; ties by task number."""
-    return sorted(candidates, key=lambda one: (-one.priority, one.task))
+    return sorted(candidates, key=by_priority)
+
+
+def by_priority(one: Candidate) -> tuple[float, int]:
+    """Sort key of the queue: the priority as it is shown, so that the Data Manager sorts its column alike; ties by task number."""
+    return -shown_priority(one), one.task
+
+
+def shown_priority(one: Candidate) -> float:
+    """The priority to two decimals."""
+    return round(one.priority, 2)
+
+
+def mark_state(mark: Mapping[str, Any] | None, answers_hash: str) -> str | None:
+    """``done`` or ``sent back``; None without a mark, or where the answers have changed since."""
+    if mark is None or mark["answers_hash"] != answers_hash:
+        return None
+    return "sent back" if mark["sent_back"] else "done"
 
 
 def by_reason(one: Candidate) -> tuple[int, float, int]:
     """Sort key: tasks with the same most frequent reason stand together; those without one come last."""
-    return REASONS.index(one.kinds[0]) if one.kinds else len(REASONS), -one.priority, one.task
+    return REASONS.index(one.kinds[0]) if one.kinds else len(REASONS), *by_priority(one)
 
 
 def _mean(values: Iterable[float]) -> float:

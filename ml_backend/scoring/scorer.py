@@ -30,6 +30,23 @@ def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str
     return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
 
 
+def table_of(answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, *, casefold: bool) -> AnnotationTable:
+    """The answers to one control over a project (`Store.answers`) as a table; an item is a task, or a place of it."""
+    items: list[str] = []
+    rows: list[Answer] = []
+    excluded: list[Excluded] = []
+    for number, entry in answers:
+        found = entry.get(control)
+        if found is None:
+            items.append(str(number))
+            continue
+        for place, by_rater in places(number, found):
+            items.append(place)
+            rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
+        excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
+    return AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=casefold)
+
+
 MOST_REASONS = 200
 """Pairs of texts of a task and field whose reason is kept."""
 
@@ -263,19 +280,7 @@ class Scorer:
         """The report on one control over the whole project, without its items."""
         import softirr
 
-        items: list[str] = []
-        rows: list[Answer] = []
-        excluded: list[Excluded] = []
-        for number, entry in answers:
-            found = entry.get(control)
-            if found is None:
-                items.append(str(number))
-                continue
-            for place, by_rater in places(number, found):
-                items.append(place)
-                rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
-            excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
-        table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=settings.casefold)
+        table = table_of(answers, control, casefold=settings.casefold)
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as told:
             measure = self.judged_measure(settings, decisions, calibration)

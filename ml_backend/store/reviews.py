@@ -19,6 +19,8 @@ reviewed = sa.Table(
     sa.Column("answers_hash", sa.String(64), nullable=False, default=""),  # the mark lapses when the answers change
     sa.Column("reviewer", sa.String(256), nullable=False, default=""),
     sa.Column("at", sa.Float, nullable=False),
+    sa.Column("sent_back", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
+    sa.Column("note", sa.Text, nullable=False, default="", server_default=""),  # what annotators are asked to do
 )
 
 audits = sa.Table(
@@ -100,7 +102,14 @@ class ReviewStore:
 
     def mark_done(self, project: int, task: int, *, answers_hash: str, reviewer: str) -> None:
         """Mark the task as reviewed with its present answers."""
-        values = {"answers_hash": answers_hash, "reviewer": reviewer[:256], "at": time.time()}
+        self._mark(project, task, answers_hash=answers_hash, reviewer=reviewer, sent_back=False, note="")
+
+    def send_back(self, project: int, task: int, *, answers_hash: str, reviewer: str, note: str) -> None:
+        """Mark the task as sent back to its annotators, with a note for them; it returns once its answers change."""
+        self._mark(project, task, answers_hash=answers_hash, reviewer=reviewer, sent_back=True, note=note)
+
+    def _mark(self, project: int, task: int, *, reviewer: str, **values: Any) -> None:
+        values |= {"reviewer": reviewer[:256], "at": time.time()}
         insert = self._insert(reviewed).values(project=project, task=task, **values)
         self._run(insert.on_conflict_do_update(index_elements=["project", "task"], set_=values))
 
@@ -109,9 +118,14 @@ class ReviewStore:
         gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
         return self._run(gone).rowcount > 0
 
-    def done(self, project: int) -> dict[int, Row]:
-        """Marks of a project by task number."""
+    def marks(self, project: int) -> dict[int, Row]:
+        """Marks of a project by task number: done, or sent back."""
         return {row["task"]: row for row in self._rows(sa.select(reviewed).where(reviewed.c.project == project))}
+
+    def mark(self, project: int, task: int) -> Row | None:
+        """The mark of one task."""
+        query = sa.select(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
+        return next(iter(self._rows(query)), None)
 
     # --- audits -----------------------------------------------------------------------------------------------------
 

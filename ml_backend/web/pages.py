@@ -11,6 +11,7 @@ from flask import render_template
 from markupsafe import Markup
 
 from ml_backend.report.formats import FORMATS
+from ml_backend.report.headline import NAMES
 from ml_backend.report.matrix import matrix
 from ml_backend.web.assets import static_dir, version_of
 
@@ -70,6 +71,7 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     return render_template(
         "report.html",
         report=report,
+        names=NAMES,
         charts=charts,
         matrix=matrix(report),
         contents=_contents(report),
@@ -83,6 +85,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     sections = [
         ("h-queue", "To look at", True),
         ("h-reasons", "Reasons", report["reasons"]),
+        ("h-policy", "What counts", True),
         ("h-coefficients", "Coefficients", True),
         ("h-raters", "Annotators", True),
         ("h-tasks", "Tasks", True),

@@ -6,8 +6,10 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, request, send_from_directory
 
 from ml_backend.access import Person
+from ml_backend.report.queue import told
 from ml_backend.review.consensus import agreed_of_task
 from ml_backend.review.panel_payload import moment, not_ready, payload
+from ml_backend.review.triage_queue import mark_state
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -139,7 +141,15 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         # relative, because only the browser knows a proxy's path prefix
         links={"report": f"report/{project['number']}"} if reviews else {},
     )
+    body |= {"review": _review(project, task)}
     return body | {"message": "Being computed again …"} if again else body
+
+
+def _review(project: Row, task: Row) -> dict[str, Any]:
+    """Whether the task is done or was sent back to its annotators, by whom and with which note."""
+    mark = ReviewStore(services().store).mark(project["id"], task["number"])
+    state = mark_state(mark, task["answers_hash"])
+    return {"state": state or "open", **((told(mark) or {}) if state else {})}
 
 
 def _has_answered(who: Person, task: Row | None) -> bool:

@@ -2,16 +2,20 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
+from ml_backend.report import policies
 from ml_backend.report.compare import MOST
 from ml_backend.report.data import QUEUE, Reports
 from ml_backend.report.links import Links
+from ml_backend.report.queue import told
 from ml_backend.report.tables import TABLES, facts, table
-from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.review.panel_payload import job_view
+from ml_backend.review.triage_queue import mark_state
 from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
@@ -19,13 +23,18 @@ from ml_backend.store.store import Row
 from ml_backend.web import pages, visitors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web.panel import allow_label_studio
+from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASONS
+from softirr.policy.rules import MORE_GENERAL
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
 report.register_error_handler(Refused, visitors.refusal)
 A_YEAR = 365 * 24 * 3600
 MOST_QUEUE = 1000
+LONGEST_NOTE = 2000
+_TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose filters are in the address
 
 
 @report.get("/report/<int:number>")
@@ -35,11 +44,12 @@ def show(number: int) -> Response:
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
         return visitors.page(pages.waiting(project, job_of(project)))
+    found = _with_policies(project, found)
     who = visitors.visitor(project)
     reason = _reason()
     if reason is not None:
-        tasks = reports().queue(project, links_of(project), found["control"])
-        found = {**found, "queue": tasks.view(0, QUEUE, reason=reason)}
+        field, whole = (reports().queue(project, links_of(project), name) for name in (found["control"], None))
+        found = {**found, "queue": whole.view(0, QUEUE, only=field.tasks_with_reason(reason))}
     text = pages.served(
         found,
         reason=reason,
@@ -50,6 +60,9 @@ def show(number: int) -> Response:
         tables=TABLES,
         facts=facts(found),
         measures=_measures(project, found),
+        leads=who is not None and who.at_least("lead"),
+        attributes=KIND_NAMES,
+        more_general=MORE_GENERAL,
     )
     response = visitors.page(text)
     visitors.remember_given_key(response, project, "report")
@@ -69,6 +82,7 @@ def download(number: int, name: str) -> Response:
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
+    found = _with_policies(project, found)
     if kind == "json":
         response = visitors.data(found)
     elif kind == "html":
@@ -97,7 +111,7 @@ def report_data() -> Response:
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
-    return visitors.data(found, etag=True)
+    return visitors.data(_with_policies(project, found), etag=True)
 
 
 @report.get("/api/report/state")
@@ -120,8 +134,6 @@ def queue() -> Response:
     found = reports().queue(project, links_of(project))
     wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
     reason = _reason()
-    if request.args.get("sort") not in (None, "reason"):
-        raise Refused(400, "The queue is sorted by priority, or with sort=reason.")
     total = {None: found.n_open + found.n_done, True: found.n_done, False: found.n_open}[wanted]
     if reason is not None:
         total = found.with_reason(reason, done=wanted)
@@ -131,25 +143,62 @@ def queue() -> Response:
         {
             "total": total,
             "offset": start,
-            "tasks": found.view(start, start + limit, done=wanted, reason=reason, sort=request.args.get("sort")),
+            "tasks": found.view(start, start + limit, done=wanted, reason=reason, sort=_sort()),
         }
     )
 
 
 @report.post("/api/queue")
 def mark() -> Response:
-    """A person looked at a task: ``{"project", "task", "who"}``. The mark lapses when the answers change."""
+    """A person looked at a task, or sends it back: ``{"project", "task", "who", "state", "note"}``. The mark lapses when the answers change."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
     number = visitors.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
     if task is None:
         raise Refused(404, f"Task {number} is not in this project.")
-    who = visitors.person(project, body)
-    reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
-    mark = reviews().done(project["id"])[number]
-    done = {"who": who, "when": moment(mark["at"])}
-    return visitors.data({"task": number, "done": done, **_left(project)}, status=201)
+    who, note = visitors.person(project, body), body.get("note", "")
+    if body.get("state", "done") not in ("done", "sent back"):
+        raise Refused(400, "state is neither done nor sent back.")
+    if body.get("state") == "sent back":
+        if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
+            raise Refused(
+                400, f"note is not a text of up to {LONGEST_NOTE} characters: say what the annotators are to do."
+            )
+        reviews().send_back(project["id"], number, answers_hash=task["answers_hash"], reviewer=who, note=note.strip())
+    else:
+        reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
+    mark = reviews().mark(project["id"], number)
+    state = mark_state(mark, task["answers_hash"])
+    said = {name: told(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
+    return allow_label_studio(visitors.data({"task": number, **said, **_left(project)}, status=201))
+
+
+@report.get("/api/queue/next")
+def next_task() -> Response:
+    """The next task of the queue after one, with its address: ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address."""
+    project = visitors.enter(project_number(request.args.get("project")), "report")
+    here = request.args.get("task") or None
+    tab = request.args.get("tab", "")
+    found = reports().queue(project, links_of(project))
+    return allow_label_studio(
+        visitors.data(
+            found.after(
+                visitors.whole_number(here, "task") if here is not None else None,
+                reason=_reason(),
+                sort=_sort(),
+                tab=tab if _TAB.fullmatch(tab) else None,
+            )
+        )
+    )
+
+
+@report.route("/api/queue", methods=["OPTIONS"])
+@report.route("/api/queue/next", methods=["OPTIONS"])
+@report.route("/api/queue/<int:task>", methods=["OPTIONS"])
+def preflight(task: int | None = None) -> Response:
+    """Allow requests from Label Studio's pages (the Enterprise plugin) and from no other site."""
+    return allow_label_studio(Response(status=204))
 
 
 @report.delete("/api/queue/<int:task>")
@@ -157,8 +206,8 @@ def unmark(task: int) -> Response:
     """Remove the mark."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
     if not reviews().unmark(project["id"], task):
-        raise Refused(404, f"Task {task} is not marked as done.")
-    return visitors.data({"task": task, "done": None, **_left(project)})
+        raise Refused(404, f"Task {task} has no mark.")
+    return allow_label_studio(visitors.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
 
 
 def _reason() -> str | None:
@@ -169,10 +218,20 @@ def _reason() -> str | None:
     return reason
 
 
+def _sort() -> str | None:
+    """The order that is asked for, checked."""
+    if request.args.get("sort") not in (None, "reason"):
+        raise Refused(400, "The queue is sorted by priority, or with sort=reason.")
+    return request.args.get("sort")
+
+
 def _left(project: Row) -> dict[str, Any]:
     """The counts of the queue that a page shows after a mark."""
     found = reports().queue(project, links_of(project))
-    return {"marks": reports().marks(project), "queue": {"low": found.n_low, "done": found.n_done}}
+    return {
+        "marks": reports().marks(project),
+        "queue": {"low": found.n_low, "done": found.n_done, "sent_back": found.n_sent_back},
+    }
 
 
 @report.post("/api/comparisons")
@@ -210,12 +269,24 @@ def reviews() -> ReviewStore:
 
 def links_of(project: Row) -> Links:
     """Addresses in Label Studio."""
-    return Links(visitors.label_studio_home(), project["number"])
+    return Links(visitors.label_studio_home(), project["number"], triage=project["connection"].get("view"))
 
 
 def job_of(project: Row) -> Row | None:
     """The project's newest job."""
     return next(iter(services().store.jobs(project["id"], limit=1)), None)
+
+
+def _with_policies(project: Row, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The report with the look at what counts as the same, where the lead asked for one."""
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    links, store = links_of(project), services().store
+    used = chosen.policy.told() if chosen.policy.changes_scores else "texts as written"
+    return {
+        **found,
+        "policy_in_use": used,
+        "policies": policies.view(store, project, found["control"], chosen, links.task),
+    }
 
 
 def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:

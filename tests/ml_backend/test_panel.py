@@ -223,6 +223,16 @@ class TestWhoIsShownWhat:
         assert seeded.services.store.decision_log(seeded.project) == [kept]
 
 
+def test_annotators_read_the_note_of_a_task_that_was_sent_back(seeded: Seeded) -> None:
+    who = seeded.as_person("annotator", "2")
+    assert ask(seeded, 101, client=who).json["review"] == {"state": "open"}
+    body = {"project": NUMBER, "task": 101, "state": "sent back", "note": "Name the side."}
+    assert seeded.as_person("annotator", "2").post("/api/queue", json=body).status_code == 403
+    assert seeded.as_person("reviewer").post("/api/queue", json=body).status_code == 201
+    found = ask(seeded, 101, client=who).json["review"]
+    assert (found["state"], found["who"], found["note"]) == ("sent back", "Rae Viewer", "Name the side.")
+
+
 class TestPersonalLinks:
     def test_it_makes_the_browser_known(self, seeded: Seeded) -> None:
         reply = seeded.client.get(f"/enter/{NUMBER}", query_string={"t": seeded.token()})

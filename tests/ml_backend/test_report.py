@@ -60,6 +60,7 @@ class TestAccess:
         f"/report/{NUMBER}/tasks.csv",
         "/api/report",
         "/api/queue",
+        "/api/queue/next",
     )
 
     @pytest.mark.parametrize("path", PATHS)
@@ -247,8 +248,8 @@ class TestQueue:
     def test_holds_every_task_with_an_agreement(self, seeded: Seeded) -> None:
         found = get(seeded, "/api/queue", project=NUMBER).json
         assert found["total"] == 5 and {row["task"] for row in found["tasks"]} == {101, 102, 103, 104, 105}
-        priorities = [row["priority"] for row in found["tasks"]]
-        assert priorities == sorted(priorities, reverse=True)
+        priorities = [round(row["priority"], 2) for row in found["tasks"] if row["state"] == "ready"]
+        assert len(priorities) == 4 and priorities == sorted(priorities, reverse=True)
         assert all(row["reasons"] and row["link"].endswith(f"task={row['task']}") for row in found["tasks"])
 
     def test_pages(self, seeded: Seeded) -> None:
@@ -272,6 +273,111 @@ class TestQueue:
         seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
         seeded.score()
         assert get(seeded, "/api/queue", project=NUMBER, done=1).json["tasks"] == []
+
+    def test_tasks_that_every_annotator_has_finished_with_come_first(self, seeded: Seeded) -> None:
+        found = get(seeded, "/api/queue", project=NUMBER).json["tasks"]
+        assert [row["state"] for row in found] == ["ready"] * 4 + ["waiting"] and found[-1]["task"] == 105
+        assert data(seeded)["n_queue_waiting"] == 1
+        seeded.put(
+            {105: {"2": ["asthma"], "3": ["bronchial asthma"]}}, excluded={105: [("4", "skipped")]}
+        )  # who skipped it is finished with it
+        seeded.score()
+        assert {row["state"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]} == {"ready"}
+
+    def test_a_task_is_sent_back_and_returns_with_a_new_answer(self, seeded: Seeded) -> None:
+        for wrong in ("", "   ", None, 3, "x" * 2001):
+            assert self.send(seeded, state="sent back", note=wrong).status_code == 400
+        assert self.send(seeded, state="gone").status_code == 400
+        reply = self.send(seeded, state="sent back", note=f" Name the side. {HOSTILE} ")
+        assert reply.status_code == 201 and reply.json["done"] is None
+        assert reply.json["sent_back"]["note"] == f"Name the side. {HOSTILE}"
+        last = get(seeded, "/api/queue", project=NUMBER).json["tasks"][-1]
+        assert (last["task"], last["state"], last["sent_back"]["who"]) == (102, "sent back", "Rae Viewer")
+        found = data(seeded)
+        assert (found["n_queue_sent_back"], found["n_queue_done"]) == (1, 0)
+        text = own(get(seeded, f"/report/{NUMBER}").get_data(as_text=True))
+        assert "Name the side." in text and HOSTILE not in text
+        rows = list(csv.DictReader(io.StringIO(get(seeded, f"/report/{NUMBER}/tasks.csv").get_data(as_text=True))))
+        assert rows[-1]["state"] == "sent back" and rows[-1]["note"].startswith("Name the side.")
+        seeded.put({102: {"2": ["heart attack"], "3": ["angina"], "4": ["heart attack"]}})
+        seeded.score()
+        back = next(row for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"] if row["task"] == 102)
+        assert back["state"] == "ready" and back["reasons"][0] == "answered again after Rae Viewer sent it back"
+
+    def test_a_send_back_is_taken_back(self, seeded: Seeded) -> None:
+        self.send(seeded, state="sent back", note="Again, please.")
+        reply = seeded.client.delete("/api/queue/102", query_string={"project": NUMBER, "k": seeded.key("report")})
+        assert reply.json["sent_back"] is None and reply.json["queue"]["sent_back"] == 0
+        self.send(seeded, state="sent back", note="Again, please.")
+        assert self.send(seeded).json["queue"] == {"low": 2, "done": 1, "sent_back": 0}  # done replaces it
+
+    def test_next_walks_the_list_to_its_end(self, seeded: Seeded) -> None:
+        listed = [row for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"] if row["state"] == "ready"]
+        seen, task = [], None
+        while True:
+            found = get(seeded, "/api/queue/next", project=NUMBER, **({} if task is None else {"task": task})).json
+            if found["task"] is None:
+                break
+            seen.append((found["task"], found["link"], found["place"]))
+            task = found["task"]
+        assert seen == [(row["task"], row["link"], place) for place, row in enumerate(listed, 1)]
+        assert (found["left"], found["waiting"]) == (3, 1) and found["first"]["task"] == listed[0]["task"]
+
+    def test_next_goes_on_from_a_task_that_was_just_done(self, seeded: Seeded) -> None:
+        listed = [row["task"] for row in get(seeded, "/api/queue", project=NUMBER).json["tasks"]][:4]
+        self.send(seeded, listed[1])
+        assert get(seeded, "/api/queue/next", project=NUMBER, task=listed[1]).json["task"] == listed[2]
+        assert get(seeded, "/api/queue/next", project=NUMBER, task=listed[0]).json["task"] == listed[2]
+        for task in (listed[0], *listed[2:]):
+            self.send(seeded, task)
+        end = get(seeded, "/api/queue/next", project=NUMBER, task=listed[3]).json
+        assert (end["task"], end["first"], end["left"], end["done"]) == (None, None, 0, 4)
+
+    def test_links_stay_in_the_triage_tab(self, seeded: Seeded) -> None:
+        seeded.services.store.update_project(seeded.project, connection={"mode": "connected", "view": 7})
+        row = get(seeded, "/api/queue", project=NUMBER).json["tasks"][0]
+        assert row["link"].endswith(f"/projects/{NUMBER}/data?tab=7&task={row['task']}")
+        asked = get(seeded, "/api/queue/next", project=NUMBER, tab="H4sIAAAA").json
+        assert "?tab=H4sIAAAA&task=" in asked["link"]
+        asked = get(seeded, "/api/queue/next", project=NUMBER, tab="7&task=1#").json
+        assert "?tab=7&task=" in asked["link"] and "#" not in asked["link"]
+
+    def test_next_is_for_reviewers(self, seeded: Seeded) -> None:
+        asked = {"project": NUMBER}
+        assert seeded.as_person("annotator", "2").get("/api/queue/next", query_string=asked).status_code == 403
+        assert get(seeded, "/api/queue/next", seeded.key("panel"), **asked).status_code == 403
+        assert seeded.as_person("reviewer").get("/api/queue/next", query_string=asked).status_code == 200
+        assert get(seeded, "/api/queue/next", task="x", **asked).status_code == 400
+        assert get(seeded, "/api/queue/next", sort="x", **asked).status_code == 400
+
+    def test_a_project_with_two_fields_has_one_list(self, seeded: Seeded) -> None:
+        """The tab sorts by the task's agreement over all fields, so the report of a field shows that list too."""
+        answers = {
+            name: {"answers": {"2": [one], "3": [two]}, "excluded": []}
+            for name, one, two in (("first", "fever", "fever"), ("second", "cough", "rash"))
+        }
+        seeded.services.store.put_pulled(
+            seeded.project,
+            [
+                {
+                    "number": 200,
+                    "updated_at": "2026-11-20T12:00:00Z",
+                    "generation": 1,
+                    "n_annotations": 3,
+                    "n_answers": 2,
+                    "answers": answers,
+                    "answers_hash": "two",
+                    "actual": [],
+                }
+            ],
+        )
+        seeded.score()
+        lists = [
+            [(row["task"], row["agreement"]) for row in found["queue"]]
+            for found in (get(seeded, "/api/report", project=NUMBER, control=name).json for name in ("first", "second"))
+        ]
+        whole = get(seeded, "/api/queue", project=NUMBER).json["tasks"]
+        assert lists[0] == lists[1] == [(row["task"], row["agreement"]) for row in whole]
 
     @pytest.mark.parametrize("task, status", [(999, 404), ("x", 400), (None, 400), (-1, 400)])
     def test_nonsense_is_refused(self, seeded: Seeded, task: Any, status: int) -> None:

@@ -27,7 +27,21 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("input.done")) mark(event.target);
 });
 
+document.addEventListener("click", (event) => {
+  const chosen = event.target.closest?.("button.choose-policy");
+  if (chosen) choosePolicy(chosen);
+  const button = event.target.closest?.("button.send-back");
+  if (!button) return;
+  const row = button.closest("tr");
+  if (row.dataset.sentBack === "1") takeBack(row);
+  else askForNote(row);
+});
+
 document.addEventListener("submit", (event) => {
+  if (event.target.id === "policies") {
+    event.preventDefault();
+    lookAtPolicies(event.target);
+  }
   if (event.target.id !== "compare") return;
   event.preventDefault();
   compare(event.target);
@@ -44,6 +58,9 @@ async function mark(box) {
       ? await call("api/queue", { method: "POST", body: JSON.stringify({ project: Number(project), task, who: who || null }) })
       : await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
     row.classList.toggle("is-done", done);
+    row.querySelector(".note").hidden = true;
+    row.dataset.sentBack = "0";
+    row.querySelector(".send-back").textContent = "Send back …";
     row.querySelector(".who").textContent = done ? `${said.done?.who || who || "you"}, just now` : "";
     byId("queue-said").textContent = done ? `Task ${task} is done.` : `Task ${task} is back in the queue.`;
     marks = said.marks;
@@ -57,15 +74,72 @@ async function mark(box) {
   }
 }
 
-/** How many tasks are left and done, as they are now. */
-function counts({ low, done }) {
-  const left = byId("queue-counts");
-  if (left) left.textContent = queueSentence(low, done);
+/** Ask what the annotators are to do, and send the task back with that note. */
+function askForNote(row) {
+  const dialog = byId("send-back");
+  byId("send-back-task").textContent = row.dataset.task;
+  byId("send-back-note").value = "";
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue === "send") sendBack(row, byId("send-back-note").value.trim());
+  };
+  dialog.showModal();
 }
 
-function queueSentence(low, done) {
+async function sendBack(row, note) {
+  const task = Number(row.dataset.task);
+  const body = { project: Number(project), task, state: "sent back", note, who: typedName() || null };
+  await change(task, () => call("api/queue", { method: "POST", body: JSON.stringify(body) }), `Task ${task} is sent back.`);
+}
+
+async function takeBack(row) {
+  const task = Number(row.dataset.task);
+  await change(task, () => call(`api/queue/${task}?project=${project}`, { method: "DELETE" }), `Task ${task} is back in the queue.`);
+}
+
+async function change(task, ask, text) {
+  try {
+    await ask();
+    byId("queue-said").textContent = text;
+    await renew(); // the order changes with the state
+  } catch (error) {
+    byId("queue-said").textContent = `Not saved: ${error.message}`;
+  }
+}
+
+/** How many tasks are left, done and sent back, as they are now. */
+function counts({ low, done, sent_back: back }) {
+  const left = byId("queue-counts");
+  if (left) left.textContent = queueSentence(low, done, back);
+}
+
+function queueSentence(low, done, back) {
   const many = (n) => n.toLocaleString("en");
-  return `${many(low)} ${low === 1 ? "task" : "tasks"} with an agreement below 0.60 ${low === 1 ? "is" : "are"} left to look at, ${many(done)} ${done === 1 ? "is" : "are"} done.`;
+  return `${many(low)} ${low === 1 ? "task" : "tasks"} with an agreement below 0.60 ${low === 1 ? "is" : "are"} left to look at, ${many(back)} ${back === 1 ? "is" : "are"} sent back, ${many(done)} ${done === 1 ? "is" : "are"} done.`;
+}
+
+/** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
+async function lookAtPolicies(form) {
+  const own = { ignore: [...form.querySelectorAll("[name=ignore]:checked")].map((box) => box.value), more_general: form.elements.more_general.value };
+  const body = { project: Number(project), control, policies: [own] };
+  await ask("api/policies", body, "Being computed …");
+}
+
+async function choosePolicy(button) {
+  const row = button.closest("tr");
+  if (!confirm(`${row.querySelector("th").textContent.trim()}\n\nUse this policy? The project is scored again.`)) return;
+  await ask("api/policies/choice", { project: Number(project), policy: JSON.parse(row.dataset.policy) }, "Chosen. The project is scored again.");
+}
+
+async function ask(path, body, text) {
+  const told = byId("policies-said");
+  try {
+    await call(path, { method: "POST", body: JSON.stringify(body) });
+    told.textContent = text;
+    next(SOON);
+  } catch (error) {
+    told.textContent = error.message;
+  }
 }
 
 async function compare(form) {
@@ -170,7 +244,7 @@ function remember() {
     unfolded: [...document.querySelectorAll("main details")].map((one) => [placeOf(one), one.open]),
     more: [...document.querySelectorAll('main .more[aria-expanded="true"]')].map((one) => placeOf(one.previousElementSibling)),
     name: byId("viewer-name")?.value ?? "",
-    checked: [...document.querySelectorAll("#compare input")].map((one) => [one.value, one.checked]),
+    checked: [...document.querySelectorAll("#compare input, #policies input")].map((one) => [one.value, one.checked]),
     said: byId("queue-said")?.textContent ?? "",
     scroll: scrollY,
   };
@@ -187,7 +261,7 @@ function restore({ focus, unfolded, more, name, checked, said, scroll }) {
   }
   if (byId("viewer-name")) byId("viewer-name").value = name;
   for (const [value, on] of checked) {
-    const box = document.querySelector(`#compare input[value="${CSS.escape(value)}"]`);
+    const box = document.querySelector(`:is(#compare, #policies) input[value="${CSS.escape(value)}"]`);
     if (box) box.checked = on;
   }
   if (byId("queue-said")) byId("queue-said").textContent = said;

@@ -1,0 +1,214 @@
+"""What counts as the same in a project: the coefficient and the tasks under each candidate policy, before one is chosen.
+
+The scorer process computes it on request. Scored pairs are in the cache, so that only texts that a policy rewrites meet the model again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ml_backend.review.panel_payload import moment
+from ml_backend.scoring.decided import verdicts
+from ml_backend.scoring.scorer import PLACE, Scorer, table_of
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.policies import PolicyStore
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Row, Store
+from softirr.audit.proposal import PolicyProposal, propose_policy
+from softirr.errors import InputError
+from softirr.measures.calibration import JudgedPairs
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.report.agreement import AgreementReport
+from softirr.report.headline import headline
+from softirr.text import normalize
+
+__all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "run_wanted", "view"]
+
+MOST = 4
+"""The lead's own candidates in one request."""
+MOVED = 0.1
+"""Change of a task's agreement from which the task counts as moved."""
+LISTED = 10
+"""Moved tasks that are listed for each candidate."""
+
+
+def run_wanted(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    settings: ProjectSettings,
+    *,
+    report: Callable[[str, int, int | None, int], None] = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Compute the requested looks; returns their number."""
+    looks = PolicyStore(store)
+    wishes = looks.wanted(project["id"])
+    for wish in wishes:
+        try:
+            result = _look(store, scorer, project, wish, settings, report=report, check=check)
+        except InputError as error:
+            result = {"error": str(error)}
+        looks.put(wish, result)
+    return len(wishes)
+
+
+def view(
+    store: Store, project: Row, control: str, settings: ProjectSettings, link: Callable[[int], str]
+) -> dict[str, Any] | None:
+    """The look at a field as the report shows it; None where nobody asked.
+
+    Parameters
+    ----------
+    link : callable
+        Address of a task.
+    """
+    kept = PolicyStore(store).get(project["id"], control)
+    if kept is None:
+        return None
+    result = kept["result"] or {}
+    used = settings.policy.mark()
+    return {
+        "judged": result.get("judged", 0),
+        "supports": result.get("supports", []),
+        "error": result.get("error"),
+        "rows": [
+            {
+                **row,
+                "in_use": Policy.from_dict(row["policy"]).mark() == used,
+                "moved": [{**one, "link": link(one["task"])} for one in row["moved"]],
+            }
+            for row in result.get("rows", ())
+        ],
+        "at": moment(kept["result_at"]),
+        "waiting": kept["wanted_at"] is not None,
+        "stale": bool(result) and (project["summary_at"] or 0.0) > kept["result_at"],
+    }
+
+
+def candidates(used: Policy, proposed: Policy | None, own: Iterable[Policy]) -> list[Policy]:
+    """The policies to look at, each once: the one in use, the proposal, the lead's own ones, texts as written, and the presets."""
+    every = [used, *([proposed] if proposed is not None else []), *own, AS_WRITTEN, *PRESETS.values()]
+    first = {one.mark(): one for one in reversed(every)}
+    return [first[mark] for mark in dict.fromkeys(one.mark() for one in every)]
+
+
+def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> JudgedPairs:
+    """What people said about pairs of texts: the audits' judgements, over them the reviewers' decisions.
+
+    A pair that several judges of audits judged has the share of them who call it the same.
+    """
+    reviews = ReviewStore(store)
+    said: dict[tuple[str, str], list[float]] = {}
+    for entry in reviews.audits(project["id"]):
+        audit = reviews.audit(entry["id"])
+        if audit is None:
+            continue
+        pairs = {place: (row[2], row[3]) for place, row in enumerate(audit["sheet"])}
+        for one in reviews.judgements(entry["id"]):
+            if one["verdict"] == "unsure" or one["place"] not in pairs:
+                continue
+            a, b = sorted(normalize(text, casefold=settings.casefold) for text in pairs[one["place"]])
+            if a != b:
+                said.setdefault((a, b), []).append(float(one["verdict"] == "same"))
+    found = {pair: sum(values) / len(values) for pair, values in said.items()}
+    decided = verdicts(store.decisions(project["id"]), casefold=settings.casefold)
+    found |= {pair: float(same) for pair, same in decided.items()}
+    return JudgedPairs(tuple(found), tuple(found.values()))
+
+
+def _look(
+    store: Store,
+    scorer: Scorer,
+    project: Row,
+    wish: Row,
+    settings: ProjectSettings,
+    *,
+    report: Callable[[str, int, int | None, int], None],
+    check: Callable[[], None],
+) -> dict[str, Any]:
+    given = judged_pairs(store, project, settings)
+    proposal = _proposal(scorer, given, settings) if given.pairs else None
+    own = [Policy.from_dict(one) for one in wish["policies"]]
+    every = candidates(settings.policy, proposal.policy if proposal is not None else None, own)
+    wanted = [replace(one, split=settings.policy.split) for one in every]  # how answers are split is another setting
+    fits = {one.policy.mark(): one for one in proposal.candidates} if proposal is not None else {}
+    found: list[dict[str, Any]] = []
+    before: dict[int, float] = {}
+    for policy in wanted:
+        check()
+        report("policies", len(found), len(wanted), 0)
+        scored = _scored(store, scorer, project, wish["control"], replace(settings, policy=policy), check)
+        values = _by_task(scored)
+        if not found:
+            before = values
+        fit = fits.get(policy.mark())
+        values_of = {name: {"value": one.value, "ci95": one.ci95} for name, one in scored.coefficients.items()}
+        best = headline({"coefficients": values_of})
+        found.append(
+            {
+                "policy": policy.to_dict(),
+                "told": policy.told(),
+                "coefficient": best[0] if best is not None else None,
+                "value": best[1]["value"] if best is not None else None,
+                "ci95": best[1]["ci95"] if best is not None else None,
+                "right": fit.right if fit is not None else None,
+                "proposed": proposal is not None and policy.mark() == proposal.policy.mark(),
+                **_moved(before, values),
+            }
+        )
+    return {
+        "judged": len(given.pairs),
+        "supports": [one.told() for one in proposal.supports] if proposal is not None else [],
+        "rows": found,
+    }
+
+
+def _proposal(scorer: Scorer, given: JudgedPairs, settings: ProjectSettings) -> PolicyProposal:
+    with scorer.alone_with(settings.measure):
+        measure = scorer.measure_under(settings.measure, AS_WRITTEN, settings.terminologies)
+        cache = scorer.cache(settings.measure)
+        return propose_policy(given, measure, threshold=settings.threshold, cache=cache, progress=None)
+
+
+def _scored(
+    store: Store, scorer: Scorer, project: Row, control: str, settings: ProjectSettings, check: Callable[[], None]
+) -> AgreementReport:
+    """The report on a field under these settings; decisions hold under every policy, calibrations are fitted to one only."""
+    import softirr
+
+    table = table_of(store.answers(project["id"]), control, casefold=settings.casefold)
+    with scorer.alone_with(settings.measure, lambda *_: check()) as told:
+        return softirr.agreement(
+            table,
+            scorer.judged_measure(settings, store.decisions(project["id"])),
+            chance=settings.chance,
+            permutations=settings.permutations,
+            interval=settings.interval,
+            reasons=False,
+            cache=scorer.cache(settings.measure),
+            progress=told,
+        )
+
+
+def _by_task(report: AgreementReport) -> dict[int, float]:
+    """Agreement by task; of several places the mean."""
+    found: dict[int, list[float]] = {}
+    for item in report.items:
+        if item.agreement is not None:
+            found.setdefault(int(item.id.partition(PLACE)[0]), []).append(item.agreement)
+    return {task: sum(values) / len(values) for task, values in found.items()}
+
+
+def _moved(before: Mapping[int, float], after: Mapping[int, float]) -> dict[str, Any]:
+    """How many tasks change by more than `MOVED`, and those that change most."""
+    changes: Sequence[tuple[int, float, float]] = [
+        (task, before[task], value) for task, value in after.items() if abs(value - before.get(task, value)) > MOVED
+    ]
+    most = sorted(changes, key=lambda one: (-abs(one[2] - one[1]), one[0]))[:LISTED]
+    return {
+        "n_moved": len(changes),
+        "moved": [{"task": task, "before": was, "after": now} for task, was, now in most],
+    }

@@ -1,0 +1,192 @@
+"""Before a lead chooses what counts: the coefficient and the tasks under each candidate policy."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import NUMBER, Seeded
+
+import softirr
+from ml_backend.report import on_demand, policies
+from ml_backend.settings import ProjectSettings, effective
+from ml_backend.store.policies import PolicyStore
+from ml_backend.store.reviews import ReviewStore
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.tables.table import AnnotationTable, Answer
+
+TASKS = {
+    101: {"2": ["severe knee pain"], "3": ["mild knee pain"]},
+    102: {"2": ["rash on the left arm"], "3": ["rash"]},
+    103: {"2": ["cough"], "3": ["cough"]},
+    104: {"2": ["severe fever"], "3": ["fever"]},
+}
+EXACT = ProjectSettings(measure="exact")
+ANY_SEVERITY = PRESETS["any-severity"]
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path, measure="exact")
+    made.put(TASKS)
+    made.services.store.update_project(made.project, required=2)
+    made.score(measure="exact")
+    yield made
+    made.services.store.close()
+
+
+def send(seeded: Seeded, path: str = "/api/policies", client: Any = None, **body: Any) -> Any:
+    headers = {} if client is not None else {"X-Softirr-Key": seeded.key("report")}
+    return (client or seeded.client).post(path, json={"project": NUMBER, **body}, headers=headers)
+
+
+def look(seeded: Seeded, *own: Any, settings: ProjectSettings = EXACT) -> dict[str, Any]:
+    assert send(seeded, control="findings", policies=list(own)).status_code == 202
+    services = seeded.services
+    assert policies.run_wanted(services.store, services.scorer, seeded.row, settings) == 1
+    return report(seeded)
+
+
+def report(seeded: Seeded) -> dict[str, Any]:
+    found = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
+    assert isinstance(found["policies"], dict)
+    return found["policies"]
+
+
+def by_mark(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {Policy.from_dict(row["policy"]).mark(): row for row in found["rows"]}
+
+
+def test_each_candidate_has_the_coefficient_of_the_command_line(seeded: Seeded) -> None:
+    own = {"ignore": ["side", "severity"], "more_general": "graded"}
+    rows = by_mark(look(seeded, own))
+    assert len(rows) == len(PRESETS) + 1
+    table = AnnotationTable.from_answers(
+        [Answer(str(task), rater, tuple(texts)) for task, given in TASKS.items() for rater, texts in given.items()]
+    )
+    for mark, row in rows.items():
+        direct = softirr.agreement(table, "exact", policy=Policy.from_dict(row["policy"]))
+        assert row["value"] == pytest.approx(direct.coefficients[row["coefficient"]].value, abs=1e-12), mark
+    assert rows[""]["in_use"] and not rows["without severity"]["in_use"]
+    assert rows["without severity"]["value"] > rows[""]["value"]
+
+
+def test_moved_tasks_are_counted_and_listed(seeded: Seeded) -> None:
+    rows = by_mark(look(seeded))
+    assert (rows[""]["n_moved"], rows[""]["moved"]) == (0, [])
+    moved = rows["without severity"]
+    assert moved["n_moved"] == 2
+    assert [(one["task"], one["before"], one["after"]) for one in moved["moved"]] == [(101, 0, 1), (104, 0, 1)]
+    assert moved["moved"][0]["link"].endswith("task=101")
+
+
+def test_only_the_first_ten_moved_tasks_are_listed(seeded: Seeded) -> None:
+    seeded.put({200 + n: {"2": [f"severe rash {n}"], "3": [f"mild rash {n}"]} for n in range(15)})
+    seeded.score(measure="exact")
+    moved = by_mark(look(seeded))["without severity"]
+    assert moved["n_moved"] == 17 and len(moved["moved"]) == policies.LISTED
+
+
+def test_the_policy_in_use_is_what_tasks_move_from(seeded: Seeded) -> None:
+    seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
+    seeded.score(measure="exact", policy=ANY_SEVERITY)
+    rows = by_mark(look(seeded, settings=ProjectSettings(measure="exact", policy=ANY_SEVERITY)))
+    assert rows["without severity"]["in_use"] and rows["without severity"]["n_moved"] == 0
+    assert rows[""]["moved"][0] | {"link": ""} == {"task": 101, "before": 1, "after": 0, "link": ""}
+
+
+def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
+    services, reviews = seeded.services, ReviewStore(seeded.services.store)
+    assert look(seeded)["judged"] == 0
+    for word in ("pain", "rash", "cough", "nausea"):
+        sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
+        services.store.decide(seeded.project, f"mild {word}", f"severe {word}", same=True, task=None, **sign)
+    audit = reviews.ask_for_audit(seeded.project, control="findings", measure="exact", seed=1, wanted=2, created_by="")
+    reviews.update_audit(audit, sheet=[["1", 0, "mild itch", "severe itch"], ["2", 0, "cough", "rash"]])
+    reviews.judge(audit, [0], "Rae", "same")
+    reviews.judge(audit, [1], "Rae", "unsure")
+    found = look(seeded)
+    assert found["judged"] == 5
+    assert found["supports"] == ["Severity: 5 of 5 judgements that hang on it ignore it: does not count."]
+    rows = by_mark(found)
+    assert rows["without severity"]["proposed"] and rows["without severity"]["right"] == 1
+    assert not rows[""]["proposed"] and rows[""]["right"] == 0
+
+
+def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> None:
+    row = by_mark(look(seeded))["without severity"]
+    seeded.services.store.update_project(seeded.project, wanted_at=None)
+    before = seeded.row
+    reply = send(seeded, "/api/policies/choice", policy=row["policy"])
+    assert reply.status_code == 202 and reply.json["told"] == row["told"]
+    after = seeded.row
+    assert after["wanted_at"] is not None
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"chosen", "wanted_at"}, "nothing else of the project can be set here"
+    chosen = effective(seeded.settings, connection=after["extra_params"], chosen=after["chosen"])
+    assert chosen.values.policy.ignore == {"severity"} and chosen.sources["policy"] == "softirr-ls"
+    assert set(after["chosen"]) == {"policy"}
+
+
+@pytest.mark.parametrize("path", ["/api/policies", "/api/policies/choice"])
+def test_only_the_lead_may(seeded: Seeded, path: str) -> None:
+    body = {"control": "findings", "policies": [], "policy": "any-severity"}
+    for role in ("annotator", "reviewer"):
+        assert send(seeded, path, client=seeded.as_person(role), **body).status_code == 403
+    assert seeded.client.post(path, json={"project": NUMBER, **body}).status_code == 403
+    panel = {"X-Softirr-Key": seeded.key("panel")}
+    assert seeded.client.post(path, json={"project": NUMBER, **body}, headers=panel).status_code == 403
+    other = {"X-Softirr-Key": seeded.key("report"), "Origin": "http://evil.example"}
+    assert seeded.client.post(path, json={"project": NUMBER, **body}, headers=other).status_code == 403
+    assert seeded.row["chosen"] == {} and seeded.row["wanted_at"] is None
+    assert send(seeded, path, client=seeded.as_person("lead"), **body).status_code == 202
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "/etc/passwd",
+        "https://evil.example/policy.json",
+        {"ignore": ["mood"]},
+        {"measure": "llm-logprob:http://evil.example"},
+        None,
+        3,
+    ],
+)
+def test_nothing_but_a_policy_is_taken(seeded: Seeded, wrong: Any) -> None:
+    assert send(seeded, control="findings", policies=[wrong]).status_code == 400
+    assert send(seeded, "/api/policies/choice", policy=wrong).status_code == 400
+    assert send(seeded, control="other", policies=[]).status_code == 404
+    assert send(seeded, control="findings", policies=[{}] * (policies.MOST + 1)).status_code == 400
+    assert seeded.row["chosen"] == {} and PolicyStore(seeded.services.store).wanted(seeded.project) == []
+
+
+def test_a_measure_that_fails_says_so(seeded: Seeded) -> None:
+    found = look(seeded, settings=ProjectSettings(measure="nli:/no/such/model"))
+    assert found["rows"] == [] and "/no/such/model" in found["error"]
+
+
+def test_the_scorer_process_computes_it_and_the_page_shows_it(seeded: Seeded) -> None:
+    send(seeded, control="findings", policies=[])
+    assert report(seeded)["waiting"] and report(seeded)["rows"] == []
+    services = seeded.services
+    on_demand.run_wanted(services.store, services.scorer, seeded.row, EXACT)
+    query = {"k": seeded.key("report")}
+    text = seeded.client.get(f"/report/{NUMBER}", query_string=query).get_data(as_text=True)
+    assert "<strong>texts as written</strong>" in text
+    assert "clinical finding, any severity: severity does not count" in text and "choose-policy" in text
+    seeded.client.delete_cookie(f"softirr-access-{NUMBER}")
+    read_only = seeded.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert "severity does not count" in read_only and "choose-policy" not in read_only
+    file = seeded.client.get(f"/report/{NUMBER}/report.html", query_string=query).get_data(as_text=True)
+    assert "severity does not count" in file and 'class="choose-policy"' not in file
+
+
+def test_the_same_policy_is_looked_at_once() -> None:
+    named = Policy("ours", ignore=frozenset({"severity"}))
+    found = policies.candidates(AS_WRITTEN, named, [ANY_SEVERITY])
+    assert [one.mark() for one in found].count("without severity") == 1
+    assert found[0].mark() == "" and len(found) == len(PRESETS)
