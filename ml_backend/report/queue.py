@@ -89,7 +89,7 @@ class Queue:
 
     def tasks(self) -> list[int]:
         """Numbers of all tasks in this order."""
-        return [one.task for one, _ in self._entries(None)]
+        return [one.task for one, *_ in self._entries(None)]
 
     def with_reason(self, kind: str, *, done: bool | None = None) -> int:
         """Tasks with a pair of texts that does not match for this reason."""
