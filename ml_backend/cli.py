@@ -86,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     add_project(sync)
     add_json(sync)
     sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
+    sync.add_argument(
+        "--split-again", action="store_true", help="decide again, from all answers, how answers are split"
+    )
     _add_options(sync)
 
     show = command("settings", _settings, "Show a project's settings and where each comes from.")
@@ -218,6 +221,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--more-general", choices=["strict", "graded", "lenient"], help="whether a more general text counts as the same"
     )
+    group.add_argument(
+        "--split",
+        choices=["auto", "lines", "semicolons", "commas", "bullets", "sentences", "none"],
+        help="how a box that holds a list is split into texts (none: as written)",
+    )
     group.add_argument("--target", type=float, metavar="X", help="value that the project's coefficient is to reach")
 
 
@@ -260,11 +268,11 @@ def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
     """The policy of a command, None where it names no part of one."""
     from softirr.policy.rules import AS_WRITTEN, find_policy
 
-    if parsed.policy is None and parsed.ignore is None and parsed.more_general is None:
+    if parsed.policy is None and parsed.ignore is None and parsed.more_general is None and parsed.split is None:
         return None
     found = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
     ignore = None if parsed.ignore is None else [kind.strip() for kind in parsed.ignore.split(",") if kind.strip()]
-    return found.changed(ignore=ignore, more_general=parsed.more_general).to_dict()
+    return found.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split).to_dict()
 
 
 def _terminology(source: str) -> str:
@@ -380,6 +388,10 @@ def _sync(parsed: argparse.Namespace) -> None:
     row = store.ensure_project(settings.label_studio_url, parsed.project, born=remote.get("created_at"))
     if options:
         store.update_project(row["id"], chosen={**row["chosen"], **options})
+    if parsed.split_again:
+        from ml_backend.store.splittings import SplittingStore
+
+        SplittingStore(store).forget(row["id"])
     stop = threading.Event()
     runner = Runner(store, settings, services.scorer, services.client, stop=stop)
     result = runner.run_now(row["id"], parsed.project, full=not parsed.changes)

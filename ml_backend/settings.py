@@ -204,7 +204,7 @@ class ProjectSettings:
     count_reviewers : bool
         Whether answers of reviewers count in the coefficients as those of annotators do.
     policy : Policy
-        What counts as the same; it splits no answers.
+        What counts as the same, and how answers with several texts in one box are split.
     terminologies : tuple of str
         Paths of terminologies that texts are looked up in first; only the operator names them.
     target : float or None
@@ -240,6 +240,8 @@ class ProjectSettings:
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
         if self.policy.changes_scores:
             kept["policy"] = self.policy.mark()
+        if self.policy.split != "none":
+            kept["split"] = self.policy.split
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -356,14 +358,9 @@ def _policy(value: Any, source: str) -> dict[str, Any]:
             raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")
         return PRESETS[value].to_dict()
     try:
-        found = Policy.from_dict(value)
+        return Policy.from_dict(value).to_dict()
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
-    if found.split != "none":
-        raise InputError(
-            f"{source}: answers of a Label Studio project are not split: leave split out of the policy, or score an export with softirr score."
-        )
-    return found.to_dict()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ def normalize(text: str, *, casefold: bool = False) -> str:
     >>> normalize("e\u0301") == "\u00e9"
     True
     """
+    if text.isascii() and text.isprintable():  # nearly all texts of most projects, in a fraction of the time
+        return " ".join((text.lower() if casefold else text).split())
     text = " ".join(unicodedata.normalize("NFC", text.translate(_UNSAFE)).split())
     return unicodedata.normalize("NFC", text.casefold()) if casefold else text
 

@@ -10,8 +10,9 @@ from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import overlapping
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from ml_backend.store.splittings import Decision
 from softirr.tables.labelstudio import label_studio_answers
-from softirr.text import normalize
+from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
 MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
@@ -30,12 +31,13 @@ def pulled_row(
     generation: int,
     names: frozenset[str] | None = None,
     history: History | None = None,
+    splittings: Mapping[str, Decision] | None = None,
 ) -> dict[str, Any]:
-    """The task's row for `Store.put_pulled`; `names` and `history` as for `task_answers`."""
+    """The task's row for `Store.put_pulled`; `names`, `history` and `splittings` as for `task_answers`."""
     if task.get("unreadable"):
         answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
     else:
-        answers = task_answers(task, controls, settings, names=names, history=history)
+        answers = task_answers(task, controls, settings, names=names, history=history, splittings=splittings)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
@@ -68,6 +70,7 @@ def task_answers(
     *,
     names: frozenset[str] | None = None,
     history: History | None = None,
+    splittings: Mapping[str, Decision] | None = None,
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalized, raters in a fixed order.
 
@@ -79,12 +82,17 @@ def task_answers(
     TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty. The same holds
     for an annotation without a result of the control that was last changed while the label config did not have the control.
 
+    Where the project's policy splits answers, ``"written"`` holds them as they were written, with line breaks, ``"written_groups"`` those of
+    ``"groups"``, and ``"split"`` how they were split.
+
     Parameters
     ----------
     names : frozenset of str, optional
         All controls of the label config (`config.control_names`); without them every annotation counts as made under this config.
     history : mapping, optional
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
+    splittings : mapping, optional
+        How the answers of each control are split; those of controls that it does not name stay whole.
     """
     found: dict[str, Any] = {}
     for control in controls:
@@ -103,8 +111,39 @@ def task_answers(
         found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
         if control.per_region and settings.regions == "overlap" and by_rater:
             people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
-            found[control.name]["groups"] = [_clean(group) for group in overlapping(kept, control.name, people)]
+            groups = overlapping(kept, control.name, people)
+            found[control.name]["groups"] = [_clean(group) for group in groups]
+            if settings.policy.split != "none":
+                found[control.name]["written_groups"] = [_as_written(group) for group in groups]
+        if settings.policy.split != "none":
+            found[control.name]["written"] = _as_written(by_rater)
+            found[control.name] = split_again(found[control.name], (splittings or {}).get(control.name))
     return found
+
+
+def split_again(entry: Mapping[str, Any], decision: Decision | None) -> dict[str, Any]:
+    """The answers to a control, split as decided from what was written; whole without a decision.
+
+    Answers that would hold too many texts to compare stay whole.
+    """
+    if "written" not in entry:
+        return dict(entry)
+
+    def split(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        whole = {rater: list(map(normalize, texts)) for rater, texts in by_rater.items()}
+        if decision is None:
+            return whole
+        parts = decision.splitting.parts
+        found = {
+            rater: list(dict.fromkeys(part for text in texts for part in parts(text)))
+            for rater, texts in by_rater.items()
+        }
+        return whole if _too_much(list(found.values())) else found
+
+    again = {**entry, "answers": split(entry["written"]), "split": None if decision is None else decision.told()}
+    if "written_groups" in entry:
+        again["groups"] = [split(group) for group in entry["written_groups"]]
+    return again
 
 
 def of_this_config(
@@ -191,6 +230,13 @@ def _across(sizes: Iterable[int]) -> int:
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {
         normalize(rater): [text for text in map(normalize, by_rater[rater]) if text]
+        for rater in sorted(by_rater, key=rater_order)
+    }
+
+
+def _as_written(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {
+        normalize(rater): [text for text in map(normalize_lines, by_rater[rater]) if text]
         for rater in sorted(by_rater, key=rater_order)
     }
 

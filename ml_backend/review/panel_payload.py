@@ -157,6 +157,8 @@ def payload(
                 "suggestion",
                 "suggestion_codes",
                 "reasons",
+                "written",
+                "split",
                 "excluded",
                 "decisions",
                 "agreed",
@@ -214,6 +216,8 @@ def _control(
         "suggestion": details["suggestion"],
         "reasons": [{**one, "name": REASON_NAMES[one["kind"]]} for one in details.get("reasons", ())],
         "suggestion_codes": details.get("suggestion_codes") or {},
+        "written": details.get("written") or {},
+        "split": task["answers"][name].get("split"),
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }

@@ -1,15 +1,22 @@
 """Scoring of stored answers, with the loaded measures of one process and the cache of scored pairs."""
 
+from __future__ import annotations
+
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ml_backend.scoring.model_lock import ModelLock
 from ml_backend.settings import ProjectSettings
 from softirr.policy.rules import AS_WRITTEN, Policy
-from softirr.tables.table import AnnotationTable, Answer, Excluded
+from softirr.tables.table import AnnotationTable, Answer, Excluded, Split
+
+if TYPE_CHECKING:
+    from softirr.report.reasons import ReasonSummary
 
 Progress = Callable[[int, int], Any]
 PLACE = "#"  # separates the task's number and the number of a place in it, where regions are compared by overlap
@@ -30,11 +37,41 @@ def places(number: int, entry: Mapping[str, Any]) -> list[tuple[str, Mapping[str
     return [(f"{number}{PLACE}{place}", group) for place, group in enumerate(groups)]
 
 
+def _written_places(number: int, entry: Mapping[str, Any]) -> dict[str, Mapping[str, Sequence[str]]]:
+    """The same items with their answers as they were written; nothing where answers are not split."""
+    if not entry.get("split"):
+        return {}
+    groups = entry.get("written_groups") or [entry["written"]]
+    return {place: group for (place, _), group in zip(places(number, entry), groups, strict=True)}
+
+
+def _with_written(
+    table: AnnotationTable, written: Mapping[str, Mapping[str, Sequence[str]]], split: Mapping[str, Any] | None
+) -> AnnotationTable:
+    """A table of split answers that knows how they were written, so that suggestions are joined in the same way."""
+    if split is None:
+        return table
+    places_and_raters = zip(table.item.tolist(), table.rater.tolist(), table.written, strict=True)
+    as_written = tuple(
+        tuple(written.get(table.items[item], {}).get(table.raters[rater], own))
+        for item, rater, own in places_and_raters
+    )
+    several = sum(
+        len(table.answers[answer]) > len(own) for answer, own in zip(table.answer.tolist(), as_written, strict=True)
+    )
+    made = Split(split["mode"], tuple(split["marks"]), split["joiner"], several)
+    return replace(table, written=as_written, split=made)
+
+
 def table_of(answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, *, casefold: bool) -> AnnotationTable:
     """The answers to one control over a project (`Store.answers`) as a table; an item is a task, or a place of it."""
+    from softirr.policy.splitting import split_in_words
+
     items: list[str] = []
     rows: list[Answer] = []
     excluded: list[Excluded] = []
+    written: dict[str, Mapping[str, Sequence[str]]] = {}
+    split: Mapping[str, Any] | None = None
     for number, entry in answers:
         found = entry.get(control)
         if found is None:
@@ -43,8 +80,14 @@ def table_of(answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, *, 
         for place, by_rater in places(number, found):
             items.append(place)
             rows.extend(Answer(place, rater, tuple(texts)) for rater, texts in by_rater.items())
+        written |= _written_places(number, found)
+        split = found.get("split") or split
         excluded.extend(Excluded(str(number), rater, reason) for rater, reason in found["excluded"])
-    return AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=casefold)
+    table = AnnotationTable.from_answers(rows, items=items, excluded=excluded, casefold=casefold)
+    table = _with_written(table, written, split)
+    if table.split is None:
+        return table
+    return replace(table, warnings=(*table.warnings, split_in_words(table.split, len(table.written))))
 
 
 MOST_REASONS = 200
@@ -56,11 +99,14 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
     known = [item.agreement for item in items if item.agreement is not None]
     pairs: dict[tuple[str, str], list[float]] = {}
     unmatched: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
     for item in items:
         for a, b, value in item.pairs:
             pairs.setdefault((a, b), []).append(value)
         for rater, texts in item.unmatched.items():
             unmatched.setdefault(rater, []).extend(texts)
+        for rater, texts in item.written.items():
+            written.setdefault(rater, []).extend(texts)
     return {
         "agreement": sum(known) / len(known) if known else None,
         "n_raters": max((item.n_raters for item in items), default=0),
@@ -70,18 +116,75 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
         ],
         "unmatched": unmatched,
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
-        "reasons": [one.to_dict() for item in items for one in item.reasons][:MOST_REASONS],
+        "reasons": [_told(one) for item in items for one in item.reasons][:MOST_REASONS],
+        **({"written": written} if written else {}),
         **_suggestion_codes(items),
     }
 
 
+def _told(one: Any) -> dict[str, Any]:
+    """A reason, with the place of the more general text, which counting asks for."""
+    told: dict[str, Any] = one.to_dict()
+    broader = one.broader
+    return told if broader is None else {**told, "broader": broader}
+
+
 def _suggestion_codes(items: Sequence[Any]) -> dict[str, Any]:
-    """The concepts of each text of the suggestion, where there are terminologies."""
-    coded = [(item.suggestion, getattr(item, "suggestion_codes", None)) for item in items]
-    if all(codes is None for _, codes in coded):
+    """The concepts of each text of the suggestion, where there are terminologies; of each part of one that was joined for a box."""
+    coded = [item for item in items if item.suggestion_codes is not None]
+    if not coded:
         return {}
-    found = {text: own for texts, codes in coded for text, own in zip(texts, codes or (), strict=False)}
+    found: dict[str, Any] = {}
+    for item in coded:
+        if item.suggestion_parts:
+            of_wording = {match.wording: match.codes for match in item.matches}
+            found.update((part, of_wording.get(part) or ()) for part in item.suggestion_parts)
+        else:
+            found.update(zip(item.suggestion, item.suggestion_codes, strict=True))
     return {"suggestion_codes": {text: [code.to_dict() for code in own] for text, own in found.items()}}
+
+
+def _written_in(
+    answers: Iterable[tuple[int, Mapping[str, Any]]], control: str
+) -> tuple[dict[str, Mapping[str, Sequence[str]]], Mapping[str, Any] | None]:
+    """The answers to a control as they were written, by item, and how they were split; nothing where they were not."""
+    written: dict[str, Mapping[str, Sequence[str]]] = {}
+    split: Mapping[str, Any] | None = None
+    for number, entry in answers:
+        if control in entry:
+            written |= _written_places(number, entry[control])
+            split = entry[control].get("split") or split
+    return written, split
+
+
+def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> ReasonSummary:
+    """Why texts of a project do not match, counted from the details of its tasks, so that no pair is explained twice.
+
+    Parameters
+    ----------
+    tasks : iterable of (int, mapping)
+        Numbers of tasks and their details (`Scorer.task_details`).
+    control : str
+
+    Returns
+    -------
+    ReasonSummary
+        Of a task at most `MOST_REASONS` pairs count.
+    """
+    from softirr.report.reasons import StoredReason, summarize_reasons
+
+    shared: Counter[tuple[str, str]] = Counter()
+
+    def told() -> Iterator[tuple[str, list[StoredReason]]]:
+        for number, details in tasks:
+            found = details["controls"].get(control)
+            if found is not None:
+                shared.update((a, b) for a, b, _ in found["pairs"])
+                yield str(number), [StoredReason.from_dict(one) for one in found.get("reasons", ())]
+
+    counted = summarize_reasons(told(), shared)
+    in_order = sorted(counted.rater_pairs, key=lambda one: tuple(map(_rater_key, one[0])))
+    return replace(counted, rater_pairs=tuple(in_order))
 
 
 class Scorer:
@@ -187,7 +290,7 @@ class Scorer:
             "measure": name,
             "model": getattr(found, "model", None),
             "model_sha256": getattr(found, "model_sha256", None),
-            **({"policy": policy.told()} if policy.changes_scores else {}),
+            **({} if policy.is_default else {"policy": policy.told()}),
             **({"terminologies": used} if used else {}),
         }
 
@@ -226,10 +329,11 @@ class Scorer:
                 if name in entry
                 for place, group in places(number, entry[name])
             }
+            written, split = _written_in(answers.items(), name)
             items: dict[int, list[Any]] = {}
             with self.alone_with(settings.measure, progress) as told:
                 measure = self.judged_measure(settings, decisions, calibration)
-                for item in self._items(given, settings, measure, told):
+                for item in self._items(given, settings, measure, told, written=written, split=split):
                     items.setdefault(int(item.id.partition(PLACE)[0]), []).append(item)
             for number, found in items.items():
                 details[number]["controls"][name] = _control_details(found)
@@ -244,6 +348,9 @@ class Scorer:
         settings: ProjectSettings,
         measure: Any,
         progress: Any,
+        *,
+        written: Mapping[str, Mapping[str, Sequence[str]]],
+        split: Mapping[str, Any] | None,
     ) -> Iterable[Any]:
         from softirr.report.agreement import item_agreement
 
@@ -253,6 +360,7 @@ class Scorer:
         # Raters have a fixed order, so that the result for a task does not depend on the other tasks of the batch.
         rows.sort(key=lambda row: _rater_key(row.rater))
         table = AnnotationTable.from_answers(rows, items=given, casefold=settings.casefold)
+        table = _with_written(table, written, split)
         return item_agreement(table, measure, cache=self.cache(settings.measure), progress=progress)
 
     @contextlib.contextmanager
@@ -275,31 +383,35 @@ class Scorer:
         *,
         decisions: Sequence[Mapping[str, Any]] = (),
         calibration: Any = None,
+        reasons: ReasonSummary | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The report on one control over the whole project, without its items."""
+        """The report on one control over the whole project, without its items.
+
+        Parameters
+        ----------
+        reasons : ReasonSummary, optional
+            Why texts do not match, counted from the details of the tasks (`counted_reasons`); by default the report says nothing of it.
+        """
         import softirr
+        from softirr.report.agreement import with_reasons
 
         table = table_of(answers, control, casefold=settings.casefold)
         cache = self.cache(settings.measure)
         with self.alone_with(settings.measure, progress) as told:
             measure = self.judged_measure(settings, decisions, calibration)
-            report = softirr.agreement(
-                table,
-                measure,
+            options = softirr.AgreementOptions(
                 chance=settings.chance,
                 permutations=settings.permutations,
                 interval=settings.interval,
+                reasons=False,
                 what_if=True,
-                cache=cache,
-                progress=told,
             )
+            report = softirr.agreement(table, measure, options, cache=cache, progress=told)
+            if reasons is not None:
+                report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=told)
             result = report.to_dict()
             result.pop("items", None)
-        for kind in (result["reasons"] or {"kinds": ()})["kinds"]:
-            for example in kind["examples"]:
-                example["item"] = example["item"].partition(PLACE)[0]
-                example["items"] = list(dict.fromkeys(item.partition(PLACE)[0] for item in example["items"]))
         result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]

@@ -90,6 +90,20 @@ tasks = sa.Table(
     sa.Index("ix_tasks_project_agreement", "project", "agreement"),
 )
 
+# How the answers to each field are split. It is decided once, so that a task's score does not change with answers that come later.
+splittings = sa.Table(
+    "splittings",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("mode", sa.String(16), nullable=False),  # as the policy says
+    sa.Column("marks", sa.JSON, nullable=False),
+    sa.Column("joiner", sa.String(16), nullable=False),
+    sa.Column("alone", sa.JSON, nullable=False),  # texts that stand alone: "and" splits between such texts
+    sa.Column("answers", sa.Integer, nullable=False),  # that were there when it was decided
+    sa.Column("at", sa.Float, nullable=False),
+)
+
 jobs = sa.Table(
     "jobs",
     metadata,

@@ -295,6 +295,22 @@ class TaskStore(Database):
             yield from ((row.number, row.answers) for row in part)
             after = part[-1].number
 
+    def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(task number, details of its last scoring) of all scored tasks in order of number, in batches."""
+        after = -1
+        while True:
+            with self._read() as connection:
+                part = connection.execute(
+                    sa.select(tasks.c.number, tasks.c.details)
+                    .where(tasks.c.project == project, tasks.c.number > after, tasks.c.details.is_not(None))
+                    .order_by(tasks.c.number)
+                    .limit(1000)
+                ).all()
+            if not part:
+                return
+            yield from ((row.number, row.details) for row in part if row.details)
+            after = part[-1].number
+
     def lowest(self, project: int, limit: int, *, offset: int = 0) -> list[Row]:
         """Tasks with an agreement, lowest first."""
         with self._read() as connection:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio import tasks
+from ml_backend.labelstudio import splits, tasks
 from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG, answered, unanswered_of, without
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, chosen_controls, coded_controls, control_names, text_controls
@@ -21,8 +21,9 @@ from ml_backend.labelstudio.history import History, has_now, with_controls
 from ml_backend.labelstudio.register import Register, stronger
 from ml_backend.report import on_demand
 from ml_backend.review import calibration as calibration_of_project
-from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.scorer import Scorer, counted_reasons
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
+from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store, is_connected
 from ml_backend.sync import rivals
 from ml_backend.sync.notes import Note
@@ -37,7 +38,7 @@ WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
 MOST_EXCLUDED = 1000  # answers left out that a summary lists
 LOOK_EVERY = 0.5  # seconds between checks for changes
 ROUNDS = 3
-RULES = 3  # which answers count and what is kept of their scores; with another number every project is read and scored again
+RULES = 4  # which answers count and what is kept of their scores; with another number every project is read and scored again
 SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 
 
@@ -115,6 +116,7 @@ class ProjectSync:
             before = self._counts_in_label_studio()
             self._read(round_number, full=full)
             self._look_for_unanswered()
+            self._decide_splitting()
             calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
             self._score_and_write()
             if self._reader.settle():
@@ -250,6 +252,7 @@ class ProjectSync:
             report=lambda done, total: self._report("writing", done, total, self._pairs),
             check=self._check,
         )
+        self._splittings = self._known_splittings()
         self._fingerprint = self._current_fingerprint()
         self._connection = dict(row["connection"])
         self._mark = rivals.mark(
@@ -266,6 +269,7 @@ class ProjectSync:
             controls=self._controls,
             names=control_names(label_config),
             history=history,
+            splittings=self._splittings,
             unanswered=self._unanswered,
             on_answered=lambda names: self._set_unanswered(self._unanswered - names),
             settings=self._effective.values,
@@ -351,6 +355,35 @@ class ProjectSync:
                 return
         if wanted:
             self._set_unanswered(self._unanswered | wanted)
+
+    def _known_splittings(self) -> dict[str, Decision]:
+        """How the answers of each field are split; decisions of another mode are forgotten."""
+        decided = SplittingStore(self.store)
+        found = decided.decisions(self.project)
+        mode = self._effective.values.policy.split
+        if any(one.splitting.mode != mode for one in found.values()):
+            decided.forget(self.project)
+            return {}
+        return found
+
+    def _decide_splitting(self) -> None:
+        """Decide how the answers of each field are split, where that is open, and split the stored answers again."""
+        mode = self._effective.values.policy.split
+        names = [control.name for control in self._controls if control.name not in self._unanswered]
+        open_names = [name for name in names if name not in self._splittings or not self._splittings[name].stays]
+        if mode == "none" or not open_names or not (self._reader.changed or set(names) - set(self._splittings)):
+            return
+        made = splits.decide(self.store.answers(self.project), open_names, mode)
+        decided = SplittingStore(self.store)
+        for name, one in made.items():
+            decided.put(self.project, name, one)
+        changed = {name for name, one in made.items() if _splits(self._splittings.get(name)) != _splits(one)}
+        self._splittings.update(made)  # the reader sees it, too
+        if changed:
+            for part in splits.split_stored(self.store.answers(self.project), self._splittings, changed):
+                self._check()
+                decided.put_answers(self.project, part)
+            self.store.update_project(self.project, summary_stale=True, summary_due=0.0)
 
     def _set_unanswered(self, names: set[str]) -> None:
         self._unanswered = names
@@ -558,6 +591,7 @@ class ProjectSync:
                 self._effective.values,
                 decisions=self.store.decisions(self.project),
                 calibration=self._calibration(),
+                reasons=counted_reasons(self.store.details(self.project), control.name),
                 progress=progress,
             )
             for control in shown
@@ -594,6 +628,10 @@ class ProjectSync:
         if self._served > served:
             self.store.want(self.project)  # the check of the whole project, with its counts, follows this run
         return found
+
+
+def _splits(decision: Decision | None) -> Any:
+    return None if decision is None else decision.splitting
 
 
 def _n_answers(excluded: Sequence[Mapping[str, Any]], reason: str) -> int:

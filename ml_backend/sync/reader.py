@@ -16,6 +16,7 @@ from ml_backend.labelstudio.history import History
 from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.agreed import AgreedStore
+from ml_backend.store.splittings import Decision
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
 
@@ -46,6 +47,8 @@ class TaskReader:
         All controls of the label config.
     history : mapping
         When the label config had which TextArea.
+    splittings : mapping
+        How the answers of each control are split; it may change while tasks are read.
     unanswered : collection of str
         Controls that nobody has answered so far.
     on_answered : callable
@@ -85,6 +88,7 @@ class TaskReader:
         controls: Sequence[Control],
         names: frozenset[str],
         history: History,
+        splittings: Mapping[str, Decision],
         unanswered: Collection[str],
         on_answered: Callable[[set[str]], None],
         settings: ProjectSettings,
@@ -97,7 +101,7 @@ class TaskReader:
     ):
         self.store, self.client = store, client
         self.project, self.number = project, number
-        self._history = history
+        self._history, self._splittings = history, splittings
         self._names, self._unanswered, self._on_answered = names, set(unanswered), on_answered
         self._controls, self._settings, self._fingerprint = controls, settings, fingerprint
         self._page_size = page_size
@@ -319,6 +323,7 @@ class TaskReader:
                     generation=generation,
                     names=self._names,
                     history=self._history,
+                    splittings=self._splittings,
                 )
                 for task in page
             ]

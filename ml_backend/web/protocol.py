@@ -22,6 +22,7 @@ from ml_backend.review.calibration import current
 from ml_backend.scoring.scorer import needs_model
 from ml_backend.settings import MODEL_VERSION, checked_options, effective
 from ml_backend.settings import refused as refused_options
+from ml_backend.store.splittings import SplittingStore
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web.callers import (
     Refused,
@@ -179,6 +180,8 @@ def _results(
     names, coded = control_names(label_config), coded_controls(label_config)
     deadline = time.monotonic() + services().settings.predict_budget_seconds
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
+    splits = chosen.policy.split != "none"
+    splittings = SplittingStore(services().store).decisions(row["id"]) if splits else {}
     results: dict[int, dict[str, Any]] = {}
     missing: dict[int, dict[str, Any]] = {}
     for place, task in enumerate(tasks):
@@ -187,7 +190,9 @@ def _results(
             details = stored["details"] if stored is not None else None
             results[place] = _result(details, controls, chosen, coded)
             continue
-        answers = task_answers(task, controls, chosen, names=names, history=row["control_history"])
+        answers = task_answers(
+            task, controls, chosen, names=names, history=row["control_history"], splittings=splittings
+        )
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
             results[place] = _result(stored["details"], controls, chosen, coded)

@@ -269,24 +269,25 @@ class _Case:
     ) -> None:
         self.a, self.b, self.p, self.directions, self._known = a, b, p, directions, known
         self.reason: Reason | None = None
+        self._heads: _Trial | None = None
         self._own: tuple[Attributes, Attributes] = attributes(a), attributes(b)
         self.differ: tuple[str, ...] = ()
         if self._own[0].spans or self._own[1].spans:
-            self.differ = tuple(kind for kind in KINDS if self._said(0, kind) != self._said(1, kind))
-
-    def _said(self, side: int, kind: str) -> tuple[str, ...]:
-        return tuple(sorted(wording.casefold() for wording in self._own[side].of(kind)))
+            first, second = map(_said, self._own)
+            self.differ = tuple(kind for kind in KINDS if first.get(kind) != second.get(kind))
 
     def heads(self) -> _Trial:
         """Both texts without everything that they disagree about."""
-        return without(self.a, self.differ), without(self.b, self.differ)
+        if self._heads is None:
+            self._heads = without(self.a, self.differ), without(self.b, self.differ)
+        return self._heads
 
     def shared_heads(self) -> tuple[tuple[str, ...], _Trial]:
         """The attributes that both texts name differently, and both texts without them.
 
         An attribute that only one text has stays: with it, this text is not the more general one.
         """
-        both = tuple(kind for kind in self.differ if self._said(0, kind) and self._said(1, kind))
+        both = tuple(kind for kind in self.differ if all(kind in one.kinds for one in self._own))
         return both, (without(self.a, both), without(self.b, both))
 
     def attribute_trials(self) -> list[_Trial]:
@@ -375,6 +376,14 @@ class _Case:
     def last_reason(self) -> Reason:
         """The reason of texts that nothing else connects."""
         return Reason("unrelated", self.a, self.b)
+
+
+def _said(found: Attributes) -> dict[str, list[str]]:
+    """The wordings of each attribute of a text, in folded case and sorted."""
+    said: dict[str, list[str]] = {}
+    for span in found.spans:
+        said.setdefault(span.kind, []).append(found.text[span.start : span.end].casefold())
+    return {kind: sorted(wordings) for kind, wordings in said.items()}
 
 
 def _decide(

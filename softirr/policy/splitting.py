@@ -22,7 +22,7 @@ from softirr.policy.rules import Split as SplitMode
 from softirr.tables.table import AnnotationTable, Split
 from softirr.text import normalize
 
-__all__ = ["Splitting", "choose_splitting", "split_table"]
+__all__ = ["Splitting", "choose_splitting", "split_in_words", "split_table"]
 LONG = 20
 """Median number of words from which ``auto`` takes answers for running text, which is split into sentences."""
 LIST_WORDS = 8
@@ -249,13 +249,24 @@ def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
         texts=tuple(texts),
         answers=tuple(tuple(texts[text] for text in key) for key in keys),
         answer=answer,
-        warnings=(*table.warnings, _told(split, len(table.written))),
+        warnings=(*table.warnings, split_in_words(split, len(table.written))),
         split=split,
     )
 
 
-def _told(split: Split, answers: int) -> str:
-    """What was decided, in a sentence."""
+def split_in_words(split: Split, answers: int) -> str:
+    """What was decided about a table, in a sentence.
+
+    Parameters
+    ----------
+    split : Split
+    answers : int
+        Answers of the table.
+
+    Returns
+    -------
+    str
+    """
     marks = [_NAMES[mark] for mark in split.marks]
     if split.mode == "auto" and not split.answers:
         return "Answers were not split: --split auto found no lists in them."

@@ -68,6 +68,7 @@ __all__ = [
     "item_agreement",
     "scored",
     "summarize",
+    "with_reasons",
 ]
 
 CHEAP_PAIRS = 500_000_000
@@ -297,6 +298,40 @@ def _agreement(
         reasons=_reasons(table, ratings, items) if options.reasons else None,
     )
     return _with_what_if(report, table, made, options, cache, progress) if options.what_if else report
+
+
+def with_reasons(
+    report: AgreementReport,
+    reasons: ReasonSummary,
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions | None = None,
+    *,
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
+    **changes: Any,
+) -> AgreementReport:
+    """A report made without reasons, with reasons that were found item by item before.
+
+    Parameters
+    ----------
+    report : AgreementReport
+        Of :func:`softirr.agreement` with ``reasons=False``.
+    reasons : ReasonSummary
+        Of :func:`softirr.report.reasons.summarize_reasons`.
+    table, measure, options, cache, progress, **changes
+        As for :func:`softirr.agreement`; with ``what_if`` the headline coefficient is also computed without each attribute.
+
+    Returns
+    -------
+    AgreementReport
+    """
+    options = _changed(options or AgreementOptions(), changes)
+    report = replace(report, reasons=reasons)
+    if not options.what_if:
+        return report
+    with cache_and_progress(measure, cache, progress) as (store, told):
+        return _with_what_if(report, table, measure, options, store, told)
 
 
 def _with_what_if(

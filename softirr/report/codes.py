@@ -77,7 +77,8 @@ def items_with_codes(items: Sequence[ItemAgreement], measure: Measure) -> tuple[
             for match in item.matches
         )
         of_wording = {match.wording: match.codes for match in matches}
-        suggested = tuple(of_wording.get(text) or coder.codes(text) for text in item.suggestion)
+        told = [of_wording.get(text) or coder.codes(text) for text in item.suggestion_parts or item.suggestion]
+        suggested = (tuple(code for own in told for code in own),) if item.suggestion_parts else tuple(told)
         result.append(replace(item, matches=matches, suggestion_codes=suggested))
     return tuple(result)
 

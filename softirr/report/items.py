@@ -85,9 +85,10 @@ def item_agreements(
         few = len(listed) == last - first and sum(map(len, given.values())) <= MANY
         explained.append(given if few else {})
         written = {table.raters[rater[i]]: table.written[i] for i in range(*rows[number]) if table.was_split(i)}
-        suggestion = found.suggestion
+        suggestion: tuple[str, ...] = found.suggestion
+        parts: tuple[str, ...] = ()
         if table.split is not None and len(suggestion) > 1 and 2 * len(written) >= len(given):
-            suggestion = (table.split.join(suggestion),)
+            suggestion, parts = (table.split.join(suggestion),), suggestion
         result.append(
             ItemAgreement(
                 id,
@@ -100,6 +101,7 @@ def item_agreements(
                 kappa=kappa,
                 sigma=sigma,
                 written=written,
+                suggestion_parts=parts,
             )
         )
     if explain is None:

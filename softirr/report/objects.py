@@ -118,6 +118,8 @@ class ItemAgreement:
     sigma : float or None
         Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise. At 0 the answers are
         as far apart as if they were to different items.
+    suggestion_parts : tuple of str
+        The texts that a suggestion for one box was joined from, where answers were split.
     written : dict of str to tuple of str
         Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
     suggestion_codes : tuple of tuple of Code, optional
@@ -136,6 +138,7 @@ class ItemAgreement:
     kappa: float | None = None
     sigma: float | None = None
     written: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    suggestion_parts: tuple[str, ...] = ()
     suggestion_codes: tuple[tuple[Code, ...], ...] | None = None
     reasons: tuple[ItemReason, ...] = ()
 

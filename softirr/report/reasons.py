@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from softirr.policy.reasons import REASON_NAMES, REASONS, Reason, one_rater_only
 from softirr.tables.ratings import Floats
 
 __all__ = [
+    "CountedReason",
     "Example",
     "Explain",
     "ItemReason",
     "ReasonCount",
     "ReasonSummary",
+    "StoredReason",
     "WhatIf",
     "attributes_that_occur",
     "explain_items",
@@ -27,6 +29,7 @@ __all__ = [
     "summarize_reasons",
 ]
 
+_Wording = tuple[str | None, str | None]
 EXAMPLES = 20
 """Pairs of texts of each reason that a report holds."""
 EXAMPLE_ITEMS = 40
@@ -35,6 +38,74 @@ EXAMPLE_ITEMS = 40
 Explain = Callable[[Sequence[tuple[str, str]], Floats, Floats | None], Sequence[Reason]]
 """Reasons of pairs of texts, from their equivalence and directions."""
 Score = Callable[[Sequence[tuple[str, str]]], Floats]
+
+
+class CountedReason(Protocol):
+    """What counting needs to know of two texts of an item that do not match."""
+
+    @property
+    def raters(self) -> tuple[str, str]:
+        """Whose texts they are."""
+        ...
+
+    @property
+    def texts(self) -> tuple[str | None, str | None]:
+        """A text of each; None where one of them wrote none."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Everything that the texts disagree about, the reason first."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """The reason in words."""
+        ...
+
+    @property
+    def broader(self) -> int | None:
+        """Which of the two texts is the more general one, 0 or 1; None for other reasons."""
+        ...
+
+
+class StoredReason(NamedTuple):
+    """An entry of ``items[].reasons`` that was read again.
+
+    Attributes
+    ----------
+    raters : (str, str)
+    texts : (str or None, str or None)
+        A text of each; None where one of them wrote none.
+    kinds : tuple of str
+        Everything that the texts disagree about, the reason first.
+    words : str
+        The reason in words.
+    broader : int or None
+        Which of the two texts is the more general one, 0 or 1; None for other reasons.
+    """
+
+    raters: tuple[str, str]
+    texts: tuple[str | None, str | None]
+    kinds: tuple[str, ...]
+    words: str
+    broader: int | None = None
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> StoredReason:
+        """The inverse of :meth:`ItemReason.to_dict`, as far as counting needs it.
+
+        Parameters
+        ----------
+        entry : mapping
+            May have ``broader`` in addition.
+
+        Returns
+        -------
+        StoredReason
+        """
+        (a, b), (text, other) = entry["raters"], entry["texts"]
+        return cls((a, b), (text, other), (entry["kind"], *entry.get("also", ())), entry["words"], entry.get("broader"))
 
 
 @dataclass(frozen=True)
@@ -55,6 +126,16 @@ class ItemReason:
     texts: tuple[str | None, str | None]
     equivalence: float
     reason: Reason
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Everything that the texts disagree about, the reason first."""
+        return self.reason.kinds
+
+    @property
+    def words(self) -> str:
+        """The reason in words."""
+        return self.reason.words
 
     @property
     def broader(self) -> int | None:
@@ -216,13 +297,13 @@ class Example:
         The first items that have both texts, 40 at most.
     pairs : int
         How often the two texts stand against each other.
-    first : ItemReason
+    first : CountedReason
         Of the first item.
     """
 
     items: tuple[str, ...]
     pairs: int
-    first: ItemReason
+    first: CountedReason
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``reasons.kinds[].examples``."""
@@ -230,7 +311,7 @@ class Example:
             "item": self.items[0],
             "raters": list(self.first.raters),
             "texts": list(self.first.texts),
-            "words": self.first.reason.words,
+            "words": self.first.words,
             "pairs": self.pairs,
             "items": list(self.items),
         }
@@ -347,13 +428,13 @@ class ReasonSummary:
 
 
 def summarize_reasons(
-    items: Iterable[tuple[str, Sequence[ItemReason]]], shared: Mapping[tuple[str, str], int]
+    items: Iterable[tuple[str, Sequence[CountedReason]]], shared: Mapping[tuple[str, str], int]
 ) -> ReasonSummary:
     """Count the reasons of a table.
 
     Parameters
     ----------
-    items : iterable of (str, sequence of ItemReason)
+    items : iterable of (str, sequence of CountedReason)
         Ids of the items, and their reasons.
     shared : mapping of (str, str) to int
         Items that each two raters share, in the order of the table's raters.
@@ -363,29 +444,38 @@ def summarize_reasons(
     ReasonSummary
     """
     pairs, with_kind = Counter[str](), Counter[str]()
-    wordings: dict[str, Counter[tuple[str | None, ...]]] = defaultdict(Counter)
-    first: dict[tuple[str, tuple[str | None, ...]], ItemReason] = {}
-    where: dict[tuple[str, tuple[str | None, ...]], dict[str, None]] = defaultdict(dict)
+    wordings: dict[str, dict[_Wording, int]] = defaultdict(dict)
+    first: dict[tuple[str, _Wording], CountedReason] = {}
+    where: dict[tuple[str, _Wording], list[str]] = {}
     leaning: dict[str, list[int]] = {}
     of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     n_items = total = 0
     for id, reasons in items:
         n_items += bool(reasons)
         total += len(reasons)
-        with_kind.update({kind for one in reasons for kind in one.reason.kinds})
-        for raters, kind in {(one.raters, kind) for one in reasons for kind in one.reason.kinds}:
-            of_raters[raters][kind] += 1
+        here: set[tuple[tuple[str, str], str]] = set()
         for one in reasons:
-            pairs.update(one.reason.kinds)
-            for kind in one.reason.kinds:
-                texts = tuple(sorted(one.texts, key=lambda text: text or ""))
-                wordings[kind][texts] += 1
-                first.setdefault((kind, texts), one)
-                if len(where[kind, texts]) < EXAMPLE_ITEMS:
-                    where[kind, texts][id] = None
+            a, b = one.texts
+            texts = (a, b) if (a or "") <= (b or "") else (b, a)
+            for kind in one.kinds:
+                here.add((one.raters, kind))
+                pairs[kind] += 1
+                seen = wordings[kind]
+                if texts not in seen:
+                    seen[texts] = 1
+                    first[kind, texts], where[kind, texts] = one, [id]
+                    continue
+                seen[texts] += 1
+                named = where[kind, texts]
+                if named[-1] != id and len(named) < EXAMPLE_ITEMS:
+                    named.append(id)
             if (broad := one.broader) is not None:
                 leaning.setdefault(one.raters[broad], [0, 0])[0] += 1
                 leaning.setdefault(one.raters[1 - broad], [0, 0])[1] += 1
+        for raters, kind in here:
+            of_raters[raters][kind] += 1
+        for kind in {kind for _, kind in here}:
+            with_kind[kind] += 1
     kinds = sorted(pairs, key=lambda kind: (-pairs[kind], REASONS.index(kind)))
     return ReasonSummary(
         pairs=total,
@@ -399,7 +489,7 @@ def summarize_reasons(
                     kind,
                     [
                         Example(tuple(where[kind, texts]), n, first[kind, texts])
-                        for texts, n in wordings[kind].most_common(EXAMPLES)
+                        for texts, n in Counter(wordings[kind]).most_common(EXAMPLES)
                     ],
                 ),
             )
@@ -416,7 +506,7 @@ def summarize_reasons(
 
 def _main_first(kind: str, examples: Iterable[Example]) -> tuple[Example, ...]:
     """The examples whose main reason it is, then those that have another one before it."""
-    return tuple(sorted(examples, key=lambda one: one.first.reason.kind != kind))
+    return tuple(sorted(examples, key=lambda one: one.first.kinds[0] != kind))
 
 
 def attributes_that_occur(summary: ReasonSummary) -> tuple[str, ...]:

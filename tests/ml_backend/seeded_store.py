@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from ml_backend.access import Keys, Person, PersonalLinks
 from ml_backend.app import create_app
 from ml_backend.labelstudio.answers import answers_hash, count_answers
+from ml_backend.scoring.scorer import counted_reasons
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
 from ml_backend.store.store import Row
@@ -132,7 +133,14 @@ class Seeded:
         controls = dict.fromkeys(name for _, answers in store.answers(self.project) for name in answers)
         summary = {
             "controls": {
-                name: scorer.summary(store.answers(self.project), name, chosen, decisions=said) for name in controls
+                name: scorer.summary(
+                    store.answers(self.project),
+                    name,
+                    chosen,
+                    decisions=said,
+                    reasons=counted_reasons(store.details(self.project), name),
+                )
+                for name in controls
             },
             "seconds": 0.0,
             "settings": {},

@@ -52,7 +52,7 @@ class TestSetting:
             ({"ignore": "severity"}, "no list"),
             (["severity"], "JSON object"),
             (3, "JSON object"),
-            ({"split": "lines"}, "are not split"),
+            ({"split": "words"}, "split is 'words'"),
         ],
     )
     def test_what_is_refused(self, given: Any, says: str) -> None:

@@ -16,7 +16,11 @@ from seeded_store import Seeded
 
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.predictions import build
+from ml_backend.scoring.scorer import counted_reasons
+from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
+from softirr.report.agreement import agreement
+from softirr.tables.table import AnnotationTable, Answer
 
 TASKS = {
     1: {"2": ["severe headache"], "3": ["mild headache"], "4": ["headache"]},
@@ -122,3 +126,25 @@ def test_details_from_before_there_were_reasons_are_shown(seeded: Seeded) -> Non
     row["controls"]["findings"].pop("reasons")
     seeded.services.store.update_project(seeded.project, summary=row)
     assert "Why texts do not match" not in page(seeded)
+
+
+def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, scorer = seeded.services.store, seeded.services.scorer
+    rows = [Answer(str(task), rater, tuple(texts)) for task, given in TASKS.items() for rater, texts in given.items()]
+    whole = agreement(AnnotationTable.from_answers(rows), "exact", what_if=True, chance="exact").to_dict()["reasons"]
+    seeded.services.scorer.measure("exact")
+
+    def again(*_: object, **__: object) -> None:
+        raise AssertionError("pairs are explained a second time")
+
+    monkeypatch.setattr("softirr.report.agreement.explain", again)
+    found = scorer.summary(
+        store.answers(seeded.project),
+        "findings",
+        ProjectSettings(measure="exact", chance="exact"),
+        reasons=counted_reasons(store.details(seeded.project), "findings"),
+    )
+    assert found["reasons"] == whole
+    assert (
+        scorer.summary(store.answers(seeded.project), "findings", ProjectSettings(measure="exact"))["reasons"] is None
+    )

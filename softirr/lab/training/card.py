@@ -238,7 +238,7 @@ _SHOWN = (
 
 def _figures(title: str, tables: Sequence[Mapping[str, Any]], note: str) -> Table:
     """The main figures of a model, a line each, in one table."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for shown in _SHOWN:
         for table in tables:
             rest = table["title"].removeprefix(shown.table)

@@ -1,0 +1,99 @@
+"""Storage of how the answers of each field of a project are split, once that was decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ml_backend.store.schema import splittings, tasks
+from ml_backend.store.store import Store
+from softirr.policy.splitting import Splitting
+
+__all__ = ["FEWEST_ANSWERS", "Decision", "SplittingStore"]
+
+FEWEST_ANSWERS = 100
+"""Answers to a field from which on a decision stays; with fewer it is made again when answers change."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How the answers of a field are split.
+
+    Attributes
+    ----------
+    splitting : Splitting
+    answers : int
+        Answers that were there when it was decided.
+    at : float
+        When.
+    """
+
+    splitting: Splitting
+    answers: int
+    at: float = 0.0
+
+    @property
+    def stays(self) -> bool:
+        """Whether later answers no longer change it."""
+        return self.answers >= FEWEST_ANSWERS
+
+    def told(self) -> dict[str, Any]:
+        """What an answer keeps of it: with another decision it is another answer."""
+        return {"mode": self.splitting.mode, "marks": list(self.splitting.marks), "joiner": self.splitting.joiner}
+
+
+class SplittingStore:
+    """Reads and writes the decisions in the store's database."""
+
+    def __init__(self, store: Store):
+        self.engine = store.engine
+
+    def decisions(self, project: int) -> dict[str, Decision]:
+        """Field -> how its answers are split."""
+        with self.engine.connect() as connection:
+            found = connection.execute(sa.select(splittings).where(splittings.c.project == project)).all()
+        return {
+            row.control: Decision(
+                Splitting(row.mode, tuple(row.marks), frozenset(row.alone), row.joiner), row.answers, row.at
+            )
+            for row in found
+        }
+
+    def put(self, project: int, control: str, decision: Decision) -> None:
+        """Store a decision."""
+        made = decision.splitting
+        values = {
+            "mode": made.mode,
+            "marks": list(made.marks),
+            "joiner": made.joiner,
+            "alone": sorted(made.alone),
+            "answers": decision.answers,
+            "at": decision.at or time.time(),
+        }
+        dialect = postgresql if self.engine.dialect.name == "postgresql" else sqlite
+        insert = dialect.insert(splittings).values(project=project, control=control, **values)
+        self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
+
+    def forget(self, project: int) -> None:
+        """Forget all decisions of a project, so that the next run decides."""
+        self._run(sa.delete(splittings).where(splittings.c.project == project))
+
+    def put_answers(self, project: int, changed: Iterable[tuple[int, Mapping[str, Any], str]]) -> None:
+        """Store the answers of tasks as they are split now: number, answers, hash."""
+        update = (
+            sa.update(tasks)
+            .where(tasks.c.project == project, tasks.c.number == sa.bindparam("b_number"))
+            .values(answers=sa.bindparam("b_answers", type_=sa.JSON), answers_hash=sa.bindparam("b_hash"))
+        )
+        rows = [{"b_number": n, "b_answers": dict(answers), "b_hash": hash} for n, answers, hash in changed]
+        if rows:
+            self._run(update, rows)
+
+    def _run(self, statement: Any, rows: Any = None) -> None:
+        with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            connection.execute(statement, rows)

@@ -1,0 +1,93 @@
+"""What reasons add to the first sync: ``python tests/labelstudio/measure_reasons.py [--tasks 50000] [--rounds 1]``.
+
+Syncs the same project with and without reasons, in turn, each time in a new process with a new store. Label Studio is the fake server of
+``tests/ml_backend``, in the same process: it takes much less time than a real one, so the share that reasons have of the whole is higher here.
+Prints processor time, wall time and peak memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1] / "ml_backend"))  # last: both folders have a conftest
+
+
+def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
+    """Seconds and megabytes of one first sync of `n` tasks with three answers each."""
+    from fake_label_studio import Bench
+    from measure_scale import texts
+
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        source = random.Random(0)
+        for _ in range(n):
+            first = texts(source)
+            others = [[text if source.random() < 0.5 else texts(source)[0] for text in first] for _ in range(2)]
+            bench.fake.add_task(dict(enumerate([first, *others], start=1)))
+        if not reasons:
+            leave_out_reasons()
+        gc.collect()
+        gc.freeze()  # the fake server's objects are none of the backend's
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = bench.sync()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        assert result.created == n, result
+        pairs = (bench.row["summary"]["controls"]["findings"]["reasons"] or {"pairs": 0})["pairs"]
+        bench.store.close()
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu": cpu, "wall": wall, "memory": most / 1024, "before": before / 1024, "pairs": pairs}
+
+
+def leave_out_reasons() -> None:
+    """Score tasks and the project as if there were no reasons."""
+    from functools import partial
+
+    import ml_backend.sync.project_sync as sync
+    from softirr.report import agreement
+
+    agreement.item_agreement = partial(agreement.item_agreement, reasons=False)
+    sync.counted_reasons = lambda *_: None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python tests/labelstudio/measure_reasons.py", description=__doc__)
+    parser.add_argument("--tasks", type=int, default=50_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--one", choices=("with", "without"), help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.one:
+        print(json.dumps(one_sync(given.tasks, reasons=given.one == "with")))
+        return 0
+    print(
+        "| first sync, indel | processor | wall | peak memory | pairs with a reason |\n|---|---|---|---|---|",
+        flush=True,
+    )
+    best: dict[str, float] = {}
+    for _ in range(given.rounds):
+        for which in ("without", "with"):
+            command = [sys.executable, __file__, "--tasks", str(given.tasks), "--one", which]
+            found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+            best[which] = min(found["cpu"], best.get(which, found["cpu"]))
+            print(
+                f"| {given.tasks} tasks x 3, {which} reasons | {found['cpu']:.1f} s | {found['wall']:.1f} s | "
+                f"{found['memory']:.0f} MB (before: {found['before']:.0f}) | {found['pairs']:,} |",
+                flush=True,
+            )
+    print(f"Reasons add {best['with'] / best['without'] - 1:.0%} of processor time.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,76 @@
+"""Terminologies and lists in one box, in a real Label Studio: codes, suggested choices, and answers that are split and joined again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ml_backend.settings import MODEL_VERSION
+from tests.labelstudio.backend import Commands, differences, score_of_export
+from tests.labelstudio.conftest import Harness, annotation
+
+OBO = """format-version: 1.2
+
+[Term]
+id: HP:0001945
+name: Fever
+synonym: "Pyrexia" EXACT []
+
+[Term]
+id: HP:0012735
+name: Cough
+"""
+CONFIG = """<View><Text name="text" value="$text"/><TextArea name="findings" toName="text" maxSubmissions="20"/>
+<Choices name="code" toName="text" choice="multiple"><Choice value="Fever" alias="HP:0001945"/><Choice value="Cough" alias="HP:0012735"/></Choices>
+<Taxonomy name="tree" toName="text"><Choice value="Finding"><Choice value="HP:0001945"/></Choice></Taxonomy></View>"""
+
+
+def regions(ls: Harness, project: int, task: int) -> dict[str, dict[str, Any]]:
+    """The result of our only prediction for a task, by control."""
+    (found,) = [p for p in ls.predictions(project) if p["task"] == task and p["model_version"] == MODEL_VERSION]
+    return {region["from_name"]: region for region in found["result"]}
+
+
+def test_codes_and_lists(ls: Harness, tmp_path: Path) -> None:
+    (tmp_path / "hp.obo").write_text(OBO)
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    ann, ben = ls.create_user("Ann"), ls.create_user("Ben")
+    project = ls.create_project(label_config=CONFIG)
+    lists, boxes, single, cough = ls.import_tasks(
+        project,
+        [
+            {"data": {"text": "x"}, "annotations": [annotation(ann.id, one), annotation(ben.id, other)]}
+            for one, other in (
+                (["pyrexia, cough; headache"], ["headache; fever, cough"]),
+                (["fever, cough; headache"], ["fever", "cough", "headache"]),
+                (["fever"], ["pyrexia"]),
+                (["cough"], ["coughs"]),
+            )
+        ],
+    )
+    options = ("--terminology", str(tmp_path / "hp.obo"))
+    commands.json("connect", "--project", str(project), "--pull-only", *options)
+    commands.sync(project)
+    found = regions(ls, project, single)
+    assert found["findings"]["score"] == 1.0
+    (codes,) = found["findings"]["meta"]["suggestion_codes"].values()
+    assert [code["id"] for code in codes] == ["HP:0001945"]
+    assert found["code"]["value"] == {"choices": ["HP:0001945"]}
+    assert found["tree"]["value"] == {"taxonomy": [["Finding", "HP:0001945"]]}
+    assert "tree" not in regions(ls, project, cough)
+    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *options)) == []
+
+    commands.sync(project, "--split", "auto")
+    found = regions(ls, project, lists)
+    (text,) = found["findings"]["value"]["text"]
+    assert found["findings"]["score"] == 1.0
+    assert sorted(text.split(", ")) in (["cough", "fever", "headache"], ["cough", "headache", "pyrexia"])
+    assert sorted(found["code"]["value"]["choices"]) == ["HP:0001945", "HP:0012735"]
+    assert regions(ls, project, boxes)["findings"]["score"] == 1.0
+    split = (*options, "--split", "auto")
+    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *split)) == []
+    assert commands.sync(project, "--split-again")["updated"] == 0
+
+    commands.sync(project, "--split", "none")
+    assert differences(ls.predictions(project), score_of_export(ls.export_file(project, tmp_path), *options)) == []
+    assert regions(ls, project, boxes)["findings"]["score"] < 1.0

@@ -1,0 +1,135 @@
+"""Answers of a Label Studio project that hold several texts in one box: split, shown beside the original, joined again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fake_label_studio import NUMBER, URL, Bench
+
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
+from ml_backend.review.panel_payload import payload
+from ml_backend.store import splittings
+from ml_backend.store.splittings import SplittingStore
+from softirr.policy.rules import Policy
+
+LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.store.close()
+
+
+def split(bench: Bench, mode: str = "auto") -> None:
+    bench.choose(policy=Policy(split=mode).to_dict())  # type: ignore[arg-type]
+
+
+def prediction(bench: Bench, task: int) -> dict[str, Any]:
+    ((found,),) = [found for number, found in bench.fake.predictions().items() if number == task]
+    return found
+
+
+def marks(bench: Bench) -> tuple[str, ...]:
+    return SplittingStore(bench.store).decisions(bench.row["id"])["findings"].splitting.marks
+
+
+def test_a_list_in_one_box_agrees_with_three_boxes(bench: Bench) -> None:
+    task = bench.fake.add_task(LISTS)
+    bench.sync()
+    whole = prediction(bench, task)["score"]
+    split(bench)
+    bench.sync()
+    assert whole < 0.6
+    assert prediction(bench, task)["score"] == 1.0
+    assert marks(bench) == ("lines", "semicolons", "commas")
+
+
+def test_what_is_split_is_shown_beside_the_original(bench: Bench) -> None:
+    split(bench)
+    task = bench.fake.add_task(LISTS)
+    bench.sync()
+    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    shown = payload(bench.row, row, place=None, decisions=(), calibrated=None, threshold=0.5)
+    assert shown["written"] == {"1": ["fever, cough; headache"]}
+    assert shown["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
+    assert shown["matches"][0]["texts"] == {"1": "cough", "2": "cough"}
+    report = Reports(bench.store).get(bench.row, None, Links(URL, NUMBER))
+    assert report is not None
+    assert any("Answers were split at" in warning and "1 of 2 answers" in warning for warning in report["warnings"])
+    assert "answers are split (auto)" in bench.row["summary"]["provenance"]["policy"]
+
+
+def test_line_breaks_are_kept_until_the_answer_is_split(bench: Bench) -> None:
+    split(bench, "lines")
+    task = bench.fake.add_task({1: ["fever\ndry  cough"], 2: ["dry cough", "fever"]})
+    bench.sync()
+    assert prediction(bench, task)["score"] == 1.0
+
+
+def test_a_suggestion_is_joined_where_most_write_lists(bench: Bench) -> None:
+    split(bench)
+    lists = bench.fake.add_task({1: ["fever, cough"], 2: ["cough, fever"], 3: ["rash"]})
+    boxes = bench.fake.add_task({1: ["fever", "cough"], 2: ["cough", "fever"], 3: ["fever, cough"]})
+    for text in ("fever", "cough"):
+        bench.fake.add_task({1: [text], 2: [text]})
+    bench.sync()
+    texts = {task: prediction(bench, task)["result"][0]["value"]["text"] for task in (lists, boxes)}
+    assert len(texts[lists]) == 1 and sorted(texts[lists][0].split(", ")) == ["cough", "fever"]
+    assert sorted(texts[boxes]) == ["cough", "fever"]
+
+
+def test_the_decision_stays_until_somebody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splittings, "FEWEST_ANSWERS", 4)
+    split(bench)
+    first = bench.fake.add_task(LISTS)
+    other = bench.fake.add_task({1: ["rash, itching"], 2: ["itching", "rash"]})
+    bench.sync()
+    before = prediction(bench, first)
+    for k in range(10):
+        bench.fake.add_task({1: [f"carcinoma, kind {k}"], 2: [f"adenoma, kind {k}"]})
+    bench.sync()
+    assert marks(bench) == ("lines", "semicolons", "commas")
+    assert prediction(bench, first) == before
+    SplittingStore(bench.store).forget(bench.row["id"])
+    bench.sync()
+    assert "commas" not in marks(bench)
+    assert prediction(bench, first)["score"] < 1.0 and prediction(bench, other)["score"] < 1.0
+
+
+def test_with_few_answers_it_is_decided_again(bench: Bench) -> None:
+    split(bench)
+    first = bench.fake.add_task({1: ["fever, cough"], 2: ["fever, cough, rash"]})
+    bench.sync()
+    assert "commas" not in marks(bench), "nothing stands alone yet"
+    for text in ("fever", "cough", "rash"):
+        bench.fake.add_task({1: [text], 2: [text]})
+    bench.sync()
+    assert "commas" in marks(bench)
+    found = bench.store.get_tasks(bench.row["id"], [first])[first]["answers"]["findings"]
+    assert found["answers"] == {"1": ["fever", "cough"], "2": ["fever", "cough", "rash"]}
+    bench.fake.calls.clear()
+    bench.sync()
+    assert bench.fake.writes() == []
+
+
+def test_it_can_be_undone(bench: Bench) -> None:
+    task = bench.fake.add_task(LISTS)
+    bench.sync()
+    whole = prediction(bench, task)
+    split(bench)
+    bench.sync()
+    split(bench, "none")
+    bench.sync()
+    after = prediction(bench, task)
+    assert (after["score"], after["result"][0]["value"]) == (whole["score"], whole["result"][0]["value"])
+    assert SplittingStore(bench.store).decisions(bench.row["id"]) == {}
+    assert "written" not in bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
