@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
+    from softirr.report.codebook import Codebook, codebook
     from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
     from softirr.report.objects import AgreementReport
     from softirr.report.options import AgreementOptions
@@ -51,6 +52,7 @@ __all__ = [
     "Answer",
     "Calibration",
     "CalibrationReport",
+    "Codebook",
     "Coefficient",
     "Comparison",
     "Excluded",
@@ -68,6 +70,7 @@ __all__ = [
     "attributes",
     "audit",
     "calibrate",
+    "codebook",
     "cohen_kappa",
     "compare",
     "compare_groups",
@@ -98,6 +101,7 @@ _HOME = {
     "Answer": "tables.table",
     "Calibration": "measures.calibration_curves",
     "CalibrationReport": "measures.calibration",
+    "Codebook": "report.codebook",
     "Coefficient": "coefficients.intervals",
     "Comparison": "planning.comparison",
     "Excluded": "tables.table",
@@ -112,6 +116,7 @@ _HOME = {
     "agreement": "report.agreement",
     "attributes": "policy.attributes",
     "calibrate": "measures.calibration",
+    "codebook": "report.codebook",
     "cohen_kappa": "report.two_lists",
     "compare": "planning.compare",
     "compare_groups": "planning.compare",

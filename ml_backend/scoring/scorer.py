@@ -417,6 +417,23 @@ class Scorer:
         result["excluded"] = result.get("excluded", [])[:1000]
         return result
 
+    def compare_texts(
+        self,
+        answers: Iterable[tuple[int, Mapping[str, Any]]],
+        control: str,
+        settings: ProjectSettings,
+        *,
+        calibration: Any = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """What a codebook of one control is made of (`softirr.report.codebook.Comparisons`), without reviewers' decisions."""
+        from softirr.report.codebook import compare_texts
+
+        table = table_of(answers, control, casefold=settings.casefold)
+        with self.alone_with(settings.measure, progress) as told:
+            measure = self.judged_measure(settings, (), calibration)
+            return compare_texts(table, measure, cache=self.cache(settings.measure), progress=told)
+
     def cache(self, measure: str | None = None) -> Any:
         """The store of scored pairs, opened on first use; None for measures that are faster than a lookup."""
         if self._cache_url is None or (measure is not None and not needs_model(measure)):

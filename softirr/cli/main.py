@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from softirr.cli import audit, bench, calibrate, code, compare, inspect, measures, plan, raters, report, score
+from softirr.cli import audit, bench, calibrate, code, codebook, compare, inspect, measures, plan, raters, report, score
 from softirr.terminal import Parser, end_program, guarded
 
 _PROGRAMS = {
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of every subcommand; the documentation test walks it."""
     top = Parser(prog="softirr", description="Inter-rater reliability of free text: how far raters agree in meaning.")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (score, inspect, measures, report, audit, calibrate, compare, plan, raters, code):
+    for command in (score, inspect, measures, report, audit, calibrate, compare, plan, raters, code, codebook):
         command.add_command(commands)
     for name, (_, what) in _PROGRAMS.items():
         commands.add_parser(name, help=what)

@@ -34,8 +34,8 @@ def load(
     Parameters
     ----------
     source : str
-        A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with ``concepts.tsv`` is
-        TSV, one with ``pt.asc`` MedDRA, one with ``sct2_Concept_Snapshot`` SNOMED CT; files are told apart by their name and outermost element. Files may be gzipped.
+        A path, or ``NAME=PATH``; for ICD-11 the path of the tabulation, or ``TABULATION,SYNONYMS``. A folder with ``concepts.tsv``, or a table with
+        the columns id, name and synonym, is TSV, one with ``pt.asc`` MedDRA, one with ``sct2_Concept_Snapshot`` SNOMED CT; files are told apart by their name and outermost element. Files may be gzipped.
     format : str, optional
         One of ``FORMATS``; needed where the format can't be recognized.
     scopes : frozenset of str
@@ -129,5 +129,5 @@ def _guess(path: Path) -> str:
     if suffix == ".json":
         return "obographs"
     if suffix in (".txt", ".tsv", ".csv"):
-        return "icd11"
+        return "tsv" if tsv.is_codebook(path) else "icd11"
     raise InputError(f"{path}: what kind of terminology this is can't be told from its name; say so with --format.")

@@ -1,14 +1,20 @@
-"""A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent)."""
+"""A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent).
+
+A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from softirr.errors import InputError
-from softirr.terminology.base import SCOPES, Builder
+from softirr.tables.cells import cell_text
+from softirr.terminology.base import SCOPES, Builder, lines
 from softirr.terminology.tables import read_table
 
-__all__ = ["find", "read"]
+__all__ = ["find", "is_codebook", "read"]
+
+_CODEBOOK = ("id", "name", "synonym")
 
 
 def find(folder: Path, stem: str) -> Path | None:
@@ -27,8 +33,24 @@ def find(folder: Path, stem: str) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
+def is_codebook(path: Path) -> bool:
+    """Whether a file is a table with the columns of a codebook.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+    """
+    _, header = next(lines(path), (1, ""))
+    names = [name.strip().strip('"') for name in header.split("\t" if "\t" in header else ",")]
+    return set(_CODEBOOK) <= set(names)
+
+
 def read(path: Path, builder: Builder) -> None:
-    """Fill the builder from the folder ``path``.
+    """Fill the builder from the folder or codebook ``path``.
 
     Parameters
     ----------
@@ -40,6 +62,9 @@ def read(path: Path, builder: Builder) -> None:
     InputError
         If a table is missing or damaged, or a scope is unknown.
     """
+    if path.is_file():
+        _read_codebook(path, builder)
+        return
     concepts = find(path, "concepts")
     if concepts is None:
         raise InputError(f"{path} has no concepts.tsv.")
@@ -58,3 +83,16 @@ def read(path: Path, builder: Builder) -> None:
     if is_a is not None:
         for _, row in read_table(is_a, ("child", "parent")):
             builder.parent(row["child"].strip(), row["parent"].strip())
+
+
+def _read_codebook(path: Path, builder: Builder) -> None:
+    names: dict[str, str] = {}
+    for line, row in read_table(path, _CODEBOOK):
+        id, name, text = row["id"].strip(), cell_text(row["name"]), cell_text(row["synonym"])
+        if id not in names:
+            builder.concept(id, name, line)
+            names[id] = name
+        elif names[id] != name:
+            raise InputError(f"{path}, line {line}: the concept {id} has another name here than above.")
+        if text != name:
+            builder.synonym(id, text)

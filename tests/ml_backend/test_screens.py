@@ -17,6 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
 from browsers import serious_faults
 from seeded_store import NUMBER, Seeded
 
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.codebooks import CodebookStore
+
 pytestmark = pytest.mark.browser
 WIDTHS = (390, 1280, 1920)
 
@@ -231,3 +235,44 @@ class TestLive:
         assert "1 is done" in page.inner_text("#queue-counts") and shown.locator("input.done").is_checked()
         assert page.input_value("#viewer-name") == "Half a na"
         assert page.evaluate("document.activeElement.id") == "viewer-name"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_codebook_is_merged_and_parted_by_keyboard(
+    served: Served, chromium: Any, pictures: Path, width: int
+) -> None:
+    from playwright.sync_api import expect
+
+    seeded = served.seeded
+    CodebookStore(seeded.services.store).want(seeded.project, "findings")
+    run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="indel"))
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    context.add_cookies([{"name": f"softirr-person-{NUMBER}", "value": seeded.token(), "url": served.url}])
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(f"{served.url}/report/{NUMBER}")
+    page.get_by_role("link", name="Codebook").click()
+    asthma = page.locator("tr[data-entry]", has=page.locator(".name", has_text="asthma"))
+    page.get_by_label("Choose migraine").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#merge")).to_be_disabled()
+    page.locator("tr[data-entry] input.choose[value*=asthma]").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("m")
+    expect(page.locator("#said")).to_have_text("Merged 2 entries.")
+    expect(asthma.locator("li", has_text="migraine")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious_faults(page) == []
+    page.screenshot(path=pictures / f"codebook-{width}.png", full_page=True)
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_have_text("Taken back.")
+    expect(page.get_by_label("Choose migraine")).to_have_count(1)
+    page.keyboard.press("/")
+    page.keyboard.type("arm")
+    page.keyboard.press("Enter")
+    expect(page.locator("tr[data-entry]")).to_have_count(1)
+    assert problems == []
+    context.close()

@@ -1,0 +1,227 @@
+"""The codebook: its page, its data, and merging and parting of entries, which are reviewers' decisions."""
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from flask import Blueprint, Response, current_app, render_template, request
+
+from ml_backend.report.formats import FORMATS
+from ml_backend.review import codebook as books
+from ml_backend.review.panel_payload import job_view, moment, name_of
+from ml_backend.settings import effective
+from ml_backend.store.codebooks import CodebookStore
+from ml_backend.store.store import Row, pair_hash
+from ml_backend.web import decisions, visitors
+from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web.pages import page_files
+from ml_backend.web.report import csv_response, job_of
+from softirr.errors import InputError
+from softirr.report.codebook import Codebook
+from softirr.text import normalize
+
+codebook = Blueprint("codebook", __name__)
+codebook.register_error_handler(Refused, visitors.refusal)
+SHOWN = 200
+MOST_MERGED = 20
+_HEADER = ("entry", "name", "text", "answers", "tasks", "annotators")
+
+
+@codebook.get("/codebook/<int:number>")
+def show(number: int) -> Response:
+    """The page: ``control``, ``q`` (only entries with a text that holds it), ``all=1`` (more than the first entries)."""
+    project = visitors.enter(number, "report")
+    control = _control(project, request.args.get("control"))
+    book = _book(project, control) if control else None
+    wanted = normalize(request.args.get("q", ""))[:200]
+    found = [entry for entry in book.entries if _holds(entry, wanted)] if book is not None else []
+    shown = found if request.args.get("all") == "1" else found[:SHOWN]
+    who = visitors.visitor(project)
+    text = render_template(
+        "codebook.html",
+        project=project,
+        control=control,
+        controls=list((project["summary"] or {}).get("controls") or ()),
+        book=book,
+        entries=shown,
+        n_found=len(found),
+        q=wanted,
+        may_decide=who is not None and bool(who.known_by),
+        how_to_be_known=visitors.HOW_TO_BE_KNOWN,
+        **_status(project, control),
+        **page_files("pages.css", "codebook.css", modules=("codebook.js",)),
+        **FORMATS,
+    )
+    response = visitors.page(text)
+    visitors.remember_given_key(response, project, "report")
+    return response
+
+
+@codebook.get("/codebook/<int:number>/<name>")
+def download(number: int, name: str) -> Response:
+    """``codebook.tsv``, which ``--terminology`` reads, or ``codebook.csv`` with counts and annotators."""
+    project = visitors.enter(number, "report")
+    if name not in ("codebook.tsv", "codebook.csv"):
+        raise Refused(404, f"There is no {name[:80]}; there are codebook.tsv and codebook.csv.")
+    control = _control(project, request.args.get("control"))
+    book = _book(project, control) if control else None
+    if book is None:
+        raise Refused(409, "The codebook has not been made yet.")
+    if name.endswith("csv"):
+        rows = [
+            [
+                entry.id,
+                entry.name,
+                one.text,
+                one.count,
+                one.items,
+                "; ".join(f"{r} ({n})" for r, n in one.raters.items()),
+            ]
+            for entry in book.entries
+            for one in entry.wordings
+        ]
+        response = csv_response([_HEADER, *rows])
+    else:
+        response = current_app.make_response(book.to_tsv())
+        response.headers["Content-Type"] = "text/tab-separated-values; charset=utf-8"
+        response.headers["Cache-Control"] = "private, no-store"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Content-Disposition"] = f'attachment; filename="codebook-{number}{name[-4:]}"'
+    return response
+
+
+@codebook.get("/api/codebook")
+def state() -> Response:
+    """Whether the codebook is made, and its entries: ``project``, ``control``; with ``brief=1`` without entries."""
+    project = visitors.enter(project_number(request.args.get("project")), "report")
+    control = _control(project, request.args.get("control"))
+    body = {"control": control, **_status(project, control), "job": job_view(job_of(project)), "codebook": None}
+    if control and request.args.get("brief") != "1":
+        book = _book(project, control)
+        body["codebook"] = None if book is None else book.to_dict()
+    return visitors.data(body)
+
+
+@codebook.post("/api/codebook")
+def make() -> Response:
+    """Ask for the codebook, or for an update of it: ``{"project", "control"}``; the scorer process makes it."""
+    body = json_body()
+    project = visitors.enter(project_number(body.get("project")), "report")
+    control = _control(project, body.get("control"))
+    if control is None:
+        raise Refused(409, "The project has not been scored yet.")
+    CodebookStore(services().store).want(project["id"], control)
+    services().wakeups.want(project["id"], "codebook")
+    return visitors.data({"wanted": control}, status=202)
+
+
+@codebook.post("/api/codebook/decisions")
+def decide() -> Response:
+    """Merge entries or part a text: ``{"project", "control", "merge": [names]}`` or ``{"project", "control", "part": text}``.
+
+    Either is a decision on pairs of texts, like those of the panel, and changes the codebook at once.
+    """
+    body = json_body()
+    project = visitors.enter(project_number(body.get("project")), "report")
+    who = visitors.reviewer(project)
+    control = _control(project, body.get("control"))
+    book = _book(project, control) if control else None
+    if book is None:
+        raise Refused(409, "The codebook has not been made yet.")
+    merge, part = body.get("merge"), body.get("part")
+    said = services().store.decisions(project["id"])
+    try:
+        if isinstance(part, str) and merge is None:
+            pairs = books.pairs_to_part(book, said, part)
+        elif part is None and isinstance(merge, list) and _are_names(merge):
+            pairs = books.pairs_to_merge(book, said, merge)
+        else:
+            raise Refused(400, f"Name either the entries to merge, 2 to {MOST_MERGED} of them, or one text to part.")
+    except InputError as error:
+        raise Refused(409, str(error)) from None
+    if len(pairs) > decisions.MOST_PAIRS:
+        raise Refused(409, "Earlier decisions stand against this on too many pairs: withdraw them in the panel first.")
+    decisions.decide(services(), project, pairs, same=merge is not None, who=who, task=None)
+    hashes = {pair_hash(normalize(a), normalize(b)) for a, b in pairs}
+    made = [row["id"] for row in services().store.decisions(project["id"]) if row["pair"] in hashes]
+    return visitors.data({"decided": len(pairs), "decisions": made}, status=201)
+
+
+# --- of the running app ---------------------------------------------------------------------------------------------
+
+
+class _Books:
+    """The last few codebooks that were shown."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Any, ...], Codebook] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, project: Row, control: str) -> Codebook | None:
+        """The codebook under the present decisions; None where it is not made yet."""
+        store = CodebookStore(services().store)
+        stamp = store.stamp(project["id"], control)
+        if stamp is None or stamp["made_at"] is None:
+            return None
+        said = services().store.decisions(project["id"])
+        chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+        last = (len(said), said[-1]["id"] if said else 0, sum(row["id"] for row in said))
+        key = (project["id"], control, stamp["made_at"], chosen.threshold, str(project["raters"]), *last)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        row = store.get(project["id"], control)
+        if row is None or row["comparisons"] is None:
+            return None
+        found = books.named(books.made(row, said, chosen), lambda rater: name_of(project["raters"], rater))
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > 4:
+                self._kept.popitem(last=False)
+        return found
+
+
+def _book(project: Row, control: str) -> Codebook | None:
+    kept: _Books = current_app.extensions.setdefault("softirr-codebooks", _Books())
+    return kept.get(project, control)
+
+
+def _status(project: Row, control: str | None) -> dict[str, Any]:
+    """When it was made, whether it waits to be, and whether answers changed since."""
+    row = CodebookStore(services().store).stamp(project["id"], control) if control else None
+    if row is None:
+        return {"made_at": None, "waiting": False, "stale": False, "problem": None}
+    return {
+        "made_at": moment(row["made_at"]),
+        "waiting": row["wanted_at"] is not None,
+        "stale": row["made_at"] is not None and row["based_on"] != books.state(services().store, project),
+        "problem": row["problem"],
+    }
+
+
+def _control(project: Row, given: Any) -> str | None:
+    """The field that was asked for, else the first one; None while nothing is scored.
+
+    Raises
+    ------
+    Refused
+    """
+    names = list((project["summary"] or {}).get("controls") or ())
+    if given is None or not names:
+        return names[0] if names else None
+    if given not in names:
+        raise Refused(404, "This project has no such field.")
+    return str(given)
+
+
+def _holds(entry: Any, wanted: str) -> bool:
+    return not wanted or any(wanted.casefold() in one.text.casefold() for one in entry.wordings)
+
+
+def _are_names(merge: list[Any]) -> bool:
+    return (
+        2 <= len(merge) <= MOST_MERGED
+        and len(set(map(str, merge))) == len(merge)
+        and all(isinstance(name, str) for name in merge)
+    )

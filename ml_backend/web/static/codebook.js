@@ -1,0 +1,137 @@
+/* The codebook page: asks for the codebook, merges entries, parts texts, takes a decision back. The server applies decisions at once. */
+import { call, forgetKey } from "./pages.js";
+
+const { project, control } = document.body.dataset;
+const LOOK = 1500;
+let { made, waiting } = document.body.dataset;
+/** Numbers of the decisions that Undo takes back. */
+let last = [];
+let timer = null;
+
+forgetKey();
+
+const byId = (id) => document.getElementById(id);
+const boxes = () => [...document.querySelectorAll("input.choose")];
+const chosen = () => boxes().filter((box) => box.checked);
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("input.choose")) count();
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.id === "make") make();
+  else if (button?.id === "merge") merge();
+  else if (button?.id === "undo") undo();
+  else if (button?.matches(".part")) part(button.dataset.text);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=search]")) return;
+  const act = { "/": () => byId("q")?.focus(), m: merge, z: undo }[event.key.toLowerCase()];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+function count() {
+  const n = chosen().length;
+  if (!byId("merge")) return;
+  byId("chosen").textContent = n < 2 ? "" : ` ${n}`;
+  byId("merge").disabled = n < 2;
+}
+
+async function make() {
+  try {
+    await call("api/codebook", { method: "POST", body: JSON.stringify({ project: Number(project), control }) });
+    waiting = "1";
+    if (byId("make")) Object.assign(byId("make"), { disabled: true, textContent: "Being made …" });
+    next();
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function merge() {
+  const names = chosen().map((box) => box.value);
+  if (names.length < 2) return;
+  decide({ merge: names }, `Merged ${names.length} entries.`, chosen()[0]?.id);
+}
+
+function part(text) {
+  decide({ part: text }, `Parted “${text}”.`, null);
+}
+
+async function decide(what, told, focus) {
+  try {
+    const body = JSON.stringify({ project: Number(project), control, ...what });
+    last = (await call("api/codebook/decisions", { method: "POST", body })).decisions;
+    await renew(focus);
+    say(told);
+  } catch (error) {
+    say(`Not saved: ${error.message}`);
+  }
+}
+
+async function undo() {
+  if (!last.length) return;
+  const numbers = last;
+  last = [];
+  try {
+    for (const number of numbers) await call(`api/decisions/${number}?project=${project}`, { method: "DELETE" });
+    await renew(null);
+    say("Taken back.");
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function say(text) {
+  const said = byId("said");
+  said.textContent = text;
+  said.hidden = false;
+}
+
+/** Put the newest entries in place of those that are shown. */
+async function renew(focus) {
+  const response = await fetch(location.href, { cache: "no-store", credentials: "same-origin" });
+  if (!response.ok) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const place = scrollY;
+  for (const part of ["nav.actions", "main"]) {
+    const now = fresh.querySelector(part);
+    if (now) document.querySelector(part).replaceChildren(...[...now.childNodes].map((one) => document.adoptNode(one)));
+  }
+  ({ made, waiting } = fresh.body.dataset);
+  if (byId("undo")) byId("undo").hidden = !last.length;
+  count();
+  ((focus && byId(focus)) || byId("merge"))?.focus({ preventScroll: true });
+  scrollTo({ top: place, behavior: "instant" });
+}
+
+function next() {
+  clearTimeout(timer);
+  timer = setTimeout(look, LOOK);
+}
+
+async function look() {
+  let state;
+  try {
+    state = await call(`api/codebook?project=${project}&control=${encodeURIComponent(control)}&brief=1`);
+  } catch {
+    next();
+    return;
+  }
+  if (state.waiting) {
+    const { done, total } = state.job ?? {};
+    if (total) say(`Being made: ${Math.floor((100 * done) / total)} %.`);
+    next();
+  } else {
+    const told = state.made_at !== made;
+    await renew(null);
+    if (told) say("The codebook is made.");
+  }
+}
+
+count();
+if (waiting) next();

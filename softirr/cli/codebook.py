@@ -1,0 +1,59 @@
+"""``softirr codebook``: groups of equivalent answers over a whole file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from softirr.cli.arguments import add_calibration, add_json, add_measure, add_policy, made_measure, read_table, scoring
+from softirr.errors import InputError
+from softirr.terminal import add_input_options, print_json
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Any) -> None:
+    """Add ``codebook`` to the commands.
+
+    Parameters
+    ----------
+    commands : the subparsers of the command line
+    """
+    book = commands.add_parser("codebook", help="groups of equivalent answers, with names, counts and raters")
+    add_input_options(book)
+    add_measure(book)
+    add_policy(book)
+    add_calibration(book, "what softirr calibrate learned")
+    book.add_argument(
+        "--threshold", type=float, default=0.5, metavar="P", help="mean equivalence of the texts of an entry (0.5)"
+    )
+    book.add_argument(
+        "--neighbors",
+        type=int,
+        default=10,
+        metavar="N",
+        help="compare each text with so many others that are spelled alike (10)",
+    )
+    book.add_argument("--output", metavar="FILE", help="write the codebook as TSV, which --terminology reads")
+    add_json(book)
+    book.set_defaults(run=_codebook)
+
+
+def _codebook(arguments: argparse.Namespace) -> int:
+    from softirr.report.codebook import codebook
+
+    table = read_table(arguments, least_raters=1)
+    made = made_measure(arguments)
+    with scoring(arguments) as kept:
+        found = codebook(table, made, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
+    if arguments.output:
+        try:
+            Path(arguments.output).write_text(found.to_tsv(), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{arguments.output} can't be written: {error.strerror or error}.") from None
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+    return 0

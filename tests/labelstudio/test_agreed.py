@@ -1,0 +1,62 @@
+"""Agreed answers in a real Label Studio: what its API says about a ground truth and a copied prediction, and our predictions of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.labelstudio.backend import Commands
+from tests.labelstudio.conftest import Harness, annotation
+
+
+def test_agreed_answers_are_read_and_written(ls: Harness, tmp_path: Path) -> None:
+    commands = Commands(tmp_path / "state", ls.url, ls.token)
+    ann, ben, rae = (ls.create_user(name) for name in ("Ann", "Ben", "Rae"))
+    project = ls.create_project()
+    answers = [annotation(ann.id, ["fever", "cough"]), annotation(ben.id, ["fever"])]
+    imported = [{key: value for key, value in one.items() if key != "ground_truth"} for one in answers]
+    starred, copied, by_import, _ = tasks = ls.import_tasks(
+        project, [{"data": {"text": str(n)}, "annotations": imported if n == 2 else answers} for n in range(4)]
+    )
+    commands.sync(project, "--reviewer", rae.email)
+
+    def agreed() -> dict[int, dict[str, Any]]:
+        status, out, err = commands.here("consensus", "--project", str(project), "--json")
+        assert status == 0, err
+        return {row["task"]: row for row in json.loads(out)["answers"]}
+
+    assert agreed() == {}, "Label Studio marks imported annotations as ground truth"
+    assert all(one["ground_truth"] for one in ls.api.get(f"/api/tasks/{by_import}/")["annotations"])
+
+    (task,) = [task for task in ls.export(project) if task["id"] == starred]
+    first = next(one for one in task["annotations"] if one["completed_by"] == ann.id)
+    ls.api.patch(f"/api/annotations/{first['id']}/", {"ground_truth": True})
+    own = next(one for one in ls.predictions(project) if one["task"] == copied)
+    result = [{**region, "origin": "prediction-changed", "value": {"text": ["high fever"]}} for region in own["result"]]
+    body = {"result": result, "parent_prediction": own["id"], "lead_time": 1.0}
+    rae.api.post(f"/api/tasks/{copied}/annotations/", body)
+    before = {one["task"]: one["score"] for one in ls.predictions(project)}
+    commands.sync(project, "--changes")
+
+    found = agreed()
+    assert set(found) == {starred, copied}
+    assert (found[starred]["texts"], found[starred]["source"]) == (["fever", "cough"], "ground truth")
+    assert found[starred]["user"] == str(ls.admin), "who set it, not whose annotation it is"
+    assert (found[copied]["texts"], found[copied]["source"]) == (["high fever"], "annotation")
+    assert found[copied]["edited"] is True and found[copied]["who"].startswith("Rae")
+    assert {one["task"]: one["score"] for one in ls.predictions(project)} == before
+
+    for _ in range(2):
+        status, out, err = commands.here("consensus", "--project", str(project), "--predictions")
+        assert (status, out.strip()) == (0, "2 predictions written."), err
+    written = [one for one in ls.predictions(project) if one["model_version"] == "consensus"]
+    assert {one["task"]: one["result"][0]["value"]["text"] for one in written} == {
+        starred: ["fever", "cough"],
+        copied: ["high fever"],
+    }
+    assert ls.api.get(f"/api/projects/{project}/")["model_version"] == "agreement"
+    ls.api.patch(f"/api/annotations/{first['id']}/", {"ground_truth": False})
+    final = commands.sync(project)
+    assert (final["created"], final["updated"], final["deleted"]) == (0, 0, 0)
+    assert set(agreed()) == {copied} < set(tasks)

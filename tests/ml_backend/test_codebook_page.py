@@ -1,0 +1,198 @@
+"""The codebook page: made on request, merged and parted by known reviewers, exported as a terminology."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import NUMBER, Seeded
+
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.codebooks import CodebookStore
+from softirr.terminology.load import load
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+TASKS = {
+    101: {"2": ["fever", "dry cough"], "3": ["fevers"], "4": ["fever"]},
+    102: {"2": ["heart attack"], "3": ["myocardial infarction"], "4": ["heart attack"]},
+    103: {"2": ["dry coughs"], "3": [HOSTILE], "4": ["dry cough"]},
+}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put(TASKS)
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+def where(seeded: Seeded, **more: Any) -> dict[str, Any]:
+    return {"project": NUMBER, "k": seeded.key("report"), **more}
+
+
+def make(seeded: Seeded, **settings: Any) -> None:
+    reply = seeded.client.post("/api/codebook", json={"project": NUMBER}, query_string=where(seeded))
+    assert reply.status_code == 202
+    chosen = ProjectSettings(**{"measure": "indel", "threshold": 0.8, **settings})
+    seeded.services.store.update_project(seeded.project, chosen={"threshold": 0.8})
+    assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, chosen) == 1
+
+
+def entries(seeded: Seeded) -> list[list[str]]:
+    found = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]["entries"]
+    return [[one["text"] for one in entry["wordings"]] for entry in found]
+
+
+def decide(seeded: Seeded, client: Any = None, **what: Any) -> Any:
+    body = {"project": NUMBER, **what}
+    return (client or seeded.as_person()).post("/api/codebook/decisions", json=body, query_string={"k": seeded.key()})
+
+
+def page(seeded: Seeded, client: Any = None, **more: Any) -> str:
+    client = client or seeded.client
+    return client.get(f"/codebook/{NUMBER}", query_string=where(seeded, **more)).get_data(as_text=True)
+
+
+class TestMaking:
+    def test_it_is_made_on_request_by_the_scorer(self, seeded: Seeded) -> None:
+        assert "Make the codebook" in page(seeded)
+        make(seeded)
+        assert entries(seeded)[:2] == [["dry cough", "dry coughs"], ["fever", "fevers"]]
+        assert ["heart attack"] in entries(seeded)
+        state = seeded.client.get("/api/codebook", query_string=where(seeded, brief=1)).get_json()
+        assert state["made_at"] and not state["waiting"] and not state["stale"] and state["codebook"] is None
+        text = page(seeded)
+        assert "Ann Example" in text and "7 distinct texts" in " ".join(text.split())
+        assert HOSTILE not in text and "&lt;img src=x" in text
+
+    def test_changed_answers_are_told(self, seeded: Seeded) -> None:
+        make(seeded)
+        seeded.put({101: {"2": ["rash"], "3": ["fevers"]}})
+        assert "Bring it up to date" in page(seeded)
+
+    def test_what_can_not_be_made_says_why(self, seeded: Seeded) -> None:
+        make(seeded, measure="nli:/nowhere/model")
+        assert "could not be made" in page(seeded)
+
+    def test_find_and_more(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+        make(seeded)
+        assert page(seeded, q="COUGH").count("data-entry") == 1
+        assert "No entry holds this text" in page(seeded, q="xyz")
+        monkeypatch.setattr("ml_backend.web.codebook.SHOWN", 2)
+        assert page(seeded).count("data-entry") == 2 and "Show all 5 entries" in page(seeded)
+        assert page(seeded, all=1).count("data-entry") == 5
+
+    def test_the_report_leads_to_it(self, seeded: Seeded) -> None:
+        text = seeded.client.get(f"/report/{NUMBER}", query_string=where(seeded)).get_data(as_text=True)
+        assert f"codebook/{NUMBER}" in text
+
+    def test_forgetting_the_project_forgets_it(self, seeded: Seeded) -> None:
+        make(seeded)
+        seeded.services.store.erase_project(seeded.project)
+        assert CodebookStore(seeded.services.store).get(seeded.project, "findings") is None
+
+
+class TestDecisions:
+    def test_merging_applies_at_once_and_counts_as_same(self, seeded: Seeded) -> None:
+        make(seeded)
+        before = seeded.services.store.get_tasks(seeded.project, [102])[102]["agreement"]
+        reply = decide(seeded, merge=["heart attack", "myocardial infarction"])
+        assert reply.status_code == 201 and reply.get_json()["decided"] == 1
+        assert ["heart attack", "myocardial infarction"] in entries(seeded)
+        (said,) = seeded.services.store.decisions(seeded.project)
+        assert said["same"] and (said["reviewer"], said["known_by"]) == ("Rae Viewer", "link")
+        seeded.score()
+        assert seeded.services.store.get_tasks(seeded.project, [102])[102]["agreement"] == 1.0 > before
+
+    def test_parting_and_taking_it_back(self, seeded: Seeded) -> None:
+        make(seeded)
+        reply = decide(seeded, part="fevers")
+        assert ["fever"] in entries(seeded) and ["fevers"] in entries(seeded)
+        assert [row["same"] for row in seeded.services.store.decisions(seeded.project)] == [False]
+        for number in reply.get_json()["decisions"]:
+            seeded.as_person().delete(f"/api/decisions/{number}", query_string={"project": NUMBER, "k": seeded.key()})
+        assert ["fever", "fevers"] in entries(seeded)
+
+    def test_the_last_word_counts(self, seeded: Seeded) -> None:
+        """Merging what was parted, and parting what was merged, leaves no contradiction."""
+        make(seeded)
+        decide(seeded, part="fevers")
+        decide(seeded, merge=["fever", "heart attack"])
+        decide(seeded, merge=["fever", "fevers"])
+        merged = next(group for group in entries(seeded) if "fever" in group)
+        assert set(merged) == {"fever", "fevers", "heart attack"}
+        decide(seeded, part="heart attack")
+        assert ["heart attack"] in entries(seeded)
+        found = seeded.client.get("/api/codebook", query_string=where(seeded)).get_json()["codebook"]
+        assert found["contradictions"] == []
+
+    @pytest.mark.parametrize(
+        ("what", "status"),
+        [
+            ({"merge": ["fever"]}, 400),
+            ({"merge": ["fever", "fever"]}, 400),
+            ({"merge": ["fever", 3]}, 400),
+            ({"merge": ["fever", "no such entry"]}, 409),
+            ({"part": "fever"}, 409),
+            ({"part": "nothing"}, 409),
+            ({"merge": ["fever", "dry cough"], "part": "fevers"}, 400),
+            ({}, 400),
+            ({"part": "fevers", "control": "other"}, 404),
+        ],
+    )
+    def test_unusable_input_is_refused(self, seeded: Seeded, what: dict[str, Any], status: int) -> None:
+        make(seeded)
+        assert decide(seeded, **what).status_code == status
+        assert seeded.services.store.decisions(seeded.project) == []
+
+    def test_only_known_reviewers_may(self, seeded: Seeded) -> None:
+        make(seeded)
+        assert decide(seeded, seeded.as_person("annotator", "2"), part="fevers").status_code == 403
+        anonymous = seeded.client.post(
+            "/api/codebook/decisions", json={"project": NUMBER, "part": "fevers"}, query_string=where(seeded)
+        )
+        assert anonymous.status_code == 403
+        assert 'class="part"' not in page(seeded) and "To merge or part entries" in page(seeded)
+        assert 'class="part"' in page(seeded, seeded.as_person())
+        evil = {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+        foreign = seeded.as_person().post(
+            "/api/codebook/decisions",
+            json={"project": NUMBER, "part": "fevers"},
+            headers=evil,
+            query_string=where(seeded),
+        )
+        assert foreign.status_code == 403
+
+    def test_annotators_do_not_see_it(self, seeded: Seeded) -> None:
+        reply = seeded.as_person("annotator", "2").get(f"/codebook/{NUMBER}", query_string={"k": seeded.key()})
+        assert reply.status_code == 403
+
+    def test_without_a_codebook_nothing_can_be_decided(self, seeded: Seeded) -> None:
+        assert decide(seeded, part="fevers").status_code == 409
+
+
+class TestFiles:
+    def test_the_tsv_is_a_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
+        make(seeded)
+        decide(seeded, merge=["heart attack", "myocardial infarction"])
+        reply = seeded.client.get(f"/codebook/{NUMBER}/codebook.tsv", query_string=where(seeded))
+        (tmp_path / "book.tsv").write_bytes(reply.data)
+        assert ("heart attack", "myocardial infarction") in load(str(tmp_path / "book.tsv")).names
+
+    def test_csv_and_nothing_else(self, seeded: Seeded) -> None:
+        address = f"/codebook/{NUMBER}/codebook.csv"
+        assert seeded.client.get(address, query_string=where(seeded)).status_code == 409
+        make(seeded)
+        reply = seeded.client.get(address, query_string=where(seeded))
+        rows = list(csv.DictReader(io.StringIO(reply.get_data(as_text=True).removeprefix("\ufeff"))))
+        (row,) = [row for row in rows if row["text"] == "fevers"]
+        assert (row["name"], row["answers"], row["annotators"]) == ("fever", "1", "Ben Sample (1)")
+        assert seeded.client.get(f"/codebook/{NUMBER}/other.csv", query_string=where(seeded)).status_code == 404
