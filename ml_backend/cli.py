@@ -442,9 +442,6 @@ def _settings(parsed: argparse.Namespace) -> None:
 
 def _unopened_store() -> tuple[Any, Any]:
     """Settings and a store that may be damaged: nothing was read yet."""
-    import ml_backend.store.agreed
-    import ml_backend.store.codebooks
-    import ml_backend.store.reviews  # noqa: F401 - their tables belong to the store
     from ml_backend.settings import Settings
     from ml_backend.store.files import keep_private
     from ml_backend.store.store import Store

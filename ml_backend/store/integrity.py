@@ -114,6 +114,8 @@ def examine(engine: Engine, folder: Path) -> list[str]:
 
 def missing_columns(connection: Connection) -> list[str]:
     """Tables, and columns of tables, that this version needs and the store lacks."""
+    import ml_backend.store.tables  # noqa: F401 - only now, because these modules use the store; completes the metadata
+
     inspector = sa.inspect(connection)
     there = set(inspector.get_table_names())
     missing = []

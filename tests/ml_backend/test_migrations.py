@@ -99,6 +99,15 @@ def test_the_migrations_end_where_the_code_is(old_store: Store) -> None:
         assert compare_metadata(context, metadata) == []
 
 
+def test_every_module_with_tables_is_known_to_the_store() -> None:
+    """A process that uses only some of them would find nothing missing in a store that lacks the others."""
+    from ml_backend.store import tables
+
+    folder = Path(ml_backend.__file__).parent / "store"
+    having = {path.stem for path in folder.glob("*.py") if "sa.Table(" in path.read_text(encoding="utf-8")}
+    assert having == set(tables.__all__)
+
+
 def test_revisions_follow_one_another() -> None:
     assert [f"{n:04d}" for n in range(1, len(REVISIONS) + 1)] == REVISIONS
 
