@@ -189,6 +189,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--suggestions", action=argparse.BooleanOptionalAction, help="write suggested texts beside the score"
     )
     group.add_argument(
+        "--triage-columns",
+        action=argparse.BooleanOptionalAction,
+        help="write agreement, reason and state into the tasks' data, as columns of the triage tab",
+    )
+    group.add_argument(
         "--reviewer",
         action="append",
         dest="reviewers",
@@ -240,6 +245,7 @@ _OPTIONS = (
     "casefold",
     "predictions_as_raters",
     "suggestions",
+    "triage_columns",
     "panel",
     "reviewers",
     "count_reviewers",

@@ -197,6 +197,8 @@ class ProjectSettings:
         Texts of regions: pooled per task, or compared between regions that overlap.
     suggestions : bool
         Write suggested texts into the prediction; without, it carries the score only.
+    triage_columns : bool
+        Write agreement, reason and state into the data of each task, as columns of the triage tab.
     panel : {"complete", "always"}
         Show the panel once a task has all the annotations it is to get, or from the second on; never in the label stream.
     reviewers : tuple of str
@@ -221,6 +223,7 @@ class ProjectSettings:
     predictions_as_raters: bool = False
     regions: str = "pooled"
     suggestions: bool = True
+    triage_columns: bool = False
     panel: str = "complete"
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
@@ -256,8 +259,10 @@ class ProjectSettings:
         }
 
 
-OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies"})
-_NOT_OF_A_TASK = frozenset({"chance", "permutations", "interval", "panel", "target", "policy", "terminologies"})
+OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "triage_columns"})
+_NOT_OF_A_TASK = frozenset(
+    {"chance", "permutations", "interval", "panel", "target", "policy", "terminologies", "triage_columns"}
+)
 _CHOICES = {
     "chance": get_args(ChanceMethod),
     "interval": get_args(IntervalMethod),
@@ -341,7 +346,7 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
                 raise refuse("a whole number from 1 to 10000")
             return value
-        case "casefold" | "predictions_as_raters" | "suggestions" | "count_reviewers":
+        case "casefold" | "predictions_as_raters" | "suggestions" | "count_reviewers" | "triage_columns":
             if not isinstance(value, bool):
                 raise refuse("true or false")
             return value

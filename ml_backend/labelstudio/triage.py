@@ -1,10 +1,19 @@
 """The Data Manager tab for reviewers: lowest agreement first."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
 
 TITLE = "Triage: low agreement first"
+HIDDEN = (
+    *("inner_id", "completed_at", "total_annotations", "cancelled_annotations", "total_predictions", "annotators"),
+    *("annotations_results", "annotations_ids", "predictions_results", "predictions_model_versions", "file_upload"),
+    *("storage_filename", "created_at", "updated_at", "updated_by", "avg_lead_time", "draft_exists"),
+)
+"""Columns that stand before the tasks' data in Label Studio, whose order of columns is fixed."""
+COLUMNS = ("agreement", "reason", "done", "triage")
+"""Fields in the tasks' data that are the tab's columns, where the project wants them; the last one holds the order."""
 
 
 def tab(number: int) -> dict[str, Any]:
@@ -22,19 +31,7 @@ def tab(number: int) -> dict[str, Any]:
                     {"filter": "filter:tasks:predictions_score", "operator": "empty", "type": "Number", "value": False}
                 ],
             },
-            "hiddenColumns": {
-                "explore": [
-                    "tasks:annotations_results",
-                    "tasks:predictions_results",
-                    "tasks:file_upload",
-                    "tasks:storage_filename",
-                    "tasks:annotations_ids",
-                    "tasks:predictions_model_versions",
-                    "tasks:draft_exists",
-                    "tasks:updated_by",
-                ],
-                "labeling": [],
-            },
+            "hiddenColumns": _hidden(),
         },
     }
 
@@ -59,6 +56,45 @@ def ensure(client: Client, number: int) -> tuple[int, bool]:
         # Label Studio makes its default tab only for a project without tabs, so make that one first.
         client.request("POST", "/api/dm/views/", body={"project": number, "data": {"title": "Default"}})
     return int(client.create("/api/dm/views/", tab(number))["id"]), True
+
+
+def data_fields(client: Client, number: int) -> set[str]:
+    """Names of the fields in the data of the project's tasks."""
+    reply = client.request("GET", "/api/dm/columns", params={"project": number})
+    columns = reply.get("columns", []) if isinstance(reply, dict) else []
+    return {str(one.get("id")) for one in columns if one.get("parent") == "data"}
+
+
+def set_field(client: Client, number: int, name: str, value: str | float, tasks: Sequence[int]) -> None:
+    """Set a field in the data of tasks; doing it twice does no harm."""
+    body = {
+        "value_name": name,
+        "value_type": "String" if isinstance(value, str) else "Number",
+        "value": value,
+        "selectedItems": {"all": False, "included": list(tasks)},
+    }
+    path = "/api/dm/actions"
+    client.request("POST", path, params={"id": "add_data_field", "project": number}, body=body, repeat=True)
+
+
+def show_columns(client: Client, number: int) -> None:
+    """Let the tab show the columns in the tasks' data and sort by them, unless it does already."""
+    found = view(client, number)
+    ordering = [f"-tasks:data.{COLUMNS[-1]}"]
+    if found is None or found["data"].get("ordering") == ordering:
+        return
+    data = found["data"] | {
+        "ordering": ordering,
+        "columnsDisplayType": {f"tasks:data.{name}": "Number" for name in ("agreement", COLUMNS[-1])},
+        "hiddenColumns": _hidden("predictions_score", f"data.{COLUMNS[-1]}"),
+    }
+    client.request("PATCH", f"/api/dm/views/{found['id']}/", body={"data": data})
+
+
+def _hidden(*more: str) -> dict[str, list[str]]:
+    """The columns that the tab hides, in the table and beside an open task."""
+    names = [f"tasks:{name}" for name in (*HIDDEN, *more)]
+    return {"explore": names, "labeling": names}
 
 
 def delete(client: Client, view: int) -> None:

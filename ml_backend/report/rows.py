@@ -46,7 +46,7 @@ class TaskRows:
         fresh = {number: known[number] for number in stamps if number in known}
         for start in range(0, len(changed), AT_ONCE):
             for row in self._read(project, changed[start : start + AT_ONCE]):
-                fresh[row.number] = stamps[row.number], _task_row(row, control)
+                fresh[row.number] = stamps[row.number], task_row(row, control)
         with self._lock:
             self._known[project, control] = fresh
             self._known.move_to_end((project, control))
@@ -71,7 +71,8 @@ class TaskRows:
             return connection.execute(query).all()
 
 
-def _task_row(row: Any, control: str | None) -> TaskRow:
+def task_row(row: Any, control: str | None) -> TaskRow:
+    """A stored task as the report sees it, for one control or over all; `row` has the columns that `TaskRows` reads."""
     details = (row.details or {}).get("controls", {})
     chosen = [name for name in (details if control is None else [control]) if name in details]
     values = [details[name]["agreement"] for name in chosen if details[name]["agreement"] is not None]

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata
+from ml_backend.store.schema import metadata, tasks
 from ml_backend.store.store import Store
 
 reviewed = sa.Table(
@@ -116,6 +116,8 @@ class ReviewStore:
     def unmark(self, project: int, task: int) -> bool:
         """Remove the mark; False if there was none."""
         gone = sa.delete(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
+        here = (tasks.c.project == project) & (tasks.c.number == task)
+        self._run(sa.update(tasks).where(here).values(columns_at=None))  # its columns still say that it is marked
         return self._run(gone).rowcount > 0
 
     def marks(self, project: int) -> dict[int, Row]:

@@ -86,6 +86,7 @@ tasks = sa.Table(
     sa.Column("write", sa.Boolean, nullable=False, default=False),  # desired and actual differ
     sa.Column("suspect", sa.Boolean, nullable=False, default=False),  # a hint says that it changed or is gone
     sa.Column("in_flight", sa.Boolean, nullable=False, default=False),  # being written: what arrived is unknown
+    sa.Column("columns_at", sa.Float),  # when its columns of the triage tab were written
     sa.Index("ix_tasks_project_write", "project", "write"),
     sa.Index("ix_tasks_project_agreement", "project", "agreement"),
 )

@@ -25,7 +25,7 @@ from ml_backend.scoring.scorer import Scorer, counted_reasons
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store, is_connected
-from ml_backend.sync import rivals
+from ml_backend.sync import columns, rivals
 from ml_backend.sync.notes import Note
 from ml_backend.sync.reader import FEW_STALE, TaskReader
 from ml_backend.sync.writer import PredictionWriter
@@ -92,6 +92,7 @@ class ProjectSync:
         self._looked_at = time.monotonic()
         self._stale_noted = False
         self._more_waits = False  # more changes than could be processed between two steps
+        self._columns_note: Note | None = None
         self._served = 0  # number of times that annotators' changes were processed
 
     def run(self, number: int, *, full: bool = False) -> SyncResult:
@@ -135,6 +136,7 @@ class ProjectSync:
             self._keep_fields()
         self._reader.update_raters()
         self._summarize(now=full)
+        self._write_columns()
         self._beside(
             lambda check: on_demand.run_wanted(
                 self.store,
@@ -183,6 +185,8 @@ class ProjectSync:
     def _notes(self) -> list[Note]:
         """Notes for people about the result."""
         notes = [*self._reader.notes, *self._left_out()]
+        if self._columns_note is not None:
+            notes.append(self._columns_note)
         if (rival := self._rival()) is not None:
             notes.append(rivals.note(rival, self.number))
         elif n := self._overwritten():
@@ -546,6 +550,18 @@ class ProjectSync:
         if current not in (None, "", MODEL_VERSION) or not self.store.totals(self.project)["predictions"]:
             return
         self.client.update_project(self.number, model_version=MODEL_VERSION, show_collab_predictions=False)
+
+    def _write_columns(self) -> None:
+        """Write the triage tab's columns into the tasks' data, where the project wants them and this backend writes."""
+        if not self._effective.values.triage_columns or self._rival() is not None:
+            return
+        self._columns_note = columns.write(
+            self.store,
+            self.client,
+            self._reader.row(),
+            report=lambda done, total: self._report("columns", done, total, self._pairs),
+            check=self._check,
+        )
 
     def _summarize(self, *, now: bool) -> None:
         row = self._reader.row()

@@ -168,6 +168,7 @@ def mark() -> Response:
         reviews().send_back(project["id"], number, answers_hash=task["answers_hash"], reviewer=who, note=note.strip())
     else:
         reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
+    _show_mark(project)
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
     said = {name: told(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
@@ -207,7 +208,16 @@ def unmark(task: int) -> Response:
     project = visitors.enter(project_number(request.args.get("project")), "report")
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} has no mark.")
+    _show_mark(project)
     return allow_label_studio(visitors.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
+
+
+def _show_mark(project: Row) -> None:
+    """Have the triage tab's columns written again, where the project has them."""
+    if effective(
+        services().settings, connection=project["extra_params"], chosen=project["chosen"]
+    ).values.triage_columns:
+        services().wakeups.want(project["id"], "mark")
 
 
 def _reason() -> str | None:

@@ -15,6 +15,7 @@ import pytest
 import requests
 
 from ml_backend.settings import MODEL_VERSION
+from ml_backend.store.reviews import ReviewStore
 from tests.labelstudio.backend import Commands, differences, score_of_export
 from tests.labelstudio.conftest import LABEL_CONFIG, Harness, annotation, textarea
 
@@ -194,6 +195,42 @@ def test_two_backends_with_scores_only(ls: Harness, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands: Commands) -> None:
+    users = [ls.create_user(name) for name in ("Ann", "Ben", "Cleo")]
+    project = ls.create_project()
+    answers = [("fever", "rash"), ("fever", "fever", "fever"), ("fever", "rash", "cough")]
+    tasks = ls.import_tasks(
+        project,
+        [
+            {
+                "data": {"text": f"narrative {n}"},
+                "annotations": [annotation(user.id, [text]) for user, text in zip(users, given, strict=False)],
+            }
+            for n, given in enumerate(answers)
+        ],
+    )
+    commands.json("connect", "--project", str(project), "--pull-only", "--measure", "exact", "--triage-columns")
+    commands.sync(project)
+    (tab,) = [v for v in ls.api.get("/api/dm/views/", project=project) if "Triage" in v["data"]["title"]]
+
+    def shown() -> list[tuple[int, float, str]]:
+        rows = ls.api.tasks(project, view=tab["id"], fields="all")
+        return [(row["id"], row["data"]["agreement"], row["data"]["done"]) for row in rows]
+
+    waiting, same, low = tasks
+    assert shown() == [(low, 0, "no"), (same, 1, "no"), (waiting, 0, "no, waits for answers")]
+    before = {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")}
+    store = commands.store()
+    row = store.project(ls.url, project)
+    assert row is not None
+    digest = store.get_tasks(row["id"], [low])[low]["answers_hash"]
+    ReviewStore(store).mark_done(row["id"], low, answers_hash=digest, reviewer="Rae")
+    store.close()
+    commands.sync(project, "--changes")
+    assert shown() == [(same, 1, "no"), (waiting, 0, "no, waits for answers"), (low, 0, "done by Rae")]
+    assert {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")} == before
+
+
 def test_a_run_ends_and_makes_progress_while_people_work_and_delete(ls: Harness, commands: Commands) -> None:
     """About five changes a second, every fifth a deleted annotation or task, for thirty seconds, on some hundred tasks."""
     ann, ben = ls.create_user("Ann"), ls.create_user("Ben")

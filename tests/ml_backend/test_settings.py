@@ -124,6 +124,7 @@ class TestOptions:
             "predictions_as_raters": True,
             "regions": "overlap",
             "suggestions": False,
+            "triage_columns": True,
             "panel": "always",
             "reviewers": ("7", "12"),
             "count_reviewers": True,

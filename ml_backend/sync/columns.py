@@ -1,0 +1,113 @@
+"""Columns of the triage tab, written into the data of the tasks, because Label Studio Community shows no other columns of ours.
+
+A value is written for all tasks that have it at once (the Data Manager's action "Add Or Modify Data Field"), so that the number of requests depends on the
+number of different values, and neither webhooks nor ``updated_at`` follow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from ml_backend.labelstudio import triage
+from ml_backend.labelstudio.client import Client
+from ml_backend.report.rows import task_row
+from ml_backend.review.triage_queue import Candidate, mark_state, shown_priority
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.schema import tasks
+from ml_backend.store.store import Row, Store
+from ml_backend.sync.notes import Note
+from softirr.policy.reasons import REASON_NAMES
+
+__all__ = ["values_of", "write"]
+
+READ_AT_ONCE = 500
+WRITE_AT_ONCE = 2000
+_CLASS = {"ready": 30.0, "waiting": 20.0, "sent back": 10.0, "done": 0.0}
+"""Added to the priority, which is below 3, so that one column has the order of the queue."""
+
+
+def write(
+    store: Store,
+    client: Client,
+    project: Row,
+    *,
+    report: Callable[[int, int], None] = lambda *_: None,
+    check: Callable[[], None] = lambda: None,
+) -> Note | None:
+    """Write the columns of the tasks that changed since they were written; a note where the tasks have such fields of their own."""
+    marks = ReviewStore(store).marks(project["id"])
+    numbers, is_first = _changed(store, project["id"], marks)
+    if not numbers:
+        return None
+    if is_first and (own := triage.data_fields(client, project["number"]) & set(triage.COLUMNS)):
+        return Note(
+            f"The triage columns are not written: the tasks have a field {sorted(own)[0]!r} of their own.",
+            f"Rename it, or run softirr-ls settings --project {project['number']} --no-triage-columns.",
+        )
+    for start in range(0, len(numbers), WRITE_AT_ONCE):
+        part, now = numbers[start : start + WRITE_AT_ONCE], time.time()
+        groups: dict[tuple[str, Any], list[int]] = {}
+        for row in _read(store, project["id"], part):
+            if row["candidate"] is not None:
+                mark = marks.get(row["number"])
+                ready = row["n_given"] >= project["required"]
+                state = mark_state(mark, row["answers_hash"]) or ("ready" if ready else "waiting")
+                for name, value in values_of(row["candidate"], state, mark).items():
+                    groups.setdefault((name, value), []).append(row["number"])
+        for done, ((name, value), group) in enumerate(groups.items()):
+            check()
+            report(done, len(groups))
+            triage.set_field(client, project["number"], name, value, group)
+        _note_written(store, project["id"], part, now)
+    triage.show_columns(client, project["number"])
+    return None
+
+
+def values_of(one: Candidate, state: str, mark: Row | None) -> dict[str, str | float]:
+    """The columns of one task: `ml_backend.labelstudio.triage.COLUMNS` to their values."""
+    who = (mark or {}).get("reviewer")
+    words = f"{state} by {who}" if who and state in ("done", "sent back") else state
+    return {
+        "agreement": round(one.agreement, 2),
+        "reason": REASON_NAMES[one.kinds[0]] if one.kinds else "",
+        "done": {"ready": "no", "waiting": "no, waits for answers"}.get(state, words),
+        "triage": round(_CLASS[state] + shown_priority(one), 2),
+    }
+
+
+def _changed(store: Store, project: int, marks: dict[int, Row]) -> tuple[list[int], bool]:
+    """Tasks whose columns are missing or older than their score or their mark; whether none was written yet."""
+    columns = (tasks.c.number, tasks.c.scored_at, tasks.c.columns_at)
+    query = sa.select(*columns).where(tasks.c.project == project, tasks.c.agreement.is_not(None))
+    with store.engine.connect() as connection:
+        found = connection.execute(query.order_by(tasks.c.number)).all()
+    newest = {
+        number: max(scored or 0.0, marks[number]["at"] if number in marks else 0.0) for number, scored, _ in found
+    }
+    numbers = [number for number, _, written in found if written is None or written < newest[number]]
+    return numbers, all(written is None for *_, written in found)
+
+
+def _read(store: Store, project: int, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    columns = (
+        *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
+        tasks.c.details,
+    )
+    found: list[dict[str, Any]] = []
+    for start in range(0, len(numbers), READ_AT_ONCE):
+        wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
+        with store.engine.connect() as connection:
+            every = connection.execute(sa.select(*columns).where(tasks.c.project == project, wanted)).all()
+        found.extend(task_row(row, None) for row in every)
+    return found
+
+
+def _note_written(store: Store, project: int, numbers: Sequence[int], now: float) -> None:
+    with store.engine.connect().execution_options(write=True) as connection, connection.begin():
+        for start in range(0, len(numbers), READ_AT_ONCE):
+            wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
+            connection.execute(sa.update(tasks).where(tasks.c.project == project, wanted).values(columns_at=now))

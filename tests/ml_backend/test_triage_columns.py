@@ -1,0 +1,144 @@
+"""The triage tab's columns in the data of the tasks: which values, when, and how many requests."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from seeded_store import NUMBER, Seeded
+
+from ml_backend.labelstudio import triage
+from ml_backend.settings import ProjectSettings, effective, refused
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.sync import columns
+
+
+class DataManager:
+    """The part of Label Studio's API that the columns need."""
+
+    def __init__(self, *own: str) -> None:
+        self.fields = {"text", *own}
+        self.data: dict[int, dict[str, Any]] = {}
+        self.tabs = [{"id": 7, "data": {**triage.tab(NUMBER)["data"], "softirr": {"a": 1}}}]
+        self.calls: list[str] = []
+
+    def views(self, number: int) -> list[dict[str, Any]]:
+        assert number == NUMBER
+        return self.tabs
+
+    def request(self, method: str, path: str, *, params: Any = None, body: Any = None, repeat: Any = None) -> Any:
+        self.calls.append(f"{method} {path}")
+        if path == "/api/dm/columns":
+            return {"columns": [{"id": name, "parent": "data"} for name in sorted(self.fields)]}
+        if path == "/api/dm/actions":
+            assert params == {"id": "add_data_field", "project": NUMBER} and body["selectedItems"]["all"] is False
+            assert isinstance(body["value"], str) == (body["value_type"] == "String")
+            for task in body["selectedItems"]["included"]:
+                self.data.setdefault(task, {})[body["value_name"]] = body["value"]
+            return {}
+        assert (method, path) == ("PATCH", "/api/dm/views/7/")
+        self.tabs[0]["data"] = body["data"]
+        return {}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    made = Seeded(tmp_path)
+    made.put()
+    made.score()
+    yield made
+    made.services.store.close()
+
+
+def write(seeded: Seeded, server: DataManager) -> Any:
+    return columns.write(seeded.services.store, server, seeded.row)  # type: ignore[arg-type]
+
+
+def listed(seeded: Seeded) -> list[dict[str, Any]]:
+    query = {"project": NUMBER, "k": seeded.key("report")}
+    found = seeded.client.get("/api/queue", query_string=query).json["tasks"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> None:
+    server, reviews = DataManager(), ReviewStore(seeded.services.store)
+    reviews.mark_done(seeded.project, 101, answers_hash=_hash(seeded, 101), reviewer="Rae")
+    reviews.send_back(seeded.project, 103, answers_hash=_hash(seeded, 103), reviewer="Rae", note="Again.")
+    assert write(seeded, server) is None
+    rows = listed(seeded)
+    assert sorted(server.data, key=lambda task: (-server.data[task]["triage"], task)) == [row["task"] for row in rows]
+    assert [server.data[row["task"]]["agreement"] for row in rows] == [round(row["agreement"], 2) for row in rows]
+    assert [server.data[row["task"]]["done"] for row in rows] == [
+        *("no", "no", "no, waits for answers", "sent back by Rae", "done by Rae")
+    ]
+    assert all(set(found) == set(triage.COLUMNS) for found in server.data.values())
+    shown = server.tabs[0]["data"]
+    assert shown["ordering"] == ["-tasks:data.triage"] and shown["columnsDisplayType"]["tasks:data.triage"] == "Number"
+    assert shown["softirr"] == {"a": 1}, "what else the tab holds stays"
+
+
+def test_only_what_changed_is_written_again(seeded: Seeded) -> None:
+    server, reviews = DataManager(), ReviewStore(seeded.services.store)
+    write(seeded, server)
+    server.calls.clear()
+    assert write(seeded, server) is None and server.calls == []
+    reviews.mark_done(seeded.project, 102, answers_hash=_hash(seeded, 102), reviewer="")
+    server.data.clear()
+    write(seeded, server)
+    assert server.data.keys() == {102} and server.data[102]["done"] == "done"
+    reviews.unmark(seeded.project, 102)
+    write(seeded, server)
+    assert server.data[102]["done"] == "no"
+    seeded.put({104: {"2": ["migraine"], "3": ["migraine"], "4": ["migraine"]}})
+    seeded.score()
+    server.data.clear()
+    write(seeded, server)
+    assert server.data == {104: {"agreement": 1.0, "reason": "", "done": "no", "triage": 30.0}}
+
+
+def test_requests_do_not_grow_with_the_tasks(seeded: Seeded) -> None:
+    seeded.put(
+        {
+            1000 + n: {"2": [f"severe rash {n}"], "3": [f"severe rash {n}"], "4": [f"severe rash {n}"]}
+            for n in range(300)
+        }
+    )
+    seeded.score()
+    server = DataManager()
+    write(seeded, server)
+    assert len(server.data) == 305 and len(server.calls) < 30
+
+
+def test_fields_of_the_tasks_own_are_left_alone(seeded: Seeded) -> None:
+    server = DataManager("reason")
+    note = write(seeded, server)
+    assert note is not None and "'reason'" in note.what and server.data == {}
+
+
+def test_only_the_operator_switches_it_on_and_no_score_depends_on_it() -> None:
+    from ml_backend.settings import Settings
+
+    settings = Settings.from_environment({})
+    assert "triage_columns" in refused(settings, {"triage_columns": True})
+    assert not effective(settings, connection={"triage_columns": True}).values.triage_columns
+    assert effective(settings, chosen={"triage_columns": True}).values.triage_columns
+    assert ProjectSettings(triage_columns=True).fingerprint() == ProjectSettings().fingerprint()
+
+
+def test_a_mark_has_the_columns_written_again(seeded: Seeded) -> None:
+    body, headers = {"project": NUMBER, "task": 102}, {"X-Softirr-Key": seeded.key("report")}
+    seeded.client.post("/api/queue", json=body, headers=headers)
+    assert seeded.row["wanted_at"] is None
+    seeded.services.store.update_project(seeded.project, chosen={"triage_columns": True})
+    seeded.client.post("/api/queue", json=body, headers=headers)
+    assert seeded.row["wanted_at"] is not None
+
+
+def _hash(seeded: Seeded, task: int) -> str:
+    found = seeded.services.store.get_tasks(seeded.project, [task])[task]["answers_hash"]
+    assert isinstance(found, str)
+    return found
