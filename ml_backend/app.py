@@ -43,7 +43,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     app.register_blueprint(protocol)
     app.register_blueprint(webhook)
     app.register_blueprint(api)
-    for name in ("panel", "report", "policies", "audit", "compare", "consensus", "codebook"):
+    for name in ("panel", "report", "policies", "audit", "compare", "consensus", "codebook", "review"):
         _register_pages(app, name)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(SQLAlchemyError, _store_fails)

@@ -1,17 +1,32 @@
 """Inserting and removing the panel's snippet in a label config, with all other bytes unchanged."""
 
 import re
+from html import escape
 from xml.sax.saxutils import quoteattr
 
 from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
 HEIGHT = 460
+"""Height of the frame until the panel says which one it needs."""
 SCHEME = (
     f".{CLASS} iframe{{color-scheme:light}}[data-color-scheme=dark] .{CLASS} iframe{{color-scheme:dark}}"
     # Label Studio's own box around it stays white in its dark mode
     f"[data-color-scheme=dark] .{CLASS} :not(iframe){{background:transparent!important;color:inherit!important}}"
+    # Compare All draws the form once for each annotation; the panel is shown in the first column
+    f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none}}"
 )
+HELPER = (
+    "onmessage=function(e){"
+    f"var d=e.data||{{}},s=(parent.Htx||{{}}).annotationStore,f=[].find.call(parent.document.querySelectorAll('.{CLASS} iframe[src]'),"
+    "function(x){return x.contentWindow===e.source});"
+    "if(!f||new URL(f.src).origin!==e.origin)return;"
+    "if(d.softirrHeight>0)f.style.height=Math.min(d.softirrHeight,parent.innerHeight)+'px';"
+    "if(d.softirrDraft){var a=s&&s.annotations.find(function(x){return !x.pk&&x.draftId==d.softirrDraft});"
+    "if(a){e.source.postMessage({softirrDraft:'open'},e.origin);setTimeout(function(){s.selectAnnotation(a.id)},100)}}}"
+)
+"""Script of a hidden frame of Label Studio's own origin. It answers the panel's frame only, and does two things for it, which a page of another
+origin can't: it sets the frame's height, and it opens the viewer's own draft in the form."""
 
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
@@ -28,12 +43,13 @@ def snippet(panel_url: str) -> str:
     """The element that shows the panel, in one line because an indented line of Markdown is a code block.
 
     The referrer policy tells the panel which task is open. The style passes Label Studio's light or dark mode to the frame: a page in a
-    frame gets the color scheme of the frame element, also across origins.
+    frame gets the color scheme of the frame element, also across origins. The second frame is the panel's `HELPER`.
     """
     frame = (
         f"<style>{SCHEME}</style>"
         f'<iframe src={quoteattr(panel_url)} referrerpolicy="unsafe-url" title="Agreement" '
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        f'<iframe hidden title="Agreement helper" srcdoc="{escape(f"<script>{HELPER}</script>")}"></iframe>'
     )
     if "]]>" in frame:
         raise InputError("The panel's address can't stand in a label config.")

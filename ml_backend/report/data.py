@@ -96,6 +96,7 @@ class Reports:
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
         looked = PolicyStore(self._store).stamps(project["id"])
         compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
+        proposed = [row["id"] for row in self._reviews.uncounted(project["id"])]
         fitted = self._reviews.calibration(project["id"])
         at = None if fitted is None else fitted["at"]
         return (
@@ -109,6 +110,7 @@ class Reports:
             *said[-1:],
             *compared,
             *looked,
+            *proposed,
             at,
             *AgreedStore(self._store).state(project["id"]),
         )
@@ -161,7 +163,7 @@ def build(
         "over_time": over_time(rows, links),
         "batches": batches(rows, links),
         "histogram": histogram(rows, links),
-        "reasons": reasons_of(summary, names, field_queue, links),
+        "reasons": reasons_of(summary, names, field_queue, links, uncounted=reviews.uncounted(project["id"])),
         "queue": queue.view(0, QUEUE),
         "n_queue_low": queue.n_low,
         "n_queue_open": queue.n_open,

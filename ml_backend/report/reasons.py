@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ml_backend.report.links import Links
 from ml_backend.report.queue import Queue
+from ml_backend.store.store import Row
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASON_NAMES
 from softirr.report.text import what_if_sentences
@@ -20,7 +21,12 @@ SEVERAL = 3
 
 
 def reasons_of(
-    summary: Mapping[str, Any], names: Mapping[str, str], queue: Queue, links: Links
+    summary: Mapping[str, Any],
+    names: Mapping[str, str],
+    queue: Queue,
+    links: Links,
+    *,
+    uncounted: Iterable[Row] = (),
 ) -> dict[str, Any] | None:
     """The reasons of one field, counted in tasks, with examples; None where the summary is older than reasons.
 
@@ -33,6 +39,8 @@ def reasons_of(
     queue : Queue
         The tasks of the field.
     links : Links
+    uncounted : iterable
+        What reviewers say does not count in the project (`ml_backend.store.reviews.ReviewStore.uncounted`).
     """
     found = summary.get("reasons")
     if not found:
@@ -57,7 +65,25 @@ def reasons_of(
             {"names": [names.get(rater, rater) for rater in one["raters"]], **one} for one in found["rater_pairs"]
         ],
         "what_if": found["what_if"],
+        "proposed": _proposed(uncounted, links),
     }
+
+
+def _proposed(uncounted: Iterable[Row], links: Links) -> list[dict[str, Any]]:
+    """What reviewers say does not count, the attribute that most tasks are named for first; a lead decides."""
+    said: dict[str, list[Row]] = {}
+    for row in uncounted:
+        said.setdefault(row["attribute"], []).append(row)
+    return [
+        {
+            "attribute": attribute,
+            "name": KIND_NAMES[attribute],
+            "who": sorted({row["reviewer"] for row in rows}),
+            "tasks": [row["task"] for row in rows],
+            "link": links.tasks([row["task"] for row in rows], f"Does not count: {KIND_NAMES[attribute]}"),
+        }
+        for attribute, rows in sorted(said.items(), key=lambda one: (-len(one[1]), one[0]))
+    ]
 
 
 def _example(example: Mapping[str, Any], name: str, names: Mapping[str, str], links: Links) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_rows import rows_of
+from ml_backend.review.verdict import verdict
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.policy.reasons import REASON_NAMES
@@ -13,7 +14,7 @@ from softirr.tables.table import SKIPPED
 
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
 HOW_TO_ACCEPT = (
-    "To take it over, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
+    "To take it, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
 )
 _WORDS = ((0.2, "very low"), (0.4, "low"), (0.6, "moderate"), (0.8, "high"), (1.01, "very high"))
 
@@ -99,6 +100,7 @@ def payload(
     threshold: float = 0.5,
     audited: Callable[[str], Row | None] = lambda _: None,
     agreed: Mapping[str, Mapping[str, Any]] | None = None,
+    uncounted: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -116,6 +118,8 @@ def payload(
         The newest audit of a field with a result, whose coefficient is shown for the project.
     agreed : mapping, optional
         Field -> the task's agreed answer (`ml_backend.review.consensus.agreed_of_task`).
+    uncounted : sequence
+        What reviewers say does not count in the project: id, attribute, task, reviewer, at.
     """
     details = task["details"]["controls"]
     names = [name for name in task["answers"] if name in details]
@@ -162,6 +166,7 @@ def payload(
                 "excluded",
                 "decisions",
                 "agreed",
+                "verdict",
             )
         },
         **({"controls": controls} if len(controls) > 1 else {}),
@@ -175,6 +180,16 @@ def payload(
         },
         "viewer": dict(viewer or {"can_decide": False}),
         "links": dict(links or {}),
+        "uncounted": [
+            {
+                "id": one["id"],
+                "attribute": one["attribute"],
+                "task": one["task"],
+                "who": one["reviewer"],
+                "when": moment(one["at"]),
+            }
+            for one in uncounted
+        ],
         "how_to_accept": HOW_TO_ACCEPT if first["suggestion"] else None,
     }
 
@@ -202,7 +217,7 @@ def _control(
     here = [_decision(d) for d in decisions if d["text_a"] in texts and d["text_b"] in texts]
     matches, unmatched = rows_of(details, here, threshold)
     left_out = _excluded(task, [name])
-    return {
+    found = {
         "name": name,
         "agreement": details["agreement"],
         "n_raters": details["n_raters"],
@@ -221,6 +236,7 @@ def _control(
         "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
         "decisions": here,
     }
+    return found | {"verdict": verdict(found, details["pairs"], threshold)}
 
 
 def _decision(row: Mapping[str, Any]) -> dict[str, Any]:

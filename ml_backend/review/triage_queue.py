@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from math import log2
 from typing import Any
 
+from ml_backend.review.dissent import dissenter
 from ml_backend.review.panel_payload import word
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASON_NAMES, REASONS
 
 LOW = 0.6  # below, the agreement itself is a reason
-GAIN = 0.15  # least gain by leaving one annotator out that is mentioned
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +85,14 @@ def candidate(
         Why texts of the task do not match, as its details hold them.
     """
     values = [(str(a), str(b), float(value)) for a, b, value in pairs]
-    raters = sorted({rater for a, b, _ in values for rater in (a, b)})
-    dissenter, without = None, None
-    if len(raters) > 2:
-        best = max(
-            ((_mean(v for a, b, v in values if rater not in (a, b)), rater) for rater in raters), key=lambda x: x[0]
-        )
-        if best[0] - agreement >= GAIN:
-            without, dissenter = best
+    n_raters = len({rater for a, b, _ in values for rater in (a, b)})
+    who, without = dissenter(agreement, values) or (None, None)
     gain = 0.0 if without is None else without - agreement
-    n = max(2, len(raters))
-    priority = (1.0 - agreement) * (1.0 + log2(n) / 4.0) + gain / 2.0
+    priority = (1.0 - agreement) * (1.0 + log2(max(2, n_raters)) / 4.0) + gain / 2.0
     n_unmatched = sum(len(texts) for texts in (unmatched or {}).values())
     counts = Counter(kind for one in reasons for kind in (one["kind"], *one.get("also", ())))
     kinds = tuple(sorted(counts, key=lambda kind: (-counts[kind], REASONS.index(kind))))
-    return Candidate(task, priority, agreement, len(raters), dissenter, without, n_unmatched, kinds)
+    return Candidate(task, priority, agreement, n_raters, who, without, n_unmatched, kinds)
 
 
 def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -127,8 +120,3 @@ def mark_state(mark: Mapping[str, Any] | None, answers_hash: str) -> str | None:
 def by_reason(one: Candidate) -> tuple[int, float, int]:
     """Sort key: tasks with the same most frequent reason stand together; those without one come last."""
     return REASONS.index(one.kinds[0]) if one.kinds else len(REASONS), *by_priority(one)
-
-
-def _mean(values: Iterable[float]) -> float:
-    kept = list(values)
-    return sum(kept) / len(kept) if kept else 0.0

@@ -23,6 +23,22 @@ reviewed = sa.Table(
     sa.Column("note", sa.Text, nullable=False, default="", server_default=""),  # what annotators are asked to do
 )
 
+# A log: rows are added, never changed. The newest row of an attribute and task is the current one; a withdrawal is a row too.
+uncounted = sa.Table(
+    "uncounted",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("attribute", sa.String(16), nullable=False),  # it does not count in the project, a reviewer says
+    sa.Column("task", sa.Integer, nullable=False),  # where they saw it
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
+    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
+    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
+    sa.Index("ix_uncounted_project", "project", "attribute", "task", "id"),
+)
+
 audits = sa.Table(
     "audits",
     metadata,
@@ -128,6 +144,35 @@ class ReviewStore:
         """The mark of one task."""
         query = sa.select(reviewed).where(reviewed.c.project == project, reviewed.c.task == task)
         return next(iter(self._rows(query)), None)
+
+    # --- what does not count ----------------------------------------------------------------------------------------
+
+    def say_uncounted(self, project: int, attribute: str, *, task: int, **signed: str) -> int:
+        """A reviewer (reviewer, reviewer_id, known_by) says, looking at a task, that an attribute does not count in the project."""
+        return self._say(project=project, attribute=attribute, task=task, **signed)
+
+    def withdraw_uncounted(self, project: int, number: int, **signed: str) -> bool:
+        """Take it back, which adds a row to the log; False if it is not a current one."""
+        found = next((row for row in self.uncounted(project) if row["id"] == number), None)
+        if found is None:
+            return False
+        self._say(project=project, attribute=found["attribute"], task=found["task"], withdrawn=True, **signed)
+        return True
+
+    def uncounted(self, project: int) -> list[Row]:
+        """What reviewers say does not count, oldest first: for each attribute and task the one who said it last."""
+        current = {(row["attribute"], row["task"]): row for row in self.uncounted_log(project)}
+        return sorted((row for row in current.values() if not row["withdrawn"]), key=lambda row: row["id"])
+
+    def uncounted_log(self, project: int) -> list[Row]:
+        """Everything that was said and taken back, oldest first."""
+        query = sa.select(uncounted).where(uncounted.c.project == project)
+        return self._rows(query.order_by(uncounted.c.id))
+
+    def _say(self, **values: Any) -> int:
+        if "reviewer" in values:
+            values["reviewer"] = values["reviewer"][:256]
+        return int(self._run(sa.insert(uncounted).values(at=time.time(), **values)).inserted_primary_key[0])
 
     # --- audits -----------------------------------------------------------------------------------------------------
 

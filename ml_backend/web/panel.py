@@ -27,7 +27,7 @@ NOBODY = {
     "message": f"Agreement is shown to people of this project: {visitors.HOW_TO_BE_KNOWN}",
     "raters": [],
 }
-MODULES = ("panel", "render", "texts", "pieces")
+MODULES = ("panel", "render", "texts", "pieces", "keys")
 
 
 @panel.errorhandler(Refused)
@@ -133,11 +133,18 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
         task,
         place=store.rank(project["id"], task["agreement"]),
         decisions=store.decisions(project["id"], texts=texts),
-        viewer={"can_decide": reviews and bool(who.known_by), "name": who.name, "role": who.role},
+        viewer={
+            "can_decide": reviews and bool(who.known_by),
+            "can_take": reviews and who.known_by == "session",
+            "can_mark": reviews,
+            "name": who.name,
+            "role": who.role,
+        },
         calibrated=_calibrated(project),
         threshold=chosen.threshold,
         audited=lambda control: ReviewStore(store).audited(project["id"], control),
         agreed=agreed_of_task(store, project, task),
+        uncounted=ReviewStore(store).uncounted(project["id"]) if reviews else (),
         # relative, because only the browser knows a proxy's path prefix
         links={"report": f"report/{project['number']}"} if reviews else {},
     )

@@ -1,5 +1,5 @@
 /** The panel as a page of its own, in a frame of Label Studio. */
-import { follow, locate } from "./panel.js";
+import { address, follow, locate } from "./panel.js";
 
 const node = document.getElementById("panel");
 const key = new URL(location.href).searchParams.get("k") ?? "";
@@ -16,41 +16,62 @@ if (sameOrigin) {
   new MutationObserver(theme).observe(root, { attributes: true, attributeFilter: ["data-color-scheme", "data-theme"] });
 }
 
-if (sameOrigin && window.frameElement) {
-  // the frame takes the height that the panel needs; from another origin Label Studio's page can't be asked for that
-  const frame = window.frameElement;
-  new ResizeObserver(() => {
-    frame.style.blockSize = `${Math.min(1200, Math.max(120, node.getBoundingClientRect().bottom + 16))}px`;
-  }).observe(node);
+/** Origin of Label Studio's page around this one, where it is another one than ours. */
+const around = sameOrigin || !document.referrer ? null : new URL(document.referrer).origin;
+
+/** Tell the helper that `softirr-ls connect` puts beside the panel: it stands in one of the frames around this one. */
+function tell(message) {
+  for (let i = 0; around && i < window.parent.length; i += 1) if (!isOurs(window.parent[i])) window.parent[i].postMessage(message, around);
 }
+
+function isOurs(frame) {
+  try {
+    return Boolean(frame.location.href);
+  } catch {
+    return false;
+  }
+}
+
+/** The frame takes the height that the panel needs, up to the window. */
+function fit() {
+  const needed = Math.ceil(node.getBoundingClientRect().bottom + window.scrollY + 10);
+  if (sameOrigin && window.frameElement) window.frameElement.style.blockSize = `${Math.min(needed, window.parent.innerHeight)}px`;
+  else tell({ softirrHeight: needed });
+}
+if (window.parent !== window) new ResizeObserver(fit).observe(node);
 
 follow(node, {
   backend: new URL(node.dataset.backend || ".", location.href).href.replace(/\/$/, ""),
   key,
   locate: () => locate(window),
-  // in same-origin mode Label Studio's session says who decides
+  address: () => address(window) || location.href,
+  // Label Studio's session says who decides
   credentials: "same-origin",
-  accept: sameOrigin ? takeOver : null,
+  keys: document,
+  openDraft,
 });
 
-/** Write the suggestions into Label Studio as one annotation of the viewer's own, through Label Studio's own API. */
-async function takeOver(suggestions) {
-  const htx = window.parent.Htx;
-  const project = locate(window).project;
-  const tags = htx.annotationStore.selected.names;
-  const result = suggestions.flatMap(({ control, texts }) => {
-    const tag = tags.get(control);
-    return tag?.type === "textarea" && !tag.perregion ? [{ from_name: tag.name, to_name: tag.toname, type: "textarea", value: { text: texts } }] : [];
-  });
-  if (!result.length) throw new Error("Not taken over: this task has no such free-text field.");
-  const token = window.parent.document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1];
-  const base = window.parent.APP_SETTINGS?.hostname ?? "";
-  const response = await fetch(`${base}/api/tasks/${htx.task.id}/annotations/?project=${project}`, {
-    method: "POST",
-    credentials: "same-origin",
-    headers: { "Content-Type": "application/json", ...(token ? { "X-CSRFToken": token } : {}) },
-    body: JSON.stringify({ result, was_cancelled: false }),
-  });
-  if (!response.ok) throw new Error(`Not taken over: Label Studio answered ${response.status}.`);
-  return "Taken over as your annotation. Open the task again to see it.";
+/** Show the viewer's own draft in Label Studio's form; it may not have it yet. */
+function openDraft(draft, done) {
+  let turns = 0;
+  let timer = null;
+  const end = () => {
+    clearInterval(timer);
+    done();
+  };
+  const attempt = () => {
+    turns += 1;
+    if (turns > 40) return end();
+    if (!sameOrigin) return tell({ softirrDraft: Number(draft) });
+    const store = window.parent.Htx?.annotationStore;
+    const mine = store?.annotations.find((one) => !one.pk && String(one.draftId) === String(draft));
+    if (mine) {
+      end();
+      store.selectAnnotation(mine.id);
+    }
+    return undefined;
+  };
+  timer = setInterval(attempt, 250);
+  window.addEventListener("message", (event) => event.origin === around && event.data?.softirrDraft === "open" && end());
+  attempt();
 }

@@ -6,7 +6,9 @@
  *
  * actions: {
  *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}, ...), undo(decisionId),
- *   accept([{control, texts}, ...], one for each field with a suggestion)
+ *   accept([{control, texts}, ...], one for each field with a suggestion),
+ *   uncount(attribute), count(number): what does not count in the project, as a proposal to the lead,
+ *   mark(), unmark(): the task is done; next(): the next task of the queue
  * }
  *
  * A task with several free-text fields has them in `payload.controls`; then each is shown under its name.
@@ -30,7 +32,20 @@ const HELP = [
   ["No match", "texts that nothing matches. They share no row: each stands alone."],
   ["Move", "a text that stands in the wrong place can be moved to any row: select it and press “Move here”, or drag it. It is then the same as each text of that row, and not the same as those that it was equivalent to before."],
   ["Broader", "this text says less than the other: “infection” is broader than “pneumonia”."],
-  ["Suggestion", "texts that more than half of the annotators support."],
+  ["Suggestion", "texts that more than half of the annotators support. Taking it opens a draft of your own in Label Studio, to be edited and submitted; it does not count as an annotator’s answer."],
+  ["Does not count", "a proposal to the project’s lead to leave this attribute out of what counts as different. Scores change only when the lead decides so."],
+];
+/** Keys, what they do, and the action that they need; `keys.js` listens to them. */
+const KEYS = [
+  [["↑", "↓"], "pair", "decide"],
+  [["S"], "same", "decide"],
+  [["X"], "not the same", "decide"],
+  [["U"], "undo", "undo"],
+  [["I"], "does not count", "uncount"],
+  [["T"], "take the suggestion", "accept"],
+  [["D"], "done", "mark"],
+  [["N"], "next task", "next"],
+  [["?"], "help", "decide"],
 ];
 const MESSAGES = {
   pending: "The agreement of this task is being computed.",
@@ -55,7 +70,7 @@ export function render(node, payload, actions = {}) {
   const context = { h: builder(document), names, payload, actions, name: (id) => names.get(String(id)) ?? `Annotator ${id}` };
   const root = context.h("section", { class: "sirr", "aria-label": "Agreement", "data-status": payload.status });
   if (payload.status === "ready") {
-    root.append(...misfits(context), head(context), ...bodies(context, fields), foot(context));
+    root.append(...misfits(context), head(context, fields), ...bodies(context, fields), facts(context), foot(context));
   } else {
     root.append(notice(context));
   }
@@ -101,10 +116,15 @@ function misfits({ h, payload }) {
   return (payload.misfits ?? []).map((misfit) => h("p", { class: "sirr-misfit", role: "note" }, misfit));
 }
 
-function head(context) {
+/** The verdict in words first, then what can be done with the task, then its agreement. */
+function head(context, fields) {
   const { h, payload } = context;
-  const { task, project } = payload;
+  const { task } = payload;
   const box = h("header", { class: "sirr-head" });
+  const several = fields.length > 1;
+  const said = fields.filter((field) => field.verdict);
+  const line = (field) => h("p", { class: "sirr-verdict" }, ...(several ? [isolated(h, `${field.name}: `)] : []), h("bdi", { dir: "auto" }, field.verdict));
+  box.append(h("div", { class: "sirr-verdicts" }, ...said.map(line)));
   const value = task.agreement;
   const score = h("div", { class: "sirr-score" });
   if (value === null || value === undefined) {
@@ -116,16 +136,45 @@ function head(context) {
       bar(h, value, `Agreement of this task: ${number(value)}`),
     );
   }
-  box.append(score);
-
-  const facts = h("dl", { class: "sirr-facts" });
-  const fact = (term, ...detail) => facts.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   if (task.rank && task.n_ranked > 1) {
     const fromTop = task.n_ranked - task.rank + 1;
     const nth = (n, which) => (n === 1 ? which : `${ordinal(n)} ${which}`);
     const place = task.rank <= fromTop ? nth(task.rank, "lowest") : nth(fromTop, "highest");
-    fact("In the project", `${place} of ${count(task.n_ranked)} tasks`);
+    score.append(h("span", { class: "sirr-quiet" }, `${place} of ${count(task.n_ranked)} tasks`));
   }
+  const message = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");
+  if (payload.follow) message.append(" ", h("a", { href: safe(payload.follow.href), target: "_top" }, payload.follow.text));
+  box.append(tools(context), score, message);
+  return box;
+}
+
+/** Done, the next task, the report. */
+function tools({ h, payload, actions }) {
+  const box = h("div", { class: "sirr-tools" });
+  const button = (keep, label, key, act) => {
+    const made = h("button", { type: "button", "data-keep": keep, "aria-keyshortcuts": key, title: `Key: ${key}` }, label);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const review = payload.review ?? {};
+  if (review.state === "sent back") box.append(h("span", { class: "sirr-decided" }, "sent back by ", isolated(h, review.who || "a reviewer")));
+  if (actions.mark && review.state !== "done") box.append(button("done", "Done", "D", () => actions.mark()));
+  if (review.state === "done") {
+    box.append(h("span", { class: "sirr-decided" }, "✓ done", ...(review.who ? [", ", isolated(h, review.who)] : [])));
+    if (actions.unmark) box.append(button("undone", "Not done", "D", () => actions.unmark()));
+  }
+  if (actions.next) box.append(button("next", "Next task", "N", () => actions.next()));
+  if (payload.links?.report) {
+    const report = h("a", { href: safe(payload.links.report), target: "_blank", rel: "noopener" }, "Project report");
+    box.append(h("nav", { class: "sirr-links", "aria-label": "Agreement report" }, report));
+  }
+  return box;
+}
+
+function facts({ h, payload }) {
+  const { task, project } = payload;
+  const list = h("dl", { class: "sirr-facts" });
+  const fact = (term, ...detail) => list.append(h("div", {}, h("dt", {}, ...[term].flat()), h("dd", {}, ...detail)));
   fact("Annotators", String(task.n_raters ?? payload.raters?.length ?? 0));
   const fields = payload.controls ?? [{ headline: project?.coefficient }];
   for (const field of fields) {
@@ -134,11 +183,7 @@ function head(context) {
     const term = fields.length > 1 ? ["Whole project, ", isolated(h, field.name)] : ["Whole project"];
     fact(term, headline(of));
   }
-  const links = h("nav", { class: "sirr-links", "aria-label": "Agreement report" });
-  if (payload.links?.report) links.append(h("a", { href: safe(payload.links.report), target: "_blank", rel: "noopener" }, "Project report"));
-  if (links.childElementCount) box.append(links);
-  box.append(facts);
-  return box;
+  return list;
 }
 
 /** The coefficient that stands for the project: the value, whether it is audited, the target, who pulls it down. */
@@ -170,9 +215,9 @@ function body(context) {
   }
   main.append(...texts(context));
   if (payload.suggestion?.length) side.append(suggestion(context));
-  if ((payload.raters?.length ?? 0) > 2) side.append(matrix(context));
-  if (payload.excluded?.length) side.append(excluded(context));
   if (payload.decisions?.length) side.append(decisions(context));
+  if (payload.excluded?.length) side.append(excluded(context));
+  if ((payload.raters?.length ?? 0) > 2) side.append(matrix(context));
   return h("div", { class: "sirr-body" }, main, side.childElementCount ? side : null);
 }
 
@@ -182,7 +227,7 @@ function suggestion(context) {
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);
   if (!suggestions) return box;
   if (actions.accept) {
-    const button = h("button", { type: "button", "data-keep": "accept" }, "Take over as my annotation");
+    const button = h("button", { type: "button", class: "sirr-main-button", "data-keep": "accept", "aria-keyshortcuts": "T", title: "Key: T" }, "Take into my annotation");
     button.addEventListener("click", () => actions.accept(suggestions));
     box.append(button);
   } else if (payload.how_to_accept) {
@@ -218,16 +263,16 @@ function matrix(context) {
   });
   table.append(rows);
   return h(
-    "section",
-    { class: "sirr-block", "aria-label": "Annotators" },
-    h("h2", {}, "Annotator by annotator"),
+    "details",
+    { class: "sirr-block sirr-folded", "data-fold": `${context.part}matrix` },
+    h("summary", { "data-keep": `${context.part}matrix` }, "Annotator by annotator"),
     h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Annotator by annotator, scrolls sideways" }, table),
   );
 }
 
 function excluded({ h, payload, name }) {
-  const list = h("ul", {}, ...payload.excluded.map((one) => h("li", {}, isolated(h, name(one.rater)), `: ${one.reason}`)));
-  return h("section", { class: "sirr-block", "aria-label": "Left out" }, h("h2", {}, "Left out"), list);
+  const list = h("ul", { class: "sirr-inline" }, ...payload.excluded.map((one) => h("li", {}, isolated(h, name(one.rater)), `: ${one.reason}`)));
+  return h("section", { class: "sirr-block sirr-beside", "aria-label": "Left out" }, h("h2", {}, "Left out"), list);
 }
 
 function decisions(context) {
@@ -252,7 +297,7 @@ function decisions(context) {
   return h("section", { class: "sirr-block", "aria-label": "Decisions" }, h("h2", {}, "Decided by reviewers"), list);
 }
 
-function foot({ h, payload }) {
+function foot({ h, payload, actions }) {
   const from = payload.provenance ?? {};
   const parts = [];
   if (from.measure) parts.push(`Measure ${from.measure}`);
@@ -261,11 +306,19 @@ function foot({ h, payload }) {
   if (from.policy) parts.push(`what counts as the same: ${from.policy}`);
   if (from.calibrated) parts.push(`calibrated by ${count(from.calibrated)} decisions`);
   if (from.computed_at) parts.push(`computed ${day(from.computed_at)}`);
-  const said = h("span", { class: "sirr-live", role: "status", "aria-live": "polite" }, payload.message || "");
   const threshold = number(payload.threshold ?? 0.5);
   const terms = HELP.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text.replace("{threshold}", threshold))]);
   const help = h("details", { class: "sirr-help" }, h("summary", { "data-keep": "help" }, "How to read this"), h("dl", {}, ...terms));
-  return h("footer", { class: "sirr-foot" }, h("span", {}, parts.join(" · ")), help, said);
+  const keys = shortcuts(h, actions);
+  return h("footer", { class: "sirr-foot" }, keys, h("span", {}, parts.join(" · ")), help);
+}
+
+/** The help line of the keys that do something here. */
+function shortcuts(h, actions) {
+  const known = KEYS.filter(([, , needs]) => actions[needs]);
+  if (!known.length) return null;
+  const each = known.flatMap(([keys, text], index) => [index ? " · " : "", ...keys.flatMap((key) => [h("kbd", {}, key), " "]), text]);
+  return h("p", { class: "sirr-keys" }, "Keys in this panel: ", ...each);
 }
 
 // --- What an update leaves alone ---------------------------------------------------------------------------------------

@@ -11,15 +11,18 @@ const RELATIONS = {
   unrelated: { sign: "≠", kind: "unrelated" },
 };
 const ALONE = "alone";
-/** Width in px that a column needs, that of the values and decisions need beside them, and from which even many columns stay side by side. */
-const COLUMN = 130;
-const VALUES = 130;
-const DECISIONS = 180;
-const ROOM = 760;
+/** Width in px that a column needs, that the values and decisions beside them need, and from which even many columns stay side by side. */
+const COLUMN = 96;
+const VALUES = 170;
+const ROOM = 640;
 /** Above this many pairs of texts a row shows the lowest and folds the others. */
 const SHOWN_PAIRS = 6;
 const LOWEST = 3;
 const SHOWN_REASONS = 2;
+/** Values of a row that lie closer together than this say no more than their mean: they are folded. */
+const SPREAD = 0.15;
+/** Reasons that a project can leave out of what counts. */
+const ATTRIBUTES = new Set(["side", "severity", "time", "number", "certainty", "negation", "subject", "cause"]);
 
 /** Texts that the measure holds together and those that found no partner, as one table: a column for each annotator. */
 export function texts(context) {
@@ -28,14 +31,14 @@ export function texts(context) {
   const matches = payload.matches ?? [];
   const unmatched = payload.unmatched ?? {};
   const lonely = raters.some((rater) => (unmatched[rater.id] ?? []).length);
-  const title = h("h2", {}, "Texts side by side");
+  const title = h("h2", { class: "sirr-hidden" }, "Texts side by side");
   if (!matches.length && !lonely) return [title, h("p", { class: "sirr-quiet" }, "All answers are empty.")];
 
   const deciding = Boolean(actions.decide && payload.viewer?.can_decide !== false);
   const short = labels(raters.map((rater) => name(rater.id)));
   const inside = { ...context, deciding, short: new Map(raters.map((rater, index) => [String(rater.id), short[index]])) };
   // roles: where there is no room the cells are stacked, and a table that is no longer laid out as one would be none for a screen reader
-  const needed = Math.min(ROOM, VALUES + raters.length * COLUMN + (deciding ? DECISIONS : 0));
+  const needed = Math.min(ROOM, VALUES + raters.length * COLUMN);
   const table = h("table", { class: "sirr-texts", role: "table", "data-needed": needed });
   table.append(h("caption", { class: "sirr-hidden" }, "Texts that belong together stand in one row; one column for each annotator"));
   const row = h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "Equivalence"));
@@ -43,7 +46,6 @@ export function texts(context) {
     const empty = rater.n_texts === 0 ? h("span", { class: "sirr-quiet sirr-empty" }, "empty answer") : null;
     row.append(h("th", { scope: "col", role: "columnheader" }, isolated(h, name(rater.id)), empty));
   }
-  if (deciding) row.append(h("th", { scope: "col", role: "columnheader", class: "sirr-deciding" }, "Your decision"));
   table.append(h("thead", { role: "rowgroup" }, row));
 
   const rows = h("tbody", { role: "rowgroup" });
@@ -59,22 +61,28 @@ function matchRow(context, match, index) {
   const { h, payload, name, deciding } = context;
   const members = (payload.raters ?? []).filter((rater) => match.texts[rater.id] !== undefined);
   const relation = RELATIONS[match.relation] ?? RELATIONS.equivalent;
-  let word = match.relation ?? "equivalent";
+  const identical = new Set(Object.values(match.texts)).size === 1;
+  let word = identical ? "identical" : match.relation ?? "equivalent";
   if (relation.directed) word = match.broader ? [isolated(h, `${name(match.broader)}’s`), members.length > 2 ? " is the broadest" : " is broader"] : "one is broader";
   const several = members.length > 2;
   const cell = h(
     "th",
     { scope: "row", role: "rowheader", class: "sirr-equivalence" },
-    h("span", { class: "sirr-number", "data-equivalence": match.equivalence }, number(match.equivalence)),
-    bar(h, match.equivalence, null),
-    several ? h("span", { class: "sirr-quiet sirr-mean" }, `mean of ${(members.length * (members.length - 1)) / 2} pairs`) : null,
-    h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
+    h(
+      "span",
+      { class: "sirr-line" },
+      h("span", { class: "sirr-number", "data-equivalence": match.equivalence }, number(match.equivalence)),
+      bar(h, match.equivalence, null),
+      h("span", { class: `sirr-relation sirr-${relation.kind}` }, h("span", { "aria-hidden": "true" }, `${relation.sign} `), ...[word].flat()),
+    ),
+    several && !identical && !isEven(context, match) ? h("span", { class: "sirr-quiet sirr-mean" }, `mean of ${(members.length * (members.length - 1)) / 2} pairs`) : null,
     ...reasonsOfRow(context, match),
     several ? pairValues(context, match, index) : null,
     codes(h, match.codes),
   );
   // where each pair has a line of its own, that line says what was decided
-  if (match.decision && !(several && match.pairs?.length)) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
+  if (match.decision && !deciding && !(several && match.pairs?.length)) cell.append(h("span", { class: "sirr-decided" }, verdictOf(match.decision)));
+  if (deciding) cell.append(h("div", { class: "sirr-deciding" }, ...(several && match.pairs?.length ? [] : matchButtons(context, match, index)), moveButton(context, index)));
   const row = h("tr", { role: "row", "data-match": index }, cell);
   for (const rater of payload.raters ?? []) {
     const text = match.texts[rater.id];
@@ -84,34 +92,57 @@ function matchRow(context, match, index) {
         : h("td", cellOf(context, rater), deciding ? h("div", { class: "sirr-cell" }, picking(context, rater, text, index, `match-${index}`)) : written(h, text)),
     );
   }
-  if (deciding) {
-    row.append(h("td", { role: "cell", class: "sirr-deciding" }, ...matchButtons(context, match, index), moveButton(context, index)));
-    takesDrops(context, row, (picked) => move(context, picked, index));
-  }
+  if (deciding) takesDrops(context, row, (picked) => move(context, picked, index));
   return row;
 }
 
 /** Why texts of a row do not match, each reason once. */
-function reasonsOfRow({ h, payload }, match) {
+function reasonsOfRow(context, match) {
+  const { payload } = context;
   const directed = RELATIONS[match.relation]?.directed; // the relation says it already
   const of = (payload.reasons ?? []).filter((one) => !(directed && one.kind === "more general") && one.raters.every((id, side) => match.texts[id] !== undefined && match.texts[id] === one.texts[side]));
   const said = new Map(of.map((one) => [JSON.stringify([one.kind, one.words]), one]));
-  return [...said.values()].map((one) => reason(h, one));
+  return [...said.values()].map((one) => reason(context, one));
 }
 
 /** Why a text has no match: against whose text, the closest first. */
-function reasonsOfAlone({ h, payload, name }, rater, text) {
+function reasonsOfAlone(context, rater, text) {
+  const { h, payload, name } = context;
   const id = String(rater.id);
   const of = (payload.reasons ?? []).filter((one) => one.raters.some((other, side) => String(other) === id && one.texts[side] === text));
   const other = (one) => one.raters[String(one.raters[0]) === id ? 1 : 0];
   const told = of.filter((one) => !["one rater only", "unrelated"].includes(one.kind)).sort((a, b) => b.equivalence - a.equivalence);
-  return told.slice(0, SHOWN_REASONS).map((one) => reason(h, one, isolated(h, name(other(one)))));
+  return told.slice(0, SHOWN_REASONS).map((one) => reason(context, one, isolated(h, name(other(one)))));
 }
 
-function reason(h, one, against = null) {
+function reason(context, one, against = null) {
+  const { h } = context;
   const names = [one.name, ...(one.also ?? [])].join(", ");
   const words = ["unrelated", "one rater only"].includes(one.kind) ? names : `${names}: ${one.words}`;
-  return h("span", { class: "sirr-reason", "data-reason": one.kind }, ...(against ? [against, ", "] : []), h("bdi", { dir: "auto" }, words));
+  return h("span", { class: "sirr-reason", "data-reason": one.kind }, ...(against ? [against, ", "] : []), h("bdi", { dir: "auto" }, words), ...uncounting(context, one));
+}
+
+/** "This does not count in our project", as a proposal to the lead; or that it was said, with who said it. */
+function uncounting({ h, payload, actions, part, deciding }, one) {
+  if (!ATTRIBUTES.has(one.kind)) return [];
+  const all = (payload.uncounted ?? []).filter((said) => said.attribute === one.kind);
+  const said = all.find((said) => said.task === payload.task?.id) ?? all[0];
+  const about = one.name;
+  if (said) {
+    const text = h("span", { class: "sirr-decided" }, "does not count, says ", isolated(h, said.who || "a reviewer"));
+    if (!deciding || !actions.count || said.task !== payload.task?.id) return [" ", text];
+    const undo = h("button", { type: "button", class: "sirr-small", "data-keep": `${part}count-${one.kind}`, "aria-label": `Undo: ${about} does not count in our project` }, "Undo");
+    undo.addEventListener("click", () => actions.count(said.id));
+    return [" ", text, " ", undo];
+  }
+  if (!deciding || !actions.uncount) return [];
+  const button = h(
+    "button",
+    { type: "button", class: "sirr-small", "data-keep": `${part}uncount-${one.kind}`, "data-uncount": one.kind, "aria-label": `This does not count in our project: ${about}`, title: "Proposes to the lead that this is left out of what counts. Nothing changes until the lead decides." },
+    "does not count in our project",
+  );
+  button.addEventListener("click", () => actions.uncount(one.kind));
+  return [" ", button];
 }
 
 /** A cell of an annotator's column; where the columns are stacked it is headed by the name. */
@@ -123,46 +154,50 @@ function verdictOf(decision) {
   return decision.verdict === "same" ? "decided: same" : "decided: not the same";
 }
 
-/** The value of each two texts of a row, the lowest first: a mean would hide who differs. */
+/** The value of each two texts of a row, the lowest first: a mean would hide who differs. What is decided about two texts stands beside it. */
 function pairValues(context, match, index) {
-  const { h, name, short, part } = context;
+  const { h, name, short, part, deciding } = context;
   const pairs = [...(match.pairs ?? [])].sort((a, b) => a.equivalence - b.equivalence);
-  if (!pairs.length) return null;
+  if (!pairs.length || new Set(Object.values(match.texts)).size === 1) return null;
   const threshold = context.payload.threshold ?? 0.5;
-  const line = ({ raters, equivalence, decision }) =>
-    h(
+  const seen = new Map();
+  const line = ({ raters, equivalence, decision }) => {
+    const two = raters.map((id) => match.texts[id]);
+    const key = JSON.stringify([...two].sort());
+    const offers = deciding && two[0] !== two[1] && !seen.has(key);
+    if (offers) seen.set(key, seen.size);
+    return h(
       "li",
-      { class: equivalence < threshold ? "sirr-low" : null, "data-pair": equivalence },
+      { class: [equivalence < threshold ? "sirr-low" : "", offers ? "sirr-choice" : ""].join(" "), "data-pair": equivalence },
       h("abbr", { title: raters.map(name).join(" and ") }, h("span", { "aria-hidden": "true" }, raters.map((id) => short.get(String(id))).join("–")), h("span", { class: "sirr-hidden" }, raters.map(name).join(" and "))),
       " ",
       h("span", { class: "sirr-number" }, number(equivalence)),
-      decision ? " " : null,
-      decision ? h("span", { class: "sirr-decided" }, verdictOf(decision)) : null,
+      ...(offers ? [" ", ...pairButtons(context, { texts: two, raters, decision }, `${index}-${seen.get(key)}`, true)] : []),
+      ...(decision && !offers ? [" ", h("span", { class: "sirr-decided" }, verdictOf(decision))] : []),
     );
-  const list = (some) => h("ul", { class: "sirr-pairs" }, ...some.map(line));
-  if (pairs.length <= SHOWN_PAIRS) return list(pairs);
-  const rest = h("details", { "data-fold": `${part}pairs-${index}` }, h("summary", { "data-keep": `${part}pairs-${index}` }, `${pairs.length - LOWEST} more pairs`), list(pairs.slice(LOWEST)));
-  return h("div", {}, list(pairs.slice(0, LOWEST)), rest);
+  };
+  const lines = pairs.map(line);
+  const list = (some) => h("ul", { class: "sirr-pairs" }, ...some);
+  const fold = (words, some) => h("details", { "data-fold": `${part}pairs-${index}` }, h("summary", { "data-keep": `${part}pairs-${index}` }, words), list(some));
+  const inside = { class: deciding ? "sirr-deciding" : null };
+  if (isEven(context, match)) return h("div", inside, fold(`mean of ${pairs.length} pairs`, lines));
+  if (pairs.length <= SHOWN_PAIRS) return h("div", inside, list(lines));
+  return h("div", inside, list(lines.slice(0, LOWEST)), fold(`${pairs.length - LOWEST} more pairs`, lines.slice(LOWEST)));
 }
 
-/** Same or not the same, for each two different texts of a row: one press never says more than that. */
+/** Whether every two texts of a row match about equally well and nobody has decided on them. */
+function isEven({ payload }, match) {
+  const values = (match.pairs ?? []).map((pair) => pair.equivalence);
+  if (values.length < 2 || match.pairs.some((pair) => pair.decision)) return false;
+  return Math.min(...values) >= (payload.threshold ?? 0.5) && Math.max(...values) - Math.min(...values) <= SPREAD;
+}
+
+/** Same or not the same, for the two texts of a row; longer rows offer it for each pair. One press never says more than that. */
 function matchButtons(context, match, index) {
-  const { h, short, part } = context;
-  const seen = new Map();
-  for (const pair of pairsOf(match)) {
-    const [a, b] = pair.raters.map((id) => match.texts[id]);
-    if (a === b) continue;
-    const key = JSON.stringify([a, b].sort());
-    if (!seen.has(key)) seen.set(key, { texts: [a, b], raters: pair.raters, decision: pair.decision });
-  }
-  const pairs = [...seen.values()];
-  if (!pairs.length) return [h("span", { class: "sirr-quiet" }, "identical")];
-  if (pairs.length === 1) return pairButtons(context, pairs[0], `${index}`);
-  const lines = pairs.map((pair, place) =>
-    h("li", {}, h("span", { class: "sirr-quiet", "aria-hidden": "true" }, pair.raters.map((id) => short.get(String(id))).join("–")), " ", ...pairButtons(context, pair, `${index}-${place}`)),
-  );
-  if (lines.length <= SHOWN_PAIRS) return [h("ul", { class: "sirr-each" }, ...lines)];
-  return [h("details", { "data-fold": `${part}each-${index}` }, h("summary", { "data-keep": `${part}each-${index}` }, `Pair by pair (${lines.length})`), h("ul", { class: "sirr-each" }, ...lines))];
+  const [pair] = pairsOf(match);
+  const [a, b] = pair.raters.map((id) => match.texts[id]);
+  if (a === b) return [];
+  return [context.h("span", { class: "sirr-choice" }, ...pairButtons(context, { texts: [a, b], raters: pair.raters, decision: pair.decision }, `${index}`))];
 }
 
 function pairsOf(match) {
@@ -171,10 +206,10 @@ function pairsOf(match) {
   return ids.flatMap((a, i) => ids.slice(i + 1).map((b) => ({ raters: [a, b], decision: match.decision })));
 }
 
-function pairButtons({ h, actions, part, name }, { texts: two, raters, decision }, place) {
+function pairButtons({ h, actions, part, name }, { texts: two, raters, decision }, place, brief = false) {
   const about = `${two[0]} (${name(raters[0])}) and ${two[1]} (${name(raters[1])})`;
   if (decision) {
-    const undo = h("button", { type: "button", "data-keep": `${part}undo-${decision.id}`, "aria-label": `Undo: ${decision.verdict === "same" ? "same" : "not the same"}, ${about}` }, "Undo");
+    const undo = h("button", { type: "button", "data-keep": `${part}undo-${decision.id}`, "data-verb": "undo", "aria-label": `Undo: ${decision.verdict === "same" ? "same" : "not the same"}, ${about}` }, "Undo");
     undo.addEventListener("click", () => actions.undo(decision.id));
     return [h("span", { class: "sirr-decided" }, verdictOf(decision)), undo];
   }
@@ -182,7 +217,7 @@ function pairButtons({ h, actions, part, name }, { texts: two, raters, decision 
     ["same", "Same"],
     ["different", "Not the same"],
   ].map(([verdict, label]) => {
-    const button = h("button", { type: "button", "data-keep": `${part}${verdict}-${place}`, "aria-label": `${label}: ${about}` }, label);
+    const button = h("button", { type: "button", "data-keep": `${part}${verdict}-${place}`, "data-verb": verdict, "aria-label": `${label}: ${about}`, title: label }, brief ? { same: "=", different: "≠" }[verdict] : label);
     button.addEventListener("click", () => actions.decide({ pairs: [two], verdict }));
     return button;
   });
@@ -190,7 +225,7 @@ function pairButtons({ h, actions, part, name }, { texts: two, raters, decision 
 
 function unmatchedRow(context, lonely) {
   const { h, payload, deciding } = context;
-  const row = h("tr", { role: "row", class: "sirr-unmatched" }, h("th", { scope: "row", role: "rowheader" }, "No match"));
+  const row = h("tr", { role: "row", class: "sirr-unmatched" }, h("th", { scope: "row", role: "rowheader" }, "No match", deciding ? h("div", { class: "sirr-deciding" }, lonely ? null : h("span", { class: "sirr-quiet" }, "nothing stands alone"), moveButton(context, ALONE)) : null));
   for (const rater of payload.raters ?? []) {
     const own = payload.unmatched?.[rater.id] ?? [];
     const cell = h("td", cellOf(context, rater));
@@ -198,10 +233,7 @@ function unmatchedRow(context, lonely) {
     else cell.append(h("ul", {}, ...own.map((text, index) => h("li", {}, deciding ? picking(context, rater, text, ALONE, String(index)) : written(h, text), ...reasonsOfAlone(context, rater, text), aloneDecided(context, text)))));
     row.append(cell);
   }
-  if (deciding) {
-    row.append(h("td", { role: "cell", class: "sirr-deciding" }, lonely ? null : h("span", { class: "sirr-quiet" }, "nothing stands alone"), moveButton(context, ALONE)));
-    takesDrops(context, row, (picked) => move(context, picked, ALONE));
-  }
+  if (deciding) takesDrops(context, row, (picked) => move(context, picked, ALONE));
   return row;
 }
 
@@ -276,7 +308,10 @@ export function pick(button) {
 /** What can be done with the selected texts. */
 function offer(panel) {
   const picked = [...panel.querySelectorAll('.sirr-pick[aria-pressed="true"]')];
-  for (const one of panel.querySelectorAll(".sirr-together")) one.disabled = picked.length !== 2;
+  for (const one of panel.querySelectorAll(".sirr-together")) {
+    one.disabled = picked.length !== 2;
+    one.hidden = !picked.length;
+  }
   const [only] = picked.length === 1 ? picked : [];
   for (const one of panel.querySelectorAll(".sirr-move")) {
     one.hidden = !only || one.dataset.row === only.dataset.row;
@@ -353,12 +388,12 @@ function pairing(context) {
     ["same", "These are the same"],
     ["different", "These are not the same"],
   ].map(([verdict, label]) => {
-    const button = h("button", { type: "button", class: "sirr-together", disabled: true, "data-keep": `${part}together-${verdict}` }, label);
+    const button = h("button", { type: "button", class: "sirr-together", disabled: true, hidden: true, "data-keep": `${part}together-${verdict}` }, label);
     button.addEventListener("click", () => {
       const picked = [...button.closest(".sirr-body").querySelectorAll('.sirr-pick[aria-pressed="true"]')];
       if (picked.length === 2) decidePair(context, ...picked, verdict);
     });
     return button;
   });
-  return h("p", { class: "sirr-pairing" }, ...buttons, h("span", { class: "sirr-quiet" }, " Select one text to move it to another row, or drag it there. Select two texts, of two annotators, to say whether they mean the same."));
+  return h("p", { class: "sirr-pairing" }, ...buttons, h("span", { class: "sirr-quiet" }, " Select one text to move it, two to compare them."));
 }

@@ -90,7 +90,21 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "provenance": {"measure": "nli", "model": "bundled", "computed_at": "2026-11-20T13:11:29Z"},
         "viewer": {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"},
         "links": {"report": "http://localhost:9090/report/12"},
-        "how_to_accept": "To take it over, open the tab “agreement” above and choose “Duplicate Annotation” in its menu.",
+        "verdict": f"{raters[-1]['name']} differs: right instead of left; one text only {raters[-1]['name']} has.",
+        "reasons": [
+            {
+                "kind": "severity",
+                "name": "severity",
+                "words": "severe against no severity",
+                "also": [],
+                "raters": ids[:2],
+                "texts": ["chest infection", "pneumonia of the left lower lobe"],
+                "equivalence": 0.58,
+            }
+        ],
+        "uncounted": [],
+        "review": {"state": "open"},
+        "how_to_accept": "To take it, open the tab “agreement” above and choose “Duplicate Annotation” in its menu.",
         "decisions": [],
     }
     return payload | changes
@@ -109,6 +123,8 @@ def single() -> dict[str, Any]:
             }
         ],
         unmatched={},
+        reasons=[],
+        verdict="Ann Example and Ben Sample say the same.",
         suggestion=["myocardial infarction"],
         excluded=[],
         matrix=[[1, 0.94], [0.94, 1]],
@@ -230,6 +246,20 @@ def hostile() -> dict[str, Any]:
         {"id": 1, "texts": [HOSTILE[0], HOSTILE[1]], "verdict": "same", "who": HOSTILE[1], "when": HOSTILE[0]}
     ]
     payload["message"] = HOSTILE[0]
+    payload["verdict"] = f"{HOSTILE[1]} differs: {HOSTILE[0]}."
+    payload["reasons"] = [
+        {
+            "kind": "side",
+            "name": "side",
+            "words": HOSTILE[0],
+            "also": [],
+            "raters": ["2", "3"],
+            "texts": [HOSTILE[0], HOSTILE[0] + "!"],
+            "equivalence": 0.1,
+        }
+    ]
+    payload["uncounted"] = [{"id": 1, "attribute": "side", "task": 5271, "who": HOSTILE[1], "when": HOSTILE[0]}]
+    payload["review"] = {"state": "done", "who": HOSTILE[0], "when": HOSTILE[1]}
     return payload
 
 

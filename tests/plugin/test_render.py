@@ -22,7 +22,8 @@ LOAD = """async ([payload, actions]) => {
   render(document.getElementById('panel'), payload, noted);
 }"""
 EVERY = ["decide", "undo"]
-TAKING_OVER = [*EVERY, "accept"]
+REVIEWING = [*EVERY, "accept", "uncount", "count", "mark", "unmark", "next"]
+LISTEN = "async () => { (await import('./keys.js')).listen(document.getElementById('panel'), document); }"
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_every_state_is_accessible_and_fits(
     context = chromium.new_context(viewport={"width": width, "height": 600}, color_scheme=scheme)
     page = context.new_page()
     page.goto(panel_url)
-    show(page, STATES[name])
+    show(page, STATES[name], REVIEWING)
     kind = scheme if width == 760 else "narrow"
     page.screenshot(path=pictures / f"panel-{name}-{kind}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
@@ -75,7 +76,7 @@ def test_a_narrow_panel_hides_nothing_beside_its_edge(chromium: Any, panel_url: 
     context = chromium.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.goto(panel_url)
-    show(page, STATES[name])
+    show(page, STATES[name], REVIEWING)
     page.screenshot(path=pictures / f"panel-stacked-{name}.png")
     inside = page.locator(".sirr-texts").evaluate(
         "(one) => [...one.querySelectorAll('td, tbody th, button')].filter((e) => e.checkVisibility())"
@@ -101,7 +102,7 @@ def test_ready_says_what_the_payload_says(page: Any) -> None:
         assert wanted in text
     assert "Ann Example’s is broader" in text and "older answer of the same rater" in text and "Measure nli" in text
     headers = page.locator(".sirr-texts thead th").all_inner_texts()
-    assert headers == ["Equivalence", "Ann Example", "Ben Sample", "Chloé Martin", "Your decision"]
+    assert headers == ["Equivalence", "Ann Example", "Ben Sample", "Chloé Martin"]
     row = page.locator('tr[data-match="1"] td').all_inner_texts()
     assert row[:2] == ["chest infection", "pneumonia of the left lower lobe"]
 
@@ -141,11 +142,11 @@ def test_broader_is_said_of_whom_the_service_names(page: Any) -> None:
 
 
 def test_several_fields_stand_under_their_names(page: Any) -> None:
-    show(page, several(), TAKING_OVER)
+    show(page, several(), REVIEWING)
     assert page.locator(".sirr-field").all_inner_texts() == ["findings 0.42", "diagnosis 0.94"]
     assert "heart attack" in page.inner_text(".sirr-body >> nth=1")
     page.click('[data-keep="1-same-0"]')
-    page.get_by_role("button", name="Take over as my annotation").click()
+    page.get_by_role("button", name="Take into my annotation").click()
     (_, sent), (name, taken) = calls(page)
     assert sent["pairs"] == [["myocardial infarction", "heart attack"]]
     assert name == "accept" and [one["control"] for one in taken] == ["findings", "diagnosis"]
@@ -180,7 +181,7 @@ def test_names_are_cut_so_that_they_differ(page: Any) -> None:
     for rater, name in zip(payload["raters"], ("Ann Berg", "Anna Berg", "Annette Braun"), strict=True):
         rater["name"] = name
     show(page, payload)
-    short = page.locator(".sirr-matrix thead abbr").all_inner_texts()
+    short = page.locator(".sirr-matrix thead abbr").all_text_contents()
     assert len(set(short)) == 3
 
 
@@ -392,3 +393,119 @@ def test_codes_of_a_match_and_of_the_suggestion_are_shown_as_text(page: Any) -> 
     assert page.locator('[data-match="0"] [data-code="HP:0001945"]').inner_text() == "HP:0001945 <b>Fever</b> 0.50"
     assert page.locator(".sirr-suggestion [data-code]").count() == 1
     assert "codes of hp" in page.locator(".sirr-foot").inner_text()
+
+
+def test_the_verdict_is_the_first_line(page: Any) -> None:
+    show(page, ready(3), REVIEWING)
+    first = page.locator("#panel .sirr-head > :first-child")
+    assert first.inner_text() == "Chloé Martin differs: right instead of left; one text only Chloé Martin has."
+    fields = several()
+    for field, words in zip(fields["controls"], ("All 3 annotators say the same.", HOSTILE[0]), strict=True):
+        field["verdict"] = words
+    show(page, fields, REVIEWING)
+    said = page.locator(".sirr-verdict").all_inner_texts()
+    assert said == ["findings: All 3 annotators say the same.", f"diagnosis: {HOSTILE[0]}"]
+
+
+def test_a_task_of_three_annotators_fits_beside_label_studios_form(chromium: Any, panel_url: str) -> None:
+    """At 1280 x 900 Label Studio leaves the panel 635 px, and about 720 px of height at most."""
+    context = chromium.new_context(viewport={"width": 635, "height": 720})
+    page = context.new_page()
+    page.goto(panel_url)
+    show(page, ready(3), REVIEWING)
+    assert page.locator(".sirr-stacked").count() == 0, "the annotators do not stand side by side"
+    bottom = page.get_by_role("button", name="Take into my annotation").evaluate("e => e.getBoundingClientRect().bottom")
+    assert bottom < 720
+    assert page.locator("#panel").evaluate(
+        "(panel) => [...panel.querySelectorAll('*')].every((e) => e.scrollHeight <= e.clientHeight + 1 || getComputedStyle(e).overflowY === 'visible')"
+    ), "something scrolls inside the panel"
+    context.close()
+
+
+class TestReview:
+    """Done, the next task, what does not count: by buttons and by keys."""
+
+    def test_a_reason_can_be_said_not_to_count(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        page.get_by_role("button", name="This does not count in our project: severity").first.click()
+        assert calls(page) == [["uncount", "severity"]]
+        said = {"id": 6, "attribute": "severity", "task": 5271, "who": HOSTILE[0], "when": None}
+        show(page, ready(3, uncounted=[said]), REVIEWING)
+        assert f"does not count, says {HOSTILE[0]}" in page.locator(".sirr-reason").first.inner_text()
+        page.get_by_role("button", name="Undo: severity does not count").first.click()
+        assert calls(page) == [["count", 6]]
+        show(page, ready(3, uncounted=[{**said, "task": 9}]), REVIEWING)
+        assert page.get_by_role("button", name="Undo: severity does not count").count() == 0
+        show(page, ready(3), [])
+        assert page.locator("#panel button").count() == 0
+
+    def test_other_reasons_are_no_attributes(self, page: Any) -> None:
+        payload = ready(3)
+        payload["reasons"][0] |= {"kind": "spelling", "name": "spelling"}
+        show(page, payload, REVIEWING)
+        assert page.locator("[data-uncount]").count() == 0 and "spelling" in page.inner_text("#panel")
+
+    def test_a_marked_task_says_so(self, page: Any) -> None:
+        show(page, ready(3, review={"state": "done", "who": "Rae Viewer", "when": None}), REVIEWING)
+        assert "done, Rae Viewer" in page.inner_text(".sirr-tools")
+        page.get_by_role("button", name="Not done").click()
+        assert calls(page) == [["unmark"]]
+        show(page, ready(3, review={"state": "sent back", "who": "Rae Viewer", "when": None, "note": "x"}), REVIEWING)
+        assert "sent back by Rae Viewer" in page.inner_text(".sirr-tools")
+
+    def test_a_link_to_follow_leaves_the_frame(self, page: Any) -> None:
+        show(page, ready(3, message="The end.", follow={"href": "http://ls/projects/1/data?task=4", "text": "open task 4"}))
+        link = page.get_by_role("link", name="open task 4")
+        assert link.get_attribute("target") == "_top"
+        show(page, ready(3, follow={"href": "javascript:window.__pwned=1", "text": "x"}))
+        assert page.get_by_role("link", name="x", exact=True).get_attribute("href") == "about:blank"
+
+    def test_the_whole_task_by_keys(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        page.evaluate(LISTEN)
+        for key in ("ArrowDown", "s", "ArrowDown", "x", "j", "j", "s", "i"):
+            page.keyboard.press(key)
+        said = [(name, *[(one["verdict"], one["pairs"]) for one in given if isinstance(one, dict)]) for name, *given in calls(page)]
+        # the lowest pair of the first row comes first, then the rows below
+        assert said == [
+            ("decide", ("same", [["pyrexia", "high temperature"]])),
+            ("decide", ("different", [["fever", "high temperature"]])),
+            ("decide", ("same", [["chest infection", "pneumonia of the left lower lobe"]])),
+            ("uncount",),
+        ]
+        show(page, ready(3), REVIEWING)
+        for key in ("t", "d", "n"):
+            page.keyboard.press(key)
+        assert [name for name, *_ in calls(page)] == ["accept", "mark", "next"]
+        page.keyboard.press("?")
+        assert page.locator(".sirr-help").get_attribute("open") is not None
+        show(page, decided(), REVIEWING)
+        page.focus('[data-keep="undo-4"]')
+        page.keyboard.press("u")
+        assert calls(page) == [["undo", 4]]
+
+    def test_two_texts_are_compared_by_keys(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        page.evaluate(LISTEN)
+        for key in ("pick-2-0", "pick-4-1"):
+            page.focus(f'[data-keep="{key}"]')
+            page.keyboard.press("Space")
+        page.keyboard.press("s")
+        ((_, sent),) = calls(page)
+        assert sent == {"verdict": "same", "pairs": [["no known allergies", "allergic to nothing"]]}
+
+    def test_keys_with_ctrl_and_those_of_fields_are_left_alone(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        page.evaluate(LISTEN)
+        page.keyboard.press("Control+d")
+        page.keyboard.press("Alt+n")
+        page.evaluate("document.body.append(document.createElement('textarea'))")
+        page.focus("textarea")
+        page.keyboard.type("tdns")
+        assert calls(page) == [] and page.input_value("textarea") == "tdns"
+
+    def test_the_help_line_names_only_keys_that_work(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        assert page.locator(".sirr-keys kbd").all_inner_texts() == ["↑", "↓", "S", "X", "U", "I", "T", "D", "N", "?"]
+        show(page, ready(3), [])
+        assert page.locator(".sirr-keys").count() == 0
