@@ -13,9 +13,7 @@ from softirr.policy.reasons import REASON_NAMES
 from softirr.tables.table import SKIPPED
 
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
-HOW_TO_ACCEPT = (
-    "To take it, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
-)
+HOW_TO_ACCEPT = "To take it, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
 _WORDS = ((0.2, "very low"), (0.4, "low"), (0.6, "moderate"), (0.8, "high"), (1.01, "very high"))
 
 

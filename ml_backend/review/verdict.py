@@ -19,7 +19,9 @@ _ISOLATE, _END = "\u2068", "\u2069"
 
 
 def verdict(field: Mapping[str, Any], pairs: Sequence[Sequence[Any]], threshold: float) -> str:
-    """One sentence on one field of a task, such as "Devon differs: right instead of left; one text only Devon has."
+    """One sentence on one field of a task: who differs, and in what.
+
+    For example: Devon differs: right instead of left; one text only Devon has.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ def verdict(field: Mapping[str, Any], pairs: Sequence[Sequence[Any]], threshold:
         return ""
     facts = _Facts(field, raters, names, threshold)
     if facts.agrees():
-        everybody = f"{names[raters[0]]} and {names[raters[1]]}" if len(raters) == 2 else f"All {len(raters)} annotators"
+        everybody = (
+            f"{names[raters[0]]} and {names[raters[1]]}" if len(raters) == 2 else f"All {len(raters)} annotators"
+        )
         nothing = not field["matches"]
         return f"{everybody} {'found nothing to write' if nothing else 'say the same'}."
     who = _dissenter(field, pairs)
@@ -65,7 +69,9 @@ class _Facts:
         self._raters, self._names, self._threshold = raters, names, threshold
         self._matches = field["matches"]
         self._alone = {str(rater): texts for rater, texts in field["unmatched"].items() if texts}
-        self._reasons = [one for one in field.get("reasons") or () if one["kind"] not in ("unrelated", "one rater only")]
+        self._reasons = [
+            one for one in field.get("reasons") or () if one["kind"] not in ("unrelated", "one rater only")
+        ]
         self._n_texts = {str(one["id"]): one["n_texts"] for one in field["raters"]}
 
     def agrees(self) -> bool:
@@ -120,7 +126,12 @@ class _Facts:
 
     def _unexplained(self, who: str, reasons: Sequence[Mapping[str, Any]]) -> list[str]:
         """The texts of an annotator that nothing matches, without those that a reason says something about."""
-        told = {text for one in reasons for rater, text in zip(one["raters"], one["texts"], strict=True) if str(rater) == who}
+        told = {
+            text
+            for one in reasons
+            for rater, text in zip(one["raters"], one["texts"], strict=True)
+            if str(rater) == who
+        }
         return [text for text in self._alone.get(who, ()) if text not in told]
 
 

@@ -45,7 +45,8 @@ def take() -> Response:
     session = request.cookies.get("sessionid")
     if who.known_by != "session" or not session:
         raise Refused(
-            403, "Label Studio’s login does not reach this backend, so it can’t annotate as you: duplicate the prediction."
+            403,
+            "Label Studio’s login does not reach this backend, so it can’t annotate as you: duplicate the prediction.",
         )
     result = results_of([Control.from_dict(one) for one in project["controls"]], wanted)
     if not result:

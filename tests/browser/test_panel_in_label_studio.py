@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from browsers import panel, task_address, wait_for
+from browsers import panel, serious_faults, task_address, wait_for
 
 from ml_backend.demo import CONTROL, Demo, data
 from ml_backend.review.panel_rows import rows_of
@@ -224,29 +224,136 @@ def test_a_decision_changes_the_score_and_undo_brings_it_back(
     assert_same(back, score()["items"][task])
 
 
-def test_the_suggestion_is_taken_over_in_label_studios_own_way(
-    demo: Demo, page: Any, new_task: Callable[..., int]
-) -> None:
-    task = new_task("A dry cough.", THREE)
-    page.goto(task_address(demo, task))
-    assert "Duplicate Annotation" in shown(page)["text"]
-    wait_for(lambda: demo.api.get("/api/predictions/", task=task), "the task has no prediction")
-    page.reload()
-    tab = page.locator(".lsf-annotation-button", has_text="agreement").first
-    tab.click()
-    tab.locator(".lsf-annotation-button__trigger").click()
-    page.get_by_text("Duplicate Annotation", exact=True).click()
-    # the copy opens as a draft of one's own; a click before Label Studio has it open submits nothing, so it is clicked again
-    page.locator(".lsf-annotation-button_selected.lsf-annotation-button_draft").wait_for()
+def mine_of(demo: Demo, task: int) -> list[Any]:
+    """The lead's annotations of a task."""
     me = demo.api.get("/api/current-user/whoami")["id"]
+    return [one for one in demo.api.get(f"/api/tasks/{task}/annotations/") if one["completed_by"] == me]
+
+
+def test_the_suggestion_is_taken_by_one_key_edited_and_submitted(
+    demo: Demo, people: Any, new_task: Callable[..., int], pictures: Path
+) -> None:
+    """At 1280 x 900, from the frame of another origin; what is taken does not count as an annotator's answer."""
+    task = new_task("A dry cough.", THREE)
+    context = people.context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(task_address(demo, task))
+    before = shown(page)
+    assert "Duplicate Annotation" not in before["text"], "the button is there, so nobody needs to be told another way"
+    frame = panel(page)
+    # the frame has the height of the panel, so that nothing scrolls in something that scrolls
+    wait_for(
+        lambda: frame.locator("html").evaluate("e => e.scrollHeight <= innerHeight && innerHeight < 900"),
+        "the frame has not the panel's height",
+    )
+    page.screenshot(path=pictures / "panel-1280.png")
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("t")
+    # Label Studio opens the draft, which nobody but its author has yet
+    page.locator(".lsf-annotation-button_selected.lsf-annotation-button_draftSaved").wait_for()
+    page.locator(".lsf-main-content").get_by_text("dry cough", exact=True).first.wait_for()
+    assert mine_of(demo, task) == []
+    page.screenshot(path=pictures / "panel-draft.png")
+    field = page.get_by_placeholder("Type one finding and press Enter")
+    field.fill("added by hand")
+    field.press("Enter")
 
     def submitted() -> list[Any]:
         page.locator(SAVE).first.click()
         page.wait_for_timeout(500)
-        return [a for a in demo.api.get(f"/api/tasks/{task}/annotations/") if a["completed_by"] == me]
+        return mine_of(demo, task)
 
-    mine = wait_for(submitted, "there is no annotation of mine")
-    assert mine[0]["result"][0]["value"]["text"] == ["dry cough"]
+    (mine,) = wait_for(submitted, "there is no annotation of mine")
+    assert [text for one in mine["result"] for text in one["value"]["text"]] == ["dry cough", "added by hand"]
+    panel(page).get_by_text(re.compile("Lena Vogel: .*prediction")).wait_for()
+    assert shown(page)["agreement"] == before["agreement"]
+    context.close()
+
+
+def test_compare_all_shows_the_panel_once(demo: Demo, page: Any, new_task: Callable[..., int], pictures: Path) -> None:
+    task = new_task("A dry cough.", THREE)
+    page.goto(task_address(demo, task))
+    shown(page)
+    page.get_by_text("Compare All").click()
+    frames = page.locator("iframe[title=Agreement]")
+    wait_for(lambda: frames.count() > 2, "Compare All does not show the columns")
+    wait_for(lambda: [one.is_visible() for one in frames.all()].count(True) == 1, "the panel is not there once")
+    page.screenshot(path=pictures / "compare-all.png")
+
+
+def test_a_reviewer_works_through_the_list_by_keys(demo: Demo, people: Any, pictures: Path) -> None:
+    """Decide, done, next: without a mouse, and the list comes to its end."""
+    context = people.context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(demo.links["triage"])
+    page.locator(ROWS).first.click()
+    page.wait_for_url(re.compile(r"[?&]task=\d+"))
+    first = page.url
+    frame = panel(page)
+    frame.locator("[data-agreement]").wait_for()
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("d")
+    frame.get_by_role("button", name="Not done").wait_for()
+    try:
+        page.keyboard.press("n")
+        page.wait_for_url(lambda url: "task=" in url and url != first)
+        frame = panel(page)
+        frame.locator("[data-agreement]").wait_for()
+        # the tab stays, and so do the hands: the next panel has the focus
+        assert re.search(r"[?&]tab=(\d+)", page.url)[1] == re.search(r"[?&]tab=(\d+)", first)[1]  # type: ignore[index]
+        wait_for(lambda: frame.locator(".sirr:focus").count(), "the next panel has not the focus")
+        page.keyboard.press("?")
+        frame.locator(".sirr-help[open]").wait_for()
+        page.screenshot(path=pictures / "panel-next.png")
+    finally:
+        done = re.search(r"task=(\d+)", first)
+        assert done
+        body = context.request.delete(f"{demo.url}/api/queue/{done[1]}?project={demo.project}")
+        assert body.status == 200
+    context.close()
+
+
+def test_what_does_not_count_is_proposed_to_the_lead(demo: Demo, page: Any, pictures: Path) -> None:
+    queue = page.context.request.get(f"{demo.url}/api/queue?project={demo.project}&reason=severity&limit=20").json()
+    for task in (one["task"] for one in queue["tasks"]):
+        page.goto(task_address(demo, task))
+        before = shown(page)
+        frame = panel(page)
+        button = frame.get_by_role("button", name="This does not count in our project: severity").first
+        if button.count():
+            break
+    button.click()
+    frame.get_by_text("does not count, says Lena Vogel").first.wait_for()
+    try:
+        page.screenshot(path=pictures / "panel-does-not-count.png")
+        assert shown(page)["agreement"] == before["agreement"], "a proposal changes no score"
+        report = page.context.new_page()
+        report.goto(demo.links["report"])
+        row = report.locator("[data-proposed=severity]")
+        row.wait_for()
+        assert "Severity does not count, says Lena Vogel (1 task)" in row.inner_text()
+        report.close()
+    finally:
+        frame.get_by_role("button", name="Undo: severity does not count").first.click()
+        button.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_panel_is_accessible_on_a_phone(
+    demo: Demo, people: Any, new_task: Callable[..., int], pictures: Path, scheme: str
+) -> None:
+    task = new_task("A fever and a dry cough.", THREE)
+    context = people.context(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    config = demo.api.get(f"/api/projects/{demo.project}/")["label_config"]
+    key = re.search(r"/panel\?k=([\w-]+)", config)[1]  # type: ignore[index]
+    page.goto(f"{demo.url}/panel?k={key}&project={demo.project}&task={task}")
+    page.locator("[data-agreement]").wait_for()
+    page.get_by_role("button", name="Take into my annotation").wait_for()
+    page.screenshot(path=pictures / f"panel-390-{scheme}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious_faults(page) == []
+    context.close()
 
 
 def test_backend_away_says_so_and_the_form_stays_usable(demo: Demo, page: Any, pictures: Path) -> None:

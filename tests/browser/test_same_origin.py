@@ -112,11 +112,11 @@ def test_the_suggestion_is_taken_over_by_a_click(
         "the frame has not the panel's height",
     )
     page.screenshot(path=pictures / "same-origin.png")
-    frame.get_by_role("button", name="Take over as my annotation").click()
-    frame.get_by_text("Taken over as your annotation").wait_for()
-    me = demo.api.get("/api/current-user/whoami")["id"]
-    mine = [one for one in demo.api.get(f"/api/tasks/{task}/annotations/") if one["completed_by"] == me]
-    assert mine[0]["result"][0]["value"]["text"] == ["fever", "rash"]
+    frame.get_by_role("button", name="Take into my annotation").click()
+    page.locator(".lsf-annotation-button_selected.lsf-annotation-button_draftSaved").wait_for()
+    drafts = demo.api.get(f"/api/tasks/{task}/", project=project)["drafts"]
+    assert [one["result"][0]["value"]["text"] for one in drafts] == [["fever", "rash"]]
+    demo.api.delete(f"/api/drafts/{drafts[0]['id']}/")
 
 
 def test_the_label_stream_stays_neutral_although_the_task_is_known(

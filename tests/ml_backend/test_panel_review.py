@@ -250,7 +250,12 @@ class TestUncounted:
         assert seeded.row["chosen"].get("ignore") is None and seeded.row["wanted_at"] is None
         lead = seeded.as_person("lead", user="1", name="Lena Lead")
         (said,) = lead.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
-        assert (said["attribute"], said["task"], said["who"], said["known_by"]) == ("severity", 102, "Rae Viewer", "link")
+        assert (said["attribute"], said["task"], said["who"], said["known_by"]) == (
+            "severity",
+            102,
+            "Rae Viewer",
+            "link",
+        )
         shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 102}).json
         assert [(one["attribute"], one["who"]) for one in shown["uncounted"]] == [("severity", "Rae Viewer")]
 
