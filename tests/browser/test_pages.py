@@ -132,6 +132,36 @@ class TestReport:
         again.locator("input.done").uncheck()
         clean.get_by_text("back in the queue").wait_for()
 
+    def test_a_task_is_sent_back_with_a_note_and_taken_back(self, demo: Demo, clean: Any) -> None:
+        note = "Name the side, please. <img src=x onerror=document.title='pwned'>"
+        clean.goto(demo.links["report"])
+        task = clean.locator(".queue tbody tr").first.get_attribute("data-task")
+        clean.get_by_role("button", name=f"Send task {task} back").click()
+        clean.get_by_label("What they are to do").fill(note)
+        clean.get_by_role("button", name="Send back", exact=True).click()
+        clean.get_by_text(f"Task {task} is sent back.").wait_for()
+        clean.locator(".queue + .more").click()
+        row = clean.locator(f'.queue tr[data-task="{task}"]')
+        row.get_by_text(note).wait_for()
+        assert clean.title() != "pwned" and "sent back by Lena Vogel" in row.inner_text()
+        row.get_by_role("button", name=f"Take task {task} back").click()
+        clean.get_by_text(f"Task {task} is back in the queue.").wait_for()
+
+    def test_the_lead_sees_what_each_policy_changes(self, demo: Demo, clean: Any, pictures: Path) -> None:
+        clean.goto(demo.links["report"])
+        clean.get_by_role("checkbox", name="side").check()
+        clean.get_by_role("button", name="Show what each policy changes").click()
+        own = clean.locator(".policies tr", has_text="side does not count").first
+        own.wait_for()
+        alone = clean.locator("[data-coefficient=krippendorff_alpha]").inner_text()
+        assert clean.locator(".policies tr.current td[data-value]").inner_text() == alone
+        moved = clean.locator(".policies tr", has_text="any severity").locator("details")
+        moved.locator("summary").click()
+        link = moved.get_by_role("link").first
+        assert re.search(r"task=\d+$", link.get_attribute("href"))
+        clean.locator("section[aria-labelledby=h-policy]").screenshot(path=pictures / "report-policies.png")
+        assert serious_faults(clean) == []
+
     def test_one_file_opens_without_a_server(self, demo: Demo, clean: Any, chromium: Any, tmp_path: Path) -> None:
         clean.goto(demo.links["report"])
         with clean.expect_download() as download:
