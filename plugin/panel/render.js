@@ -157,7 +157,10 @@ function tools({ h, payload, actions }) {
     return made;
   };
   const review = payload.review ?? {};
-  if (review.state === "sent back") box.append(h("span", { class: "sirr-decided" }, "sent back by ", isolated(h, review.who || "a reviewer")));
+  if (review.state === "sent back") {
+    const note = review.note ? [": ", isolated(h, review.note)] : [];
+    box.append(h("span", { class: "sirr-decided" }, "sent back by ", isolated(h, review.who || "a reviewer"), ...note));
+  }
   if (actions.mark && review.state !== "done") box.append(button("done", "Done", "D", () => actions.mark()));
   if (review.state === "done") {
     box.append(h("span", { class: "sirr-decided" }, "✓ done", ...(review.who ? [", ", isolated(h, review.who)] : [])));

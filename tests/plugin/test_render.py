@@ -452,8 +452,12 @@ class TestReview:
         assert "done, Rae Viewer" in page.inner_text(".sirr-tools")
         page.get_by_role("button", name="Not done").click()
         assert calls(page) == [["unmark"]]
-        show(page, ready(3, review={"state": "sent back", "who": "Rae Viewer", "when": None, "note": "x"}), REVIEWING)
-        assert "sent back by Rae Viewer" in page.inner_text(".sirr-tools")
+        show(
+            page,
+            ready(3, review={"state": "sent back", "who": "Rae Viewer", "when": None, "note": "Side? <b>x</b>"}),
+            REVIEWING,
+        )
+        assert "sent back by Rae Viewer: Side? <b>x</b>" in page.inner_text(".sirr-tools")
 
     def test_a_link_to_follow_leaves_the_frame(self, page: Any) -> None:
         show(
