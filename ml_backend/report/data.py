@@ -174,6 +174,7 @@ def build(
         "decisions": _decisions(store, reviews, project),
         "consensus": _consensus(store, project, control, queue, links),
         "comparison": _comparison(store, reviews, project, control, summary),
+        "codes": summary.get("codes"),
         "warnings": list(summary.get("warnings", ())),
         "settings": project["summary"].get("settings"),
         "provenance": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ml_backend.report.codes import coverage
 from ml_backend.report.formats import count, day, number
 from ml_backend.review.consensus import csv_rows
 from softirr.policy.rules import Policy
@@ -150,6 +151,7 @@ def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Measure", made.get("measure")),
         ("What counts as the same", Policy.from_dict(made["policy"]).told() if made.get("policy") else None),
         ("Terminologies", _terminologies(made.get("terminologies") or ())),
+        ("Texts that they know", coverage(report)),
         ("Model", made.get("model")),
         ("SHA-256 of the model", made.get("model_sha256")),
         ("Label order of the model", made.get("label_order")),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
 from ml_backend.report import policies
+from ml_backend.report.codes import code_table
 from ml_backend.report.compare import MOST
 from ml_backend.report.data import QUEUE, Reports
 from ml_backend.report.links import Links
@@ -17,6 +19,7 @@ from ml_backend.report.tables import TABLES, facts, table
 from ml_backend.review.panel_payload import job_view
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.scoring.scorer import needs_model
+from ml_backend.services import INDEXES
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
@@ -24,6 +27,7 @@ from ml_backend.web import pages, visitors
 from ml_backend.web.assets import static_dir, version_of
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.panel import allow_label_studio
+from softirr.errors import InputError
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASONS
 from softirr.policy.rules import MORE_GENERAL
@@ -31,6 +35,9 @@ from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
 report.register_error_handler(Refused, visitors.refusal)
+log = logging.getLogger(__name__)
+CODES = "codes"
+"""The CSV file of projects with terminologies."""
 A_YEAR = 365 * 24 * 3600
 MOST_QUEUE = 1000
 LONGEST_NOTE = 2000
@@ -57,7 +64,7 @@ def show(number: int) -> Response:
         version=reports().version(project),
         marks=reports().marks(project),
         query=f"control={found['control']}",
-        tables=TABLES,
+        tables=_tables(found),
         facts=facts(found),
         measures=_measures(project, found),
         leads=who is not None and who.at_least("lead"),
@@ -74,10 +81,11 @@ def download(number: int, name: str) -> Response:
     """The report as one HTML file, as JSON, or a part of it as CSV."""
     project = visitors.enter(number, "report")
     stem, _, kind = name.rpartition(".")
-    known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in TABLES)
+    known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in (*TABLES, CODES))
     if not known:
         raise Refused(
-            404, f"There is no {name[:80]}; there are report.html, report.json and {', '.join(TABLES)} as .csv."
+            404,
+            f"There is no {name[:80]}; there are report.html, report.json and {', '.join((*TABLES, CODES))} as .csv.",
         )
     found = reports().get(project, request.args.get("control"), links_of(project))
     if found is None:
@@ -87,12 +95,35 @@ def download(number: int, name: str) -> Response:
         response = visitors.data(found)
     elif kind == "html":
         response = visitors.page(pages.one_file(found, facts=facts(found)))
+    elif stem == CODES:
+        response = csv_response(_codes(project, found))
     else:
         queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
         response = csv_response(table(stem, found, queue=queue))
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
+
+
+def _tables(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """The CSV files of a report: codes where the project has terminologies."""
+    return (*TABLES, CODES) if found["codes"] else TABLES
+
+
+def _codes(project: Row, found: Mapping[str, Any]) -> list[list[Any]]:
+    """The codes of each task, looked up in the project's terminologies."""
+    own = services()
+    chosen = effective(own.settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    if not chosen.terminologies:
+        raise Refused(404, "The project has no terminology, so its texts have no codes.")
+    try:
+        rows = code_table(
+            own.store, project["id"], found["control"], chosen, found["names"], own.settings.data / INDEXES
+        )
+        return list(rows)
+    except InputError as error:  # the message names the operator's folders
+        log.warning("project %d: no codes: %s", project["number"], error)
+        raise Refused(503, "A terminology of the project can't be read; the backend's log says why.") from None
 
 
 @report.get("/report/static/<version>/<path:name>")

@@ -17,7 +17,7 @@ from softirr.tables.cells import plain_cell
 from softirr.tables.table import AnnotationTable
 from softirr.terminology.coder import Code, Coder
 
-__all__ = ["codes_csv", "codes_of_match", "items_with_codes"]
+__all__ = ["code_rows", "codes_csv", "codes_of_match", "items_with_codes"]
 
 HEADER = ("item", "rater", "text", "concept", "name", "score", "how")
 UNKNOWN = "not known"
@@ -84,7 +84,17 @@ def items_with_codes(items: Sequence[ItemAgreement], measure: Measure) -> tuple[
 
 
 def code_rows(table: AnnotationTable, coder: Coder) -> Iterator[tuple[Any, ...]]:
-    """A row for each text of each answer and each of its concepts, as ``HEADER`` names them."""
+    """A row for each text of each answer and each of its concepts, as ``HEADER`` names them.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    coder : Coder
+
+    Yields
+    ------
+    tuple
+    """
     coder.know(table.texts)  # all at once
     for item, rater, answer in zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True):
         for number in table.answers[answer]:

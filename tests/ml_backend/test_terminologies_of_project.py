@@ -1,5 +1,7 @@
 """Terminologies of a project: the operator names them, scores and codes come from them, and nothing else is opened."""
 
+import csv
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +100,35 @@ def test_predictions_suggest_choices_with_these_codes(seeded: Seeded, obo: str) 
     assert PredictionChecker(CONFIG).problem(made | {"model_version": "agreement"}) is None
     unknown = build(details(seeded, 103), text_controls(CONFIG), suggestions=True, coded=coded_controls(CONFIG))
     assert [region["type"] for region in unknown["result"]] == ["textarea"]
+
+
+def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo: str) -> None:
+    seeded.put({104: {"2": ["=1+1", "severe fever"], "3": ["Pyrexia"]}})
+    seeded.score(terminologies=(obo,))
+    ask = seeded.as_person()
+    assert ask.get(f"/report/{NUMBER}/codes.csv").status_code == 404
+    seeded.services.store.update_project(seeded.project, chosen={"terminologies": [obo]})
+    page = ask.get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert f"report/{NUMBER}/codes.csv" in page
+    assert "They know 6 of 9 different texts, which are 67% of the texts given." in page
+    answer = ask.get(f"/report/{NUMBER}/codes.csv")
+    assert "attachment" in answer.headers["Content-Disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.get_data(as_text=True).lstrip("\ufeff"))))
+    found = {(row["task"], row["text"]): (row["concept"], row["how"]) for row in rows}
+    assert rows[0]["annotator"] == "Ann Example"
+    assert found["101", "fever"] == ("HP:0001945", "name")
+    assert found["102", "coughs"] == ("HP:0012735", "variant")
+    assert found["104", "severe fever"] == ("HP:0001945", "name, without severe")
+    assert found["103", "rash"] == ("", "not known")
+    assert found["104", "'=1+1"] == ("", "not known"), "spreadsheets take it for text"
+    Path(obo).unlink()
+    gone = ask.get(f"/report/{NUMBER}/codes.csv")
+    assert gone.status_code == 503 and obo not in gone.get_data(as_text=True)
+
+
+def test_without_terminologies_there_are_no_codes(seeded: Seeded) -> None:
+    seeded.score()
+    assert "codes.csv" not in seeded.as_person().get(f"/report/{NUMBER}").get_data(as_text=True)
 
 
 def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo: str) -> None:

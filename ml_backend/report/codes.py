@@ -1,0 +1,69 @@
+"""Concepts of a project's answers by its terminologies: the rows of the CSV file, and how much of the texts is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ml_backend.scoring.scorer import PLACE, table_of
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.store import Store
+
+__all__ = ["HEADER", "code_table", "coverage"]
+
+HEADER = ("task", "annotator", "text", "concept", "name", "score", "how")
+
+
+def code_table(
+    store: Store, project: int, control: str, settings: ProjectSettings, names: Mapping[str, str], indexes: Path
+) -> Iterator[list[Any]]:
+    """A row for each text of each answer and each of its concepts, the header first.
+
+    Parameters
+    ----------
+    store : Store
+    project : int
+        Its key in the store.
+    control : str
+    settings : ProjectSettings
+        With the terminologies.
+    names : mapping
+        Names of the annotators.
+    indexes : Path
+        Folder of the indexes of terminologies.
+
+    Raises
+    ------
+    InputError
+        If a terminology can't be read.
+    """
+    from softirr.policy.simplified import simplifications
+    from softirr.report.codes import code_rows
+    from softirr.terminology.coder import Coder
+    from softirr.terminology.index import open_index
+
+    table = table_of(store.answers(project), control, casefold=settings.casefold)
+    coder = Coder([open_index(path, cache=indexes) for path in settings.terminologies], simplify=simplifications)
+    yield list(HEADER)
+    for item, rater, *rest in code_rows(table, coder):
+        yield [item.partition(PLACE)[0], names.get(rater, rater), *rest]
+
+
+def coverage(report: Mapping[str, Any]) -> str:
+    """What the terminologies know of the texts, in a sentence; empty where there are none.
+
+    Parameters
+    ----------
+    report : mapping
+        The report on one field (:func:`ml_backend.report.data.build`).
+    """
+    found = report.get("codes")
+    if not found or not found["texts"]:
+        return ""
+    said = (
+        f"They know {found['known_texts']:,} of {found['texts']:,} different texts, which are {found['coverage_of_answers']:.0%} "
+        "of the texts given."
+    )
+    alpha = (found["coefficients"].get("krippendorff_alpha") or {}).get("value")
+    return said if alpha is None else f"{said} Agreement on the concepts: Krippendorff's alpha {alpha:.2f}."
