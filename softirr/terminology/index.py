@@ -27,7 +27,7 @@ __all__ = ["TerminologyIndex", "build_index", "open_index"]
 
 _LOG = logging.getLogger("softirr")
 _MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-_VERSION = 1
+_VERSION = 2
 """Raise it whenever keys or arrays change: files of other versions are made anew."""
 _ALIGNED = 64
 _AT_ONCE = 50_000

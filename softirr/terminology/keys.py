@@ -12,20 +12,25 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.text import normalize
 
-__all__ = ["Folder", "Keys", "exact_keys", "hash_text", "keys_of"]
+__all__ = ["Folder", "Keys", "WordLists", "exact_keys", "hash_text", "keys_of"]
 
 Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
 
 _POSSESSIVE = re.compile(r"['’]s\b|['’]|\(s\)")
 _SIGN = re.compile(r"(?<=\w)([+-])(?![\w+-])")
 _DIGIT_SIGN = re.compile(r"(?<=\d)-(?![\w+-])")
 _ARTICLES = ("a", "an")
+_WRITTEN_ARTICLES = frozenset({"a", "an", "An", "aN", "AN"})
+_SPECIAL = re.compile(r"['’&+]|\(s\)|\d-(?![\w+-])")
+"""Where a text has none of these, its words are what stands between its separators."""
 
 _DIRECTED = frozenset(
     [
@@ -105,6 +110,8 @@ _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii"
 _SHORTEST_STEM = 5
 _SHORTEST_JOINED = 8
 _STEP = np.uint64(0x9E3779B97F4A7C15)
+_BASE = 0xD1342543DE82EF95
+_MASK = (1 << 64) - 1
 
 
 def hash_text(text: str) -> int:
@@ -143,12 +150,51 @@ class Keys:
     joined: Hashes
 
 
+@dataclass(frozen=True, eq=False)
+class WordLists:
+    """The folded words of n texts, as numbers of a :class:`Folder`.
+
+    Attributes
+    ----------
+    flat : shape (m,)
+        The words of all texts, one text after the other.
+    sizes : shape (n,)
+        Number of words of each text.
+    vocabulary : list of str
+        The words by their numbers.
+    """
+
+    flat: Ints
+    sizes: Ints
+    vocabulary: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, text: int) -> list[str]:
+        first = int(self.sizes[:text].sum())
+        return [self.vocabulary[number] for number in self.flat[first : first + int(self.sizes[text])].tolist()]
+
+    def part(self, texts: Ints) -> WordLists:
+        """The words of some of the texts, ascending."""
+        chosen = np.zeros(len(self.sizes), dtype=bool)
+        chosen[texts] = True
+        return WordLists(self.flat[np.repeat(chosen, self.sizes)], self.sizes[texts], self.vocabulary)
+
+
 class Folder:
-    """Splits texts into folded words, and remembers each word."""
+    """Splits texts into folded words, and remembers and numbers each word."""
 
     def __init__(self) -> None:
         self._separators = _Separators()
         self._folded: dict[str, str] = {}
+        self._raw = _Numbers(self)
+        self._number: dict[str, int] = {}
+        self._roles: list[int] = []
+        self._letters: list[int] = []
+        self._lengths: list[int] = []
+        self.vocabulary: list[str] = []
+        """Every folded word so far, by its number."""
         self.hashes: dict[str, int] = {}
         """Hash of every folded word so far."""
 
@@ -172,15 +218,128 @@ class Folder:
             del parts[0]
         if text.isupper() and (len(parts) > 1 or len(text) > _SHORTEST_JOINED):
             parts = [part.lower() for part in parts]
-        known = self._folded
-        return [known.get(part) or self._fold(part) for part in parts]
+        return [self._fold(part) for part in parts]
+
+    def word_lists(self, texts: Sequence[str]) -> WordLists:
+        """The folded words of normalized texts: what :meth:`words` gives, many at a time.
+
+        Parameters
+        ----------
+        texts : sequence of str
+
+        Returns
+        -------
+        WordLists
+        """
+        n = len(texts)
+        simple = np.fromiter((text.isascii() and not text.isupper() for text in texts), dtype=bool, count=n)
+        ends = np.fromiter(accumulate(len(text) + 1 for text in texts), dtype=np.int64, count=n)
+        special = [found.start() for found in _SPECIAL.finditer("\n".join(texts))]
+        simple[np.searchsorted(ends, special, side="right")] = False
+        plain = np.flatnonzero(simple)
+        flat, sizes = self._plain_words([texts[i] for i in plain.tolist()])
+        if len(plain) == n:
+            return WordLists(flat, sizes, self.vocabulary)
+        rest = np.flatnonzero(~simple)
+        others = self.numbered(self.words(texts[i]) for i in rest.tolist())
+        whole = np.zeros(n, dtype=np.int64)
+        whole[plain], whole[rest] = sizes, others.sizes
+        is_plain = np.repeat(simple, whole)
+        merged = np.empty(len(is_plain), dtype=np.int64)
+        merged[is_plain], merged[~is_plain] = flat, others.flat
+        return WordLists(merged, whole, self.vocabulary)
+
+    def numbered(self, lists: Iterable[Sequence[str]]) -> WordLists:
+        """Lists of folded words as numbers.
+
+        Parameters
+        ----------
+        lists : iterable of sequences of str
+
+        Returns
+        -------
+        WordLists
+        """
+        given = list(lists)
+        flat = np.array([self._numbered(word) for words in given for word in words], dtype=np.int64)
+        return WordLists(flat, np.fromiter(map(len, given), dtype=np.int64, count=len(given)), self.vocabulary)
+
+    def hashes_of(self, numbers: Ints) -> Hashes:
+        """Hashes of words by their numbers."""
+        return np.fromiter(self.hashes.values(), dtype=np.uint64, count=len(self.hashes))[numbers]
+
+    def roles_of(self, numbers: Ints) -> Ints:
+        """Roles of words by their numbers: what they mean for the order of words."""
+        return np.array(self._roles, dtype=np.int64)[numbers]
+
+    def letters_of(self, numbers: Ints) -> tuple[Hashes, Ints]:
+        """Polynomials of the bytes of words by their numbers, and the lengths in bytes."""
+        return np.array(self._letters, dtype=np.uint64)[numbers], np.array(self._lengths, dtype=np.int64)[numbers]
+
+    def number_of_raw(self, raw: str) -> int:
+        """The number of a word as it is written."""
+        return self._numbered(self._fold(raw))
+
+    def _plain_words(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
+        """Numbers of the words of texts without special marks, and how many words each has."""
+        cleaned = "\n".join(texts).encode("ascii").translate(_ASCII_SEPARATORS)
+        tokens = cleaned.decode("ascii").split()
+        codes = np.frombuffer(cleaned, dtype=np.uint8)
+        between = (codes == 32) | (codes == 10)
+        starts = ~between
+        starts[1:] &= between[:-1]
+        line = np.cumsum(codes == 10)[starts]
+        sizes = np.bincount(line, minlength=len(texts)).astype(np.int64)
+        flat = np.fromiter(map(self._raw.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+        several = np.flatnonzero(sizes > 1)
+        first = (np.cumsum(sizes) - sizes)[several].tolist()
+        articles = [i for i, place in enumerate(first) if tokens[place] in _WRITTEN_ARTICLES]
+        if articles:
+            flat = np.delete(flat, [first[i] for i in articles])
+            sizes[several[articles]] -= 1
+        return flat, sizes
 
     def _fold(self, raw: str) -> str:
-        word = fold_word(raw)
-        self._folded[raw] = word
-        if word not in self.hashes:
-            self.hashes[word] = hash_text(word)
+        word = self._folded.get(raw)
+        if word is None:
+            word = self._folded[raw] = fold_word(raw)
+            self._numbered(word)
         return word
+
+    def _numbered(self, word: str) -> int:
+        number = self._number.get(word)
+        if number is None:
+            number = self._number[word] = len(self.vocabulary)
+            self.vocabulary.append(word)
+            self.hashes[word] = hash_text(word)
+            self._roles.append(_role(word))
+            encoded = word.encode("utf-8")
+            self._letters.append(_polynomial(encoded))
+            self._lengths.append(len(encoded))
+        return number
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words as they are written, filled on demand."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def __missing__(self, raw: str) -> int:
+        self[raw] = self._folder.number_of_raw(raw)
+        return self[raw]
+
+
+def _polynomial(encoded: bytes) -> int:
+    """Bytes as a polynomial modulo 2**64, so that the one of joined words follows from those of the words."""
+    value, power = 0, 1
+    for byte in encoded:
+        value += (byte + 1) * _SPREAD * power
+        power = power * _BASE & _MASK
+    return value & _MASK
+
+
+_SPREAD = 0x9E3779B97F4A7C15
 
 
 class _Separators(dict[int, int | None]):
@@ -189,6 +348,11 @@ class _Separators(dict[int, int | None]):
     def __missing__(self, code: int) -> int | None:
         self[code] = code if unicodedata.category(chr(code))[0] in "LMNS" else 32
         return self[code]
+
+
+_ASCII_SEPARATORS = bytes(
+    code if code == 10 or unicodedata.category(chr(code))[0] in "LMNS" else 32 for code in range(128)
+) + bytes(128)
 
 
 def fold_word(raw: str) -> str:
@@ -245,7 +409,7 @@ _AMERICAN = tuple(
 )
 
 
-def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, list[list[str]]]:
+def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, WordLists]:
     """Keys of texts, and the folded words of each.
 
     Parameters
@@ -257,7 +421,7 @@ def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, l
     Returns
     -------
     Keys
-    list of list of str
+    WordLists
 
     Examples
     --------
@@ -266,7 +430,7 @@ def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, l
     (True, False)
     """
     folder = folder or Folder()
-    words = [folder.words(normalize(text)) for text in texts]
+    words = folder.word_lists([normalize(text) for text in texts])
     return word_keys(words, folder), words
 
 
@@ -284,18 +448,13 @@ def exact_keys(texts: Sequence[str]) -> Hashes:
     return hash_texts([normalize(text, casefold=True) for text in texts])
 
 
-def word_keys(words: Sequence[Sequence[str]], folder: Folder) -> Keys:
+def word_keys(words: WordLists, folder: Folder) -> Keys:
     """Keys of texts whose folded words are known already."""
-    n = len(words)
-    joined = hash_texts(["".join(found) for found in words], shortest=_SHORTEST_JOINED)
-    vocabulary, roles = _vocabulary(words, folder)
-    numbers = {word: number for number, word in enumerate(vocabulary)}
-    flat = np.fromiter((numbers[word] for found in words for word in found), dtype=np.int64)
-    sizes = np.fromiter(map(len, words), dtype=np.int64, count=n)
-    hashes = np.fromiter((folder.hashes[word] for word in vocabulary), dtype=np.uint64, count=len(vocabulary))
+    n, flat, sizes = len(words), words.flat, words.sizes
     text = np.repeat(np.arange(n), sizes)
     start = np.cumsum(sizes) - sizes
-    word, role = hashes[flat], roles[flat]
+    joined = _joined(words, folder, text, start)
+    word, role = folder.hashes_of(flat), folder.roles_of(flat)
     place = (np.arange(len(flat)) - start[text]).astype(np.uint64)
     folded = _summed(_mixed(word + (place + np.uint64(1)) * _STEP), text, n)
     segment, side = _segments(role, text, start)
@@ -330,13 +489,22 @@ def _segments(
 _IS_PLAIN, _IS_DIRECTED, _IS_JOINING, _IS_DROPPED, _IS_OPPOSITE, _IS_NUMBER = range(6)
 
 
-def _vocabulary(words: Iterable[Sequence[str]], folder: Folder) -> tuple[list[str], NDArray[np.int64]]:
-    """Every folded word, and its role."""
-    vocabulary = list(dict.fromkeys(word for found in words for word in found))
-    for word in vocabulary:
-        if word not in folder.hashes:
-            folder.hashes[word] = hash_text(word)
-    return vocabulary, np.fromiter(map(_role, vocabulary), dtype=np.int64, count=len(vocabulary))
+def _joined(words: WordLists, folder: Folder, text: Ints, start: Ints) -> Hashes:
+    """Hashes of the words of each text written as one; 0 for texts of few letters."""
+    n = len(words)
+    letters, lengths = folder.letters_of(words.flat)
+    whole = np.zeros(n, dtype=np.int64)
+    np.add.at(whole, text, lengths)
+    before = np.cumsum(lengths) - lengths
+    if len(before):
+        filled = start[text]
+        before -= before[filled]
+    powers = np.fromiter(
+        accumulate(repeat(_BASE, int(before.max(initial=0))), lambda a, b: a * b & _MASK, initial=1), dtype=np.uint64
+    )
+    result = _mixed(_summed(letters * powers[before], text, n))
+    result[whole < _SHORTEST_JOINED] = 0
+    return result
 
 
 def _role(word: str) -> int:
@@ -364,8 +532,10 @@ def _mixed(values: Hashes) -> Hashes:
     return values ^ (values >> np.uint64(31))
 
 
-def _summed(values: Hashes, group: NDArray[np.int64], n: int) -> Hashes:
-    """Sums modulo 2**64 of the values of each group, shape (n,)."""
+def _summed(values: Hashes, group: Ints, n: int) -> Hashes:
+    """Sums modulo 2**64 of the values of each group, shape (n,); the groups are ascending."""
     result = np.zeros(n, dtype=np.uint64)
-    np.add.at(result, group, values)
+    if len(values):
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        result[group[starts]] = np.add.reduceat(values, starts)
     return result

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.terminology.index import TerminologyIndex, cut_hashes, is_long
-from softirr.terminology.keys import Folder, exact_keys, hash_text, keys_of, word_keys
+from softirr.terminology.keys import Folder, WordLists, exact_keys, keys_of, word_keys
 
 __all__ = ["HOW", "Found", "How", "find"]
 
@@ -83,10 +83,10 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
         rest = np.flatnonzero(how[unknown] < 0)
         add(unknown[rest], key, getattr(keys, key)[rest], level)
     rest = np.flatnonzero(how[unknown] < 0)
-    at, mended = _mended(index, [words[i] for i in rest.tolist()], folder)
+    at, mended = _mended(index, words.part(rest), folder)
     if len(at):
         at = unknown[rest[at]]
-        respelled = word_keys(mended, folder)
+        respelled = word_keys(folder.numbered(mended), folder)
         for key in ("folded", "bag"):
             new = np.flatnonzero(how[at] < 0)
             add(at[new], key, getattr(respelled, key)[new], _SPELLING)
@@ -95,27 +95,28 @@ def find(index: TerminologyIndex, texts: Sequence[str]) -> Found:
     return Found(place[order], concept[order], how)
 
 
-def _mended(
-    index: TerminologyIndex, words: Sequence[Sequence[str]], folder: Folder
-) -> tuple[NDArray[np.int64], list[list[str]]]:
+def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[NDArray[np.int64], list[list[str]]]:
     """Texts with one word that no name has, where a single word of the names is one slip away: their places and mended words."""
-    vocabulary = list(dict.fromkeys(word for found in words for word in found))
-    hashes = np.fromiter((hash_text(word) for word in vocabulary), dtype=np.uint64, count=len(vocabulary))
-    known = index.knows_words(hashes) if len(vocabulary) else np.zeros(0, dtype=bool)
-    strange = {word for word, there in zip(vocabulary, known.tolist(), strict=True) if not there}
-    meant: dict[str, str | None] = {}
+    used = np.unique(words.flat)
+    if not len(used):
+        return np.zeros(0, dtype=np.int64), []
+    is_strange = np.zeros(len(words.vocabulary), dtype=bool)
+    is_strange[used] = ~index.knows_words(folder.hashes_of(used))
+    strange = np.flatnonzero(is_strange[words.flat])
+    text = np.repeat(np.arange(len(words)), words.sizes)[strange]
+    alone = np.bincount(text, minlength=len(words))[text] == 1
+    strange, text = strange[alone], text[alone]
+    meant = {number: _meant(index, words.vocabulary[number]) for number in np.unique(words.flat[strange]).tolist()}
+    starts = np.cumsum(words.sizes) - words.sizes
     places, mended = [], []
-    for place, found in enumerate(words):
-        slips = [i for i, word in enumerate(found) if word in strange]
-        if len(slips) != 1:
-            continue
-        word = found[slips[0]]
-        if word not in meant:
-            meant[word] = _meant(index, word)
-        right = meant[word]
+    for slip, place in zip(strange.tolist(), text.tolist(), strict=True):
+        right = meant[int(words.flat[slip])]
         if right is not None:
+            first = int(starts[place])
+            found = [words.vocabulary[i] for i in words.flat[first : first + int(words.sizes[place])].tolist()]
+            found[slip - first] = right
             places.append(place)
-            mended.append([*found[: slips[0]], right, *found[slips[0] + 1 :]])
+            mended.append(found)
     return np.array(places, dtype=np.int64), mended
 
 

@@ -17,6 +17,7 @@ from softirr.terminology import Terminology
 from softirr.terminology.index import TerminologyIndex, build_index, open_index
 from softirr.terminology.keys import Folder, exact_keys, keys_of
 from softirr.terminology.lookup import HOW, find, one_slip
+from softirr.text import normalize
 
 WORDS = (
     "fever",
@@ -67,6 +68,32 @@ def test_lookup_finds_what_a_search_through_all_names_finds(names: list[list[str
         expected, how = _searched(text, every)
         assert set(found.concept[found.text == place].tolist()) == expected, text
         assert found.how[place] == how
+
+
+MARKED = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [*WORDS, "a", "A", "An", "CD4-", "CD8-, x", "Crohn's", "AIDS", "sign(s)", "R&D", "é", "-", "a-b", "3-"]
+        ),
+        st.text(max_size=6),
+    ),
+    max_size=6,
+).map(" ".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(MARKED, max_size=8))
+def test_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    normal = [normalize(text) for text in texts]
+    folder = Folder()
+    lists = folder.word_lists(normal)
+    assert [lists[i] for i in range(len(lists))] == [Folder().words(text) for text in normal]
+    keys, _ = keys_of(texts, folder)
+    joined = ["".join(words) for words in map(Folder().words, normal)]
+    for i, one in enumerate(joined):
+        long = len(one.encode()) >= 8
+        assert bool(keys.joined[i]) == long
+        assert all((keys.joined[i] == keys.joined[k]) == (one == other) for k, other in enumerate(joined) if long)
 
 
 def _searched(text: str, every: list[tuple[int, str]]) -> tuple[set[int], int]:
