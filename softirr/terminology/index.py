@@ -128,8 +128,11 @@ class TerminologyIndex:
             Place of a text in `hashes`, and a concept that it names; a text appears as often as it has concepts, ascending.
         """
         sorted_hashes = self.arrays[f"{key}_hash"]
-        first = np.searchsorted(sorted_hashes, hashes, side="left")
-        count = np.searchsorted(sorted_hashes, hashes, side="right") - first
+        order = np.argsort(hashes)  # neighbors in the file are read one after the other
+        ascending = hashes[order]
+        first, count = np.empty((2, len(hashes)), dtype=np.int64)
+        first[order] = start = np.searchsorted(sorted_hashes, ascending, side="left")
+        count[order] = np.searchsorted(sorted_hashes, ascending, side="right") - start
         count[hashes == 0] = 0
         place = np.repeat(np.arange(len(hashes)), count)
         within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
