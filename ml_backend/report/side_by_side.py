@@ -18,6 +18,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report.compare import state
+from ml_backend.review import audits
 from ml_backend.review import calibration as calibration_of_project
 from ml_backend.review.panel_payload import name_of
 from ml_backend.scoring.scorer import Scorer, places
@@ -235,6 +236,8 @@ class _Work:
             audited = {name: self._audited(self.project, name) for name in parts}
             return lambda made, how, kept: planning.compare(parts, made, how, audited=audited, **kept)
         names = _names(self.project)
+        if kind in ("annotator", "models") and (found := self._judged_raters(question, names)) is not None:
+            return found
         if kind == "models":
             read = self._read(self.project, control=control)
             table = self._table(self.project, control, read, models=True)
@@ -362,13 +365,48 @@ class _Work:
         given = found[control]["answers"]
         return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL_RATER)}
 
+    def _judged_raters(
+        self, question: Mapping[str, Any], names: Callable[[str], str]
+    ) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison] | None:
+        """An annotator or models with the others by the judgements of an audit, where there is one of the present answers with them in it."""
+        audit = self._present_audit(self.project, question["control"])
+        if audit is None:
+            return None
+        table = audits.table_of(audit["answers"])
+        models = [rater for rater in table.raters if rater.startswith(MODEL_RATER)]
+        chosen = models if question["kind"] == "models" else [question["annotator"]]
+        if not chosen:
+            return None
+        sheets = audits.judged(ReviewStore(self.store), audit)
+        settings = self.settings
+
+        def compared(_: Any, how: AgreementOptions, kept: dict[str, Any]) -> Comparison:
+            # the measure that the sheet was drawn with: judgements of the audit correct it, not decisions
+            made = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
+            labels = {rater: names(rater) for rater in table.raters}
+            margin = question["margin"]
+            return planning.compare_raters(
+                table, chosen, made, how, margin=margin, sheets=sheets, labels=labels, **kept
+            )
+
+        return compared
+
     def _audited(self, row: Row, control: str) -> dict[str, Coefficient]:
-        """Coefficients of the newest audit, where it is of the present answers and of the measure of this comparison."""
+        """Coefficients of the audit that `_present_audit` finds."""
+        audit = self._present_audit(row, control)
+        return {
+            name: Coefficient(value["value"], value["standard_error"], tuple(value["ci95"]))
+            for name, value in (audit["result"]["coefficients"] if audit is not None else {}).items()
+            if value.get("value") is not None and value.get("ci95")
+        }
+
+    def _present_audit(self, row: Row, control: str) -> Row | None:
+        """The newest audit with a result, where it is of the present answers and of the measure of this comparison."""
         reviews = ReviewStore(self.store)
         newest = reviews.audited(row["id"], control)
         audit = None if newest is None else reviews.audit(newest["id"])
         if audit is None or audit["measure"] != self.settings.measure:
-            return {}
+            return None
         drawn = audit["answers"]
         same = (
             drawn.get("policy") == self.settings.policy.to_dict()
@@ -383,13 +421,7 @@ class _Work:
             for place, given in places(number, entry[control])
             for rater, texts in given.items()
         }
-        if not same or then != now:
-            return {}
-        return {
-            name: Coefficient(value["value"], value["standard_error"], tuple(value["ci95"]))
-            for name, value in audit["result"]["coefficients"].items()
-            if value.get("value") is not None and value.get("ci95")
-        }
+        return audit if same and then == now else None
 
 
 def _names(row: Row) -> Callable[[str], str]:

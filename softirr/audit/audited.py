@@ -350,6 +350,33 @@ def apply(
     return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids))
 
 
+def judged_units(
+    frames: Frames, sheets: Sequence[Judgements], ids: Mapping[str, str]
+) -> tuple[dict[tuple[int, int], float], int]:
+    """The judgements of sheets that were drawn from these frames.
+
+    Parameters
+    ----------
+    frames : Frames
+    sheets : sequence of Judgements
+    ids : mapping of str to str
+        Where each unit stands, for messages.
+
+    Returns
+    -------
+    (dict of (int, int) to float, int)
+        True equivalence of judged pairs of texts, by their numbers, and the number of draws with which all units of the sheets are drawn.
+
+    Raises
+    ------
+    InputError
+        If a sheet does not belong to the frames or contradicts itself.
+    """
+    units, draws = frames.found(ids)
+    _check_texts(sheets, units)
+    return _judged(sheets, units).units, draws
+
+
 # --- judgements -------------------------------------------------------------------------------------------------------
 
 

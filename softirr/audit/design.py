@@ -9,15 +9,15 @@ two answers is a sum over pairs of texts. Texts that occur in both answers match
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
 import numpy as np
 
-from softirr.tables.ratings import Floats, Ints, Ratings, sums
+from softirr.tables.ratings import Comparisons, Floats, Ints, Ratings, sums
 
-__all__ = ["Design", "Frame", "TextPairs"]
+__all__ = ["Design", "Frame", "RatingsOfPairs", "TextPairs"]
 
 LEAST_CHANCE, MOST_CHANCE = 0.1, 0.3
 """Limits of the share of judgements for different-item pairs, which grows with the variance of agreement by chance."""
@@ -100,6 +100,14 @@ class TextPairs:
         """Weight of each pair of texts in a weighted sum over pairs of answers, shape (E,)."""
         return np.asarray(of_answers[self.owner] * self.share)
 
+    def part(self, kept: Ints) -> tuple[TextPairs, Ints]:
+        """The pairs of texts of some pairs of answers, in their new order, and which of the E pairs of texts these are."""
+        place = np.full(len(self.known), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        texts = np.flatnonzero(place[self.owner] >= 0)
+        of = (self.left[texts], self.right[texts], self.share[texts], self.p[texts])
+        return TextPairs(self.known[kept], place[self.owner[texts]], *of), texts
+
     def equivalence(self, of_texts: Floats) -> Floats:
         """Equivalence of the pairs of answers from that of the pairs of texts, shape (M,)."""
         return np.asarray(np.clip(self.known + sums(self.owner, self.share * of_texts, len(self.known)), 0, 1))
@@ -166,6 +174,13 @@ class Frame:
         rate = np.sqrt(size) if tilt else size * (np.sqrt(mean * (1 - mean)) + _FLAT)
         return cls(first, second, p, texts, stratum.astype(np.int64), rank, rate / rate.sum())
 
+    def part(self, kept: Ints) -> tuple[Frame, Ints]:
+        """Some pairs of answers, in a new order, and which pairs of texts belong to them."""
+        pairs, texts = self.texts.part(kept)
+        labels, stratum = np.unique(self.stratum[texts], return_inverse=True)
+        rest = (stratum.astype(np.int64), self.rank[texts], self.rate[labels])
+        return Frame(self.first[kept], self.second[kept], self.p[kept], pairs, *rest), texts
+
     @cached_property
     def queues(self) -> list[Ints]:
         """Members of each stratum in the order in which they are drawn."""
@@ -173,6 +188,37 @@ class Frame:
             mine[np.argsort(self.rank[mine], kind="stable")]
             for mine in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsOfPairs(Ratings):
+    """Ratings of which only some pairs of raters are compared.
+
+    Attributes
+    ----------
+    of_rater : int
+    with_rater : bool
+        Whether the pairs with this rater are compared, or those without.
+    """
+
+    of_rater: int
+    with_rater: bool
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The pairs of answers to one item by these pairs of raters."""
+        every = Ratings(self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers).comparisons
+        wanted = (every.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
+        kept = np.flatnonzero(wanted[every.rater_pair])
+        number = np.cumsum(wanted) - 1
+        return Comparisons(
+            every.left[kept],
+            every.right[kept],
+            every.item[kept],
+            number[every.rater_pair[kept]],
+            every.rater_pairs[wanted],
+            every.shared[wanted],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +235,12 @@ class Design:
         Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
     chance : float
         Rough agreement by chance, from identical texts: their share among different-item pairs over their share among same-item pairs.
+    rows : two arrays of shape (M,)
+        Rows of the ratings of the pairs of ``different``.
+    density : shape (M,)
+        Probability of each of these pairs in a single draw.
+    order : tuple of (int, int), optional
+        What :meth:`draws` gives, for a part of a design.
     """
 
     ratings: Ratings
@@ -197,6 +249,9 @@ class Design:
     cohen_weight: Floats
     pooled_weight: Floats
     chance: float
+    rows: tuple[Ints, Ints]
+    density: Floats
+    order: tuple[tuple[int, int], ...] | None = None
 
     @classmethod
     def of(
@@ -225,7 +280,7 @@ class Design:
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
         frames = []
-        rows, cohen, pooled = _pool(ratings, pool, draw_pool)
+        rows, density, cohen, pooled = _pool(ratings, pool, draw_pool)
         for (a, b), rng, cuts, tilt in (
             ((comparisons.left, comparisons.right), draw_same, SAME_CUTS, False),
             (rows, draw_different, DIFFERENT_CUTS, True),
@@ -233,7 +288,67 @@ class Design:
             first, second = ratings.answer[a], ratings.answer[b]
             texts = text_pairs(first, second)
             frames.append(Frame.of(first, second, score(first, second), texts, _ranks(texts, rng), cuts, tilt=tilt))
-        return cls(ratings, frames[0], frames[1], cohen, pooled, _chance_guess(frames[0], frames[1], pooled))
+        chance = _chance_guess(frames[0], frames[1], pooled)
+        return cls(ratings, frames[0], frames[1], cohen, pooled, chance, rows, density)
+
+    def part(self, rows: Ints, rater: int, *, with_rater: bool, n_draws: int) -> Design:
+        """The frames of some pairs of raters on some items, with those of the first ``n_draws`` draws that belong to them.
+
+        Within a stratum the pairs are drawn at random, so those that belong to a part are a random sample of the stratum's part.
+
+        Parameters
+        ----------
+        rows : shape (n,)
+            Rows of the ratings that count, ascending.
+        rater : int
+        with_rater : bool
+            Pairs of this rater with others, or of the others among themselves.
+        n_draws : int
+
+        Returns
+        -------
+        Design
+        """
+        some = self.ratings.restricted(rows)
+        ratings = RatingsOfPairs(
+            some.item, some.rater, some.answer, some.n_items, some.n_raters, some.n_answers, rater, with_rater
+        )
+        n, whole, own = np.int64(len(self.ratings.item)), self.ratings.comparisons, ratings.comparisons
+        keys = whole.left * n + whole.right
+        by_key = np.argsort(keys)
+        same_at = by_key[np.searchsorted(keys[by_key], rows[own.left] * n + rows[own.right])]
+        place = np.full(int(n), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        first, second = place[self.rows[0]], place[self.rows[1]]
+        there = np.flatnonzero((first >= 0) & (second >= 0))
+        cell = _cells(ratings, first[there], second[there]) if len(there) else there
+        usable = own.shared >= 2
+        inside = np.append(usable, False)[cell]
+        different_at, cell = there[inside], cell[inside]
+        density = self.density[different_at]
+        shared = own.shared.astype(np.float64)
+        weight = _scaled(
+            1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
+        )
+        frames = []
+        numbers = []
+        for frame, kept in ((self.same, same_at), (self.different, different_at)):
+            part, texts = frame.part(kept)
+            frames.append(part)
+            numbers.append({member: number for number, member in enumerate(texts.tolist())})
+        drawn = (one for _, one in zip(range(n_draws), self.draws(), strict=False))
+        order = tuple((frame, numbers[frame][member]) for frame, member in drawn if member in numbers[frame])
+        return replace(
+            self,
+            ratings=ratings,
+            same=frames[0],
+            different=frames[1],
+            cohen_weight=weight,
+            pooled_weight=weight,
+            rows=(first[different_at], second[different_at]),
+            density=density,
+            order=order,
+        )
 
     @property
     def chance_share(self) -> float:
@@ -247,6 +362,9 @@ class Design:
         The first pairs are two of each stratum; each further pair is of the stratum furthest below its share (Sainte-Laguë's method, in
         which a larger sample never takes a pair away from a stratum).
         """
+        if self.order is not None:
+            yield from self.order
+            return
         drawn, rest = self._drawn
         for place in count():
             while place >= len(drawn):
@@ -281,8 +399,8 @@ class Design:
         return (a, b) if a < b else (b, a)
 
 
-def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[Ints, Ints], Floats, Floats]:
-    """Random pairs of rows of different items, and their weights in both expected agreements."""
+def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
+    """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements."""
     comparisons = ratings.comparisons
     rows = ratings.comparable
     n = len(rows)
@@ -292,7 +410,7 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     usable = np.flatnonzero(comparisons.shared >= 2)
     nothing = np.zeros(0, dtype=np.int64)
     if ordered_pairs <= 0:
-        return (nothing, nothing), np.zeros(0), np.zeros(0)
+        return (nothing, nothing), np.zeros(0), np.zeros(0), np.zeros(0)
     m = len(usable)
     half = size // 2 if m else 0
     order = np.argsort(comparisons.rater_pair, kind="stable")
@@ -317,7 +435,7 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     weight = np.append(np.where(comparisons.shared >= 2, 1 / (max(m, 1) * shared**2), 0.0), 0.0)[cell]
     cohen = _scaled(weight / density, float(np.mean(1 - 1 / shared[usable])) if m else 0.0)
     pooled = _scaled(1 / density, ordered_pairs / n**2)
-    return (first, second), cohen, pooled
+    return (first, second), density, cohen, pooled
 
 
 def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:

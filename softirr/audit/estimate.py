@@ -222,6 +222,10 @@ class Audited:
         The coefficients with what is known about the measure, where that was given.
     informed_widths : callable
         As ``widths``, of ``informed``.
+    imputed : dict of str to Estimate
+        The coefficients by the calibrated measure, with the influence of each item.
+    judged : (int, int)
+        Judged pairs of texts of answers to one item and to different items.
     """
 
     coefficients: dict[str, Coefficient]
@@ -230,6 +234,8 @@ class Audited:
     widths: Callable[[str, float], float | None]
     informed: dict[str, Informed]
     informed_widths: Callable[[str, float], float | None]
+    imputed: dict[str, Estimate]
+    judged: tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,6 +406,8 @@ class _Estimator:
             width,
             {name: one for name, one in found.items() if one is not None},
             updated_width,
+            {name: target.imputed for name, target in targets.items()},
+            (len(self.same.members), len(self.different.members)),
         )
 
     def _parts(self, target: _Target, more: float = 1.0) -> _Parts | str:

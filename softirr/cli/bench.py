@@ -15,6 +15,7 @@ BENCHES = (
     "calibration",
     "coverage",
     "errors",
+    "models",
     "planning",
     "policies",
     "combine",

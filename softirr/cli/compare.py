@@ -52,6 +52,9 @@ def add_command(commands: Any) -> None:
     compare.add_argument(
         "--adjust", choices=("holm", "none"), default="holm", help="p values of several differences (holm)"
     )
+    compare.add_argument(
+        "--sheets", nargs="+", metavar="SHEET", help="judged audit sheets of the file, with --models or --rater"
+    )
     compare.add_argument("--sheets-a", nargs="+", metavar="SHEET", help="judged audit sheets of the first file")
     compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
     add_reading_options(compare, rater="--rater-column")
@@ -100,6 +103,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--rater goes with --over only, not with --{within[0]}.")
     if arguments.margin is not None and arguments.models is None and within != ["rater"]:
         raise InputError("--margin goes with --models or --rater.")
+    if arguments.sheets and arguments.models is None and within != ["rater"]:
+        raise InputError("--sheets goes with --models or --rater; two files take --sheets-a and --sheets-b.")
     if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
         raise InputError("--sheets-a and --sheets-b go with two files.")
 
@@ -122,7 +127,8 @@ def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict
         chosen = [arguments.rater] if arguments.rater else arguments.models or None
         margin = planning.MARGIN if arguments.margin is None else arguments.margin
         wanted["coefficient"] = arguments.coefficient or "cohen_kappa"
-        return planning.compare_raters(table, chosen, measure, options, margin=margin, **wanted)
+        sheets = arguments.sheets or ()
+        return planning.compare_raters(table, chosen, measure, options, margin=margin, sheets=sheets, **wanted)
     tables = _tables(arguments)
     items = "same" if arguments.paired else "other" if arguments.independent else "auto"
     sheets = dict(zip(tables, (arguments.sheets_a or (), arguments.sheets_b or ()), strict=False))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from softirr.audit.audited import apply
+from softirr.audit.between import AuditedPart, AuditedRaters
 from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
 from softirr.coefficients.intervals import FEW_ITEMS, Coefficient
@@ -234,6 +235,8 @@ def compare_raters(
     coefficient: str = "cohen_kappa",
     margin: float = MARGIN,
     adjust: bool = True,
+    sheets: Sequence[Any] = (),
+    labels: Mapping[str, str] | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> Comparison:
@@ -252,6 +255,10 @@ def compare_raters(
     coefficient : {"cohen_kappa", "observed_agreement"}
     margin : float
         How much less a rater may agree with the others and still be within their range.
+    sheets : sequence, optional
+        Judged audit sheets that were drawn from the whole table: both parts of each difference are audited.
+    labels : dict of str to str, optional
+        What the comparison calls raters.
 
     Returns
     -------
@@ -287,34 +294,60 @@ def compare_raters(
         raise InputError(
             "A rater is compared with the agreement of the others among themselves: that needs two others."
         )
+
+    def called(rater: str) -> str:
+        return (labels or {}).get(rater, rater)
+
     groups: list[Group] = []
     differences: list[Difference] = []
     warnings: list[str] = []
     with opened(measure, options, cache, progress) as (made, how, store, told):
+        judged = (
+            AuditedRaters(table, made, sheets, assignment=how.assignment, cache=store, progress=told)
+            if sheets
+            else None
+        )
         for rater in chosen:
+            name = called(rater)
             kept = table.part(items=_answered_with_two(table, rater, others), raters=[*others, rater])
             if not len(kept.item):
-                warnings.append(f"{rater}: no item has an answer of this rater and of two others.")
+                warnings.append(f"{name}: no item has an answer of this rater and of two others.")
                 continue
             theirs = _Part(
                 "others", people := kept.part(raters=others), scored(people, made, how, cache=store, progress=told)
             )
-            whole = _Part(rater, kept, scored(kept, made, how, cache=store, progress=told))
+            whole = _Part(name, kept, scored(kept, made, how, cache=store, progress=told))
             among = theirs.sample(coefficient)
             own = whole.of(whole.rater_estimate(coefficient, kept.raters.index(rater)))
-            groups += [replace(theirs.group(among), label=f"others, on items of {rater}"), whole.group(own)]
+            if judged is not None:
+                parts = judged.compared(rater, others, kept.items, coefficient)
+                among, own = (Sample(part.coefficient, part.estimate, part.items) for part in parts)
+                warnings += _few_judged(parts, name)
+            audited = judged is not None
+            groups += [
+                replace(theirs.group(among, audited), label=f"others, on items of {name}"),
+                whole.group(own, audited),
+            ]
             differences += _differences(groups[-2:], [among, own], False, adjust=False)
-            warnings += _sparse(whole.found, rater)
+            warnings += _sparse(whole.found, name)
         if not differences:
             raise InputError("No rater shares an item with two others, so there is nothing to compare.")
         if len(chosen) == 1:
             groups[0] = replace(groups[0], label="others")
             differences = [replace(differences[0], a="others")]
-        people_groups = _each_of(table.part(raters=others), coefficient, made, how, store, told)
+        people_groups = tuple(
+            replace(group, label=called(group.label))
+            for group in _each_of(table.part(raters=others), coefficient, made, how, store, told)
+        )
     p = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
     told_of = tuple(
-        replace(one, p_adjusted=value, verdict=verdict(one, margin)) for one, value in zip(differences, p, strict=True)
+        replace(one, p_adjusted=value, verdict=verdict(one, margin, audited=bool(sheets)))
+        for one, value in zip(differences, p, strict=True)
     )
+    if not sheets:
+        warnings.insert(0, _NOT_AUDITED)
+    elif people_groups:
+        warnings.append("Each of the others with the rest of them is by the measure alone.")
     return Comparison(
         coefficient,
         tuple(groups),
@@ -325,7 +358,7 @@ def compare_raters(
         adjusted="holm" if adjust and len(told_of) > 1 else None,
         others=people_groups,
         margin=margin,
-        warnings=(*_few(groups), _NOT_AUDITED, *warnings),
+        warnings=(*_few(groups), *warnings),
     )
 
 
@@ -562,6 +595,15 @@ def _without_value(n: int, field: str) -> tuple[str, ...]:
 def _few(groups: Sequence[Group]) -> list[str]:
     few = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
     return [f"Fewer than {FEW_ITEMS} items in {', '.join(few)}: the intervals are approximate."] if few else []
+
+
+def _few_judged(parts: Sequence[AuditedPart], rater: str) -> list[str]:
+    if all(part.coefficient.value is None or part.coefficient.ci95 is not None for part in parts):
+        return []
+    people, own = (part.judged for part in parts)
+    return [
+        f"{rater}: too few pairs are judged for an interval ({own} of {rater} with the others, {people} of the others among themselves): judge more of the sheet."
+    ]
 
 
 def _sparse(found: Scored, rater: str) -> list[str]:

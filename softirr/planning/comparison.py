@@ -322,7 +322,7 @@ def _p_is(value: float | None) -> str:
     return told if told.startswith("<") else f"= {told}"
 
 
-def verdict(one: Difference, margin: float) -> str | None:
+def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
     """What the interval of the difference from the others says of a rater or a model.
 
     *Within the range* where the interval ends above minus the margin, *below* where it lies below 0, else *can't tell yet*, with the number of items
@@ -333,6 +333,8 @@ def verdict(one: Difference, margin: float) -> str | None:
     one : Difference
         The rater's agreement with the others minus that of the others among themselves.
     margin : float
+    audited : bool
+        The interval rests on judgements too, which have to grow with the items.
 
     Returns
     -------
@@ -367,7 +369,8 @@ def verdict(one: Difference, margin: float) -> str | None:
     more = one.n_shared * (min(needed, default=math.inf) - 1)
     if more > MOST_ITEMS:
         return "can't tell yet, and more items would hardly help"
-    return f"can't tell yet: about {_round(max(more, 1)):,} more items"
+    found_more = f"about {_round(max(more, 1)):,} more items"
+    return f"can't tell yet: {found_more}{', with judgements in proportion' if audited else ''}"
 
 
 def _round(n: float) -> int:

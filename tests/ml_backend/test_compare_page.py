@@ -15,8 +15,11 @@ from seeded_store import LABEL_STUDIO, NUMBER, RATERS, Seeded
 import softirr
 from ml_backend.access import Keys
 from ml_backend.labelstudio import tasks as reading
+from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.side_by_side import checked, run_wanted
+from ml_backend.review import audits
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import KEPT, SideBySideStore
 from softirr.errors import InputError
 
@@ -119,6 +122,17 @@ class Page(Seeded):
         body = self.client.get(f"/api/side-by-side/{which}", query_string={"project": NUMBER}).json
         assert body["state"] == "failed"
         return str(body["problem"])
+
+    def audited(self) -> Any:
+        """An audit of the first project in which identical texts are the same, evaluated."""
+        store, scorer, reviews = self.services.store, self.services.scorer, ReviewStore(self.services.store)
+        which = audits.ask(reviews, self.own, control="findings", measure="indel", wanted=40, who="Eve")
+        on_demand(store, scorer, self.row, INDEL)
+        for place, (_, _, a, b) in enumerate(reviews.audit(which)["sheet"]):  # type: ignore[index]
+            reviews.judge(which, [place], "Eve", "same" if a == b else "different")
+        reviews.update_audit(which, asked_at=1.0)
+        on_demand(store, scorer, self.row, INDEL)
+        return reviews.audit(which)
 
     def table(self, number: int = NUMBER, **fields: Any) -> softirr.AnnotationTable:
         rows = [
@@ -371,27 +385,30 @@ class TestNumbers:
         assert "Answers or decisions changed" in text_of(page, show=which)
 
     def test_a_finished_audit_of_the_same_answers_counts(self, page: Page) -> None:
-        from ml_backend.report.on_demand import run_wanted as on_demand
-        from ml_backend.review import audits
-        from ml_backend.store.reviews import ReviewStore
-
         page.cookies(OTHER)
-        reviews = ReviewStore(page.services.store)
-        which = audits.ask(reviews, page.own, control="findings", measure="indel", wanted=40, who="Eve")
-        on_demand(page.services.store, page.services.scorer, page.row, INDEL)
-        sheet = reviews.audit(which)["sheet"]  # type: ignore[index]
-        for place, (_, _, a, b) in enumerate(sheet):
-            reviews.judge(which, [place], "Eve", "same" if a == b else "different")
-        reviews.update_audit(which, asked_at=1.0)
-        on_demand(page.services.store, page.services.scorer, page.row, INDEL)
-        result = reviews.audit(which)["result"]  # type: ignore[index]
+        result = page.audited()["result"]
         first = page.found(kind="projects", projects=[OTHER])["comparison"]
         name = first["coefficient"]
         assert [group["audited"] for group in first["groups"]] == [True, False]
         assert first["groups"][0]["value"] == result["coefficients"][name]["value"]
+        one = page.found(kind="annotator", annotator="3")["comparison"]
+        assert [(group["label"], group["audited"]) for group in one["groups"]] == [
+            ("others", True),
+            ("Ben Sample", True),
+        ]
+        assert {group["label"] for group in one["others"]} == {"Ann Example", "Chloé Martin", "Dora Field"}
         page.put({1: {"2": ["other"], "3": ["words"]}})
         again = page.found(kind="projects", projects=[OTHER])["comparison"]
         assert [group["audited"] for group in again["groups"]] == [False, False]
+
+    def test_an_audit_with_models_as_raters_corrects_their_comparison(self, page: Page) -> None:
+        page.put({task: {**given, "model:one": given["2"]} for task, given in page.stored[NUMBER].items()})
+        page.audited()
+        found = page.found(kind="models")["comparison"]
+        assert [(group["label"], group["audited"]) for group in found["groups"]] == [
+            ("others", True),
+            ("model one", True),
+        ]
 
 
 class TestPage:

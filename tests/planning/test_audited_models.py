@@ -1,0 +1,161 @@
+"""Models and raters compared with people by judged sheets: the judgements decide, whatever the measure does."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import softirr
+from softirr.audit.audited import Judgements, sample
+from softirr.audit.between import AuditedRaters
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.lab.bench.models import BiasedMeasure, simulated_verdicts
+from softirr.lab.bench.planning import answers
+
+WORDS = ("fever", "cough", "rash", "nausea")
+MODEL = "model:one"
+
+
+def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int = 0) -> list[softirr.Answer]:
+    """Three people and a model, which has words of its own: the measure of these tests rates them too low."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for item, concepts in enumerate(answers(rng, n, accuracy).tolist()):
+        for rater, concept in enumerate(concepts):
+            variant = int(rng.integers(6))
+            own = rater == len(accuracy) - 1
+            text = f"{'m' if own else 'p'} {concept} {variant}"
+            found.append(softirr.Answer(str(item), MODEL if own else f"person {rater}", (text,)))
+    return found
+
+
+def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgements:
+    sheet = sample(table, measure, judgements=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
+    values = {
+        (unit.id, 1): "same" if unit.text_a.split()[1] == unit.text_b.split()[1] else "different"
+        for unit in sheet.units
+    }
+    return Judgements("judge", values)
+
+
+def compared(table: softirr.AnnotationTable, measure: object, sheets: list[Judgements], **more: object):  # type: ignore[no-untyped-def]
+    return softirr.compare_raters(table, [MODEL], measure, sheets=sheets, cache=None, progress=None, **more)  # type: ignore[arg-type]
+
+
+class TestAuditedModel:
+    def test_with_every_pair_judged_it_is_the_truth(self) -> None:
+        """The coefficients of the concepts, although the measure finds the model far below people."""
+        given = rows(40)
+        table = softirr.AnnotationTable.from_answers(given)
+        concepts = softirr.AnnotationTable.from_answers(
+            softirr.Answer(one.item, one.rater, (one.texts[0].split()[1],)) for one in given
+        )
+        truth = softirr.compare_raters(concepts, [MODEL], "exact", cache=None)
+        measure = BiasedMeasure(0.4)
+        plain, audited = compared(table, measure, []), compared(table, measure, [judged(table, measure, 100_000)])
+        assert plain.differences[0].verdict == "below the others"
+        for found, right in zip(audited.groups, truth.groups, strict=True):
+            assert found.coefficient.value == pytest.approx(right.coefficient.value, abs=0.03)
+        assert audited.differences[0].difference.value == pytest.approx(truth.differences[0].difference.value, abs=0.02)
+        assert audited.differences[0].verdict != "below the others"
+
+    def test_it_says_that_it_is_audited(self) -> None:
+        table = softirr.AnnotationTable.from_answers(rows(40))
+        measure = BiasedMeasure()
+        found = compared(table, measure, [judged(table, measure, 60)])
+        assert all(group.audited for group in found.groups) and not any(group.audited for group in found.others)
+        text = str(found)
+        assert ", audited" in text.splitlines()[0] and "Not audited" not in text
+        assert "Each of the others with the rest of them is by the measure alone." in text
+        assert "can't tell yet: about" in text and "with judgements in proportion" in text
+        assert "Not audited" in str(compared(table, measure, []))
+
+    def test_observed_agreement_is_audited_too(self) -> None:
+        given = rows(40)
+        table = softirr.AnnotationTable.from_answers(given)
+        measure = BiasedMeasure(0.4)
+        found = compared(table, measure, [judged(table, measure, 100_000)], coefficient="observed_agreement")
+        concept = {(one.item, one.rater): one.texts[0].split()[1] for one in given}
+        model = [concept[str(i), MODEL] == concept[str(i), f"person {p}"] for i in range(40) for p in range(3)]
+        assert found.groups[1].coefficient.value == pytest.approx(np.mean(model), abs=1e-3)
+
+    def test_too_few_judgements_give_no_verdict(self) -> None:
+        table = softirr.AnnotationTable.from_answers(rows(40))
+        measure = BiasedMeasure()
+        found = compared(table, measure, [judged(table, measure, 8)])
+        assert found.differences[0].verdict is None and found.differences[0].difference.ci95 is None
+        assert any("too few pairs are judged for an interval" in warning for warning in found.warnings)
+
+    def test_both_parts_use_every_judged_pair_of_theirs_once(self) -> None:
+        table = softirr.AnnotationTable.from_answers(rows(30))
+        measure = BiasedMeasure()
+        sheet = judged(table, measure, 80)
+        people = [rater for rater in table.raters if rater != MODEL]
+        among, own = AuditedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
+        assert min(among.judged, own.judged) > 6
+        assert among.judged + own.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
+
+    def test_a_sheet_of_other_answers_is_refused(self) -> None:
+        table = softirr.AnnotationTable.from_answers(rows(20))
+        measure = BiasedMeasure()
+        sheet = judged(softirr.AnnotationTable.from_answers(rows(20, seed=1)), measure, 20)
+        with pytest.raises(InputError, match="other answers"):
+            compared(table, measure, [sheet])
+        with pytest.raises(InputError, match="No pair is judged"):
+            compared(table, measure, [Judgements("judge", dict.fromkeys(judged(table, measure, 20).values, ""))])
+
+
+def test_without_an_audit_a_measure_that_underrates_the_model_misleads() -> None:
+    found = simulated_verdicts(0.85, 0.85, n_items=60, judgements=0, runs=5)
+    assert found.below == found.wrong == 1.0 and found.coverage == 0.0
+
+
+class TestCommandLine:
+    def test_sheets_of_the_file_with_the_model(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "answers.csv"
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(
+                [("item", "rater", "text"), *((one.item, one.rater, one.texts[0]) for one in rows(40))]
+            )
+        assert main(["audit", "sample", str(path), "--judgements", "60", "--measure", "indel"]) == 0
+        lines = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+        for line in lines:
+            same = line["text_a"].split()[1] == line["text_b"].split()[1]
+            line["judgement"] = "same" if same else "different"
+        sheet = tmp_path / "sheet.csv"
+        with sheet.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(lines[0]))
+            writer.writeheader()
+            writer.writerows(lines)
+        command = ["compare", str(path), "--measure", "indel", "--json"]
+        assert main([*command, "--models", MODEL, "--sheets", str(sheet)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [group["audited"] for group in found["groups"]] == [True, True] and found["differences"][0]["verdict"]
+        assert main([*command, "--rater", "person 1", "--sheets", str(sheet)]) == 0
+        assert json.loads(capsys.readouterr().out)["groups"][1]["audited"]
+
+    def test_sheets_need_a_rater_or_models(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "a.csv"
+        path.write_text("item,rater,text\n1,ann,fever\n1,bob,fever\n")
+        assert main(["compare", str(path), "--teams", "ann,bob", "--sheets", "x.csv"]) == 2
+        assert "--sheets goes with --models or --rater" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "wrong"), [(0.85, "below"), (0.78, "within")])
+def test_the_audited_verdict_errs_no_more_often_than_it_says(model: float, wrong: str) -> None:
+    """A model like people is not called below them, and one that is further below than the margin is not called within.
+
+    Either happens in at most 2.5% of projects. ``softirr bench models`` is the long run.
+    """
+    runs = 20
+    found = simulated_verdicts(0.85, model, n_items=60, judgements=120, runs=runs, seed=5)
+    errors = round(getattr(found, wrong) * found.runs)
+    assert found.runs == runs and errors <= binom.ppf(0.999, runs, 0.025)
+    assert round((1 - found.coverage) * runs) <= binom.ppf(0.999, runs, 0.05)
