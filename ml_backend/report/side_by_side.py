@@ -25,6 +25,7 @@ from ml_backend.scoring.scorer import Scorer, places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore
+from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
@@ -335,6 +336,7 @@ class _Work:
         values: dict[int, dict[str, str]] = {}
         models: dict[int, dict[str, Sequence[str]]] = {}
         known: set[str] = set()
+        splittings = SplittingStore(self.store).decisions(row["id"])
         for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE, data=bool(fields)):
             self.check()
             for task in page:
@@ -345,7 +347,7 @@ class _Work:
                     found = task_fields(task, fields)
                     values[task["id"]] = {name: field_text(found[name]) for name in fields}
                 if control is not None:
-                    models[task["id"]] = self._predicted(row, task, control)
+                    models[task["id"]] = self._predicted(row, task, control, splittings)
             self.report("reading", max(len(values), len(models)), None, 0)
         for name in fields:
             if not any(of_task[name] for of_task in values.values()):
@@ -353,7 +355,10 @@ class _Work:
                 raise InputError(f"No task of {row['title'] or 'the project'} has the field {name}; there are {there}.")
         return _Read(values, models)
 
-    def _predicted(self, row: Row, task: Mapping[str, Any], control: str) -> dict[str, Sequence[str]]:
+    def _predicted(
+        self, row: Row, task: Mapping[str, Any], control: str, splittings: Mapping[str, Decision]
+    ) -> dict[str, Sequence[str]]:
+        """Answers of models, split as people's are."""
         chosen: Mapping[str, Any] = next((one for one in row["controls"] if one["name"] == control), {})
         wanted = [Control(control, chosen.get("to_name", ""))]
         found = task_answers(
@@ -361,6 +366,7 @@ class _Work:
             wanted,
             replace(self.settings, predictions_as_raters=True),
             names=control_names(row["label_config"]) if row["label_config"] else None,
+            splittings=splittings,
         )
         given = found[control]["answers"]
         return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL_RATER)}
