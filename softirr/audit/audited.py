@@ -22,7 +22,7 @@ import numpy as np
 
 from softirr.audit.design import Design
 from softirr.audit.estimate import AUDITED, Audited, estimate
-from softirr.audit.units import AuditUnit, Frames, digest, seed_of
+from softirr.audit.units import AuditUnit, Frames, digest, proxy_scores, seed_of
 from softirr.chance import estimates as chances
 from softirr.coefficients.informed import Informed, grid
 from softirr.coefficients.intervals import Coefficient
@@ -32,6 +32,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache
 from softirr.measures.known_errors import known_error
+from softirr.policy.measure import policy_of, under_policy
 from softirr.report.agreement import AgreementReport, agreement
 from softirr.report.frames import FrameKind
 from softirr.report.html import report_html
@@ -116,6 +117,8 @@ class AuditSummary:
     judges : int
     judges_agreement : dict or None
         With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
+    proxies : tuple of str
+        Further measures whose P the estimate used.
     """
 
     judgements: int
@@ -127,6 +130,7 @@ class AuditSummary:
     needed_informed: dict[str, int | None]
     judges: int
     judges_agreement: dict[str, Any] | None
+    proxies: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -140,6 +144,7 @@ class AuditSummary:
             "needed_informed": dict(self.needed_informed),
             "judges": self.judges,
             "judges_agreement": self.judges_agreement,
+            "proxies": list(self.proxies),
         }
 
 
@@ -192,6 +197,8 @@ class AuditReport:
         """The result of the audit as sentences."""
         audit = self.audit
         result = [f"{audit.judgements} of {audit.asked} pairs of texts are judged."]
+        if audit.proxies:
+            result.append(f"The estimate also uses {', '.join(audit.proxies)}.")
         for name in AUDITED:
             found = self.coefficients[name]
             if found.value is None:
@@ -285,6 +292,7 @@ def apply(
     measure: str | Measure = DEFAULT_MEASURE,
     sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
     *,
+    proxies: Sequence[str | Measure] = (),
     assignment: str = "optimal",
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
@@ -301,6 +309,9 @@ def apply(
         The measure that they were drawn with.
     sheets : sequence of Judgements or paths
         Sheets drawn with the same seed: extended ones, or those of several judges. The mean counts where several judges judged a pair.
+    proxies : sequence of str or Measure
+        Further measures that say something about the pairs. Their weights are fitted from the judgements and shrunk towards 0, so a useless one costs
+        next to nothing; from 30 judged pairs of the same items on. They were not needed to draw the sheet.
     assignment, cache, progress
         As for :func:`sample`.
 
@@ -330,6 +341,7 @@ def apply(
         raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
     seed = seed_of(ids)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
+    others = _proxies(proxies, made)
     with cache_and_progress(made, cache, progress) as (given, told):
         store = given if given is not None else MemoryCache()
         frames = Frames(table, made, seed, assignment, store, told)
@@ -342,12 +354,27 @@ def apply(
         plain = agreement(table, made, assignment=assignment, cache=store, progress=told)
         permutations = 5 if frames.answers.scorer.cheap else 2
         chance = chances.permutation(frames.design.ratings, frames.answers, permutations=permutations, seed=seed)
-    audited = estimate(frames.design, judged.units, draws, chance, _priors(plain))
+        scores = proxy_scores(frames, others, store, told)
+    audited = estimate(frames.design, judged.units, draws, chance, _priors(plain), scores)
     if too_few:
         audited = replace(audited, coefficients=_few(audited))
     plain = replace(plain, warnings=(*plain.warnings, _PLAIN_PARTS, *([too_few] if too_few else [])))
     options = plain.options | {"chance": "audit", "permutations": permutations, "target_error": None, "sorting": None}
-    return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids))
+    names = tuple(one.name for one in others)
+    return _report(replace(plain, options=options, seed=seed), audited, judged, len(ids), names)
+
+
+def _proxies(proxies: Sequence[str | Measure], measure: Measure) -> list[Measure]:
+    """The further measures, under the policy of the measure, each once."""
+    made: dict[str, Measure] = {}
+    for proxy in proxies:
+        one = under_policy(measure_by_name(proxy), policy_of(measure)) if isinstance(proxy, str) else proxy
+        if one.name in made or one.name == measure.name:
+            raise InputError(
+                f"{one.name} is named twice among the measures of this audit: name each proxy once, and not the measure."
+            )
+        made[one.name] = one
+    return list(made.values())
 
 
 def judged_units(
@@ -508,7 +535,9 @@ def _too_few(design: Design, judged: _Judged, draws: int) -> str | None:
 # --- report -----------------------------------------------------------------------------------------------------------
 
 
-def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: int) -> AuditReport:
+def _report(
+    plain: AgreementReport, audited: Audited, judged: _Judged, asked: int, proxies: tuple[str, ...]
+) -> AuditReport:
     coefficients = {
         name: audited.coefficients[name] if name in AUDITED else Coefficient(None, undefined=_NOT_AUDITED)
         for name in plain.coefficients
@@ -536,6 +565,7 @@ def _report(plain: AgreementReport, audited: Audited, judged: _Judged, asked: in
         _needed(audited, audited.informed_widths, len(judged.units)),
         judged.judges,
         judged.agreement,
+        proxies,
     )
     audited_report = replace(plain, coefficients=coefficients, expected_agreement=expected, unaudited={})
     return AuditReport(audited_report, summary, audited.informed)

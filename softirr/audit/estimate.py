@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -58,10 +59,12 @@ class _Fit:
         As in the frame, with strata of fewer than two judged pairs joined to their neighbors.
     members : shape (n,)
         Judged pairs.
+    proxies : shape (E, d)
+        What is known of every pair: P, and the P of other measures.
     adjusted : shape (n,)
-        T - λ (P - mean P of the stratum).
-    slope : shape (n,)
-        λ, fitted without the pair's own fold, so that it adds no bias.
+        T - λ (P - mean P of the stratum), summed over the proxies.
+    slope : shape (n, d)
+        λ of each proxy, fitted without the pair's own fold, so that it adds no bias.
     mean : shape (K,)
         Mean of ``adjusted`` in each stratum.
     variance : shape (K,)
@@ -75,6 +78,7 @@ class _Fit:
     frame: Frame
     stratum: Ints
     members: Ints
+    proxies: Floats
     adjusted: Floats
     slope: Floats
     mean: Floats
@@ -83,8 +87,12 @@ class _Fit:
     fitted: Floats
 
     @classmethod
-    def of(cls, frame: Frame, members: Ints, values: Floats, lent: float | None) -> _Fit:
-        """Fit to judged values, shape (n,); ``lent`` is the variance that strata are shrunk towards, None for a variance floor."""
+    def of(cls, frame: Frame, members: Ints, values: Floats, lent: float | None, others: Floats | None = None) -> _Fit:
+        """Fit to judged values, shape (n,).
+
+        ``lent`` is the variance that strata are shrunk towards, None for a variance floor; ``others`` is the P of other measures, shape (E, d - 1).
+        """
+        every = frame.texts.p[:, None] if others is None else np.column_stack([frame.texts.p, others])
         stratum = _joined(frame.stratum, members)
         k = int(stratum.max()) + 1 if len(stratum) else 0
         size = np.bincount(stratum, minlength=k)
@@ -92,18 +100,26 @@ class _Fit:
             nothing = np.zeros(k)
             mean = sums(stratum, frame.texts.p, k) / np.maximum(size, 1)
             return cls(
-                frame, stratum, members, nothing[:0], nothing[:0], mean, nothing + _UNJUDGED, nothing + 1, frame.p
+                frame,
+                stratum,
+                members,
+                every,
+                nothing[:0],
+                every[:0],
+                mean,
+                nothing + _UNJUDGED,
+                nothing + 1,
+                frame.p,
             )
-        every = frame.texts.p
-        s, p = stratum[members], every[members]
+        s = stratum[members]
         n = np.bincount(s, minlength=k)
-        mean_p = sums(stratum, every, k) / size
+        off = _centered(every, stratum, size)
         fold = np.arange(len(members)) % _FOLDS
-        slope = np.zeros(len(members))
+        slope = np.zeros((len(members), every.shape[1]))
         for one in range(_FOLDS):
             rest = fold != one
-            slope[fold == one] = _power(p[rest], values[rest], s[rest], size)
-        adjusted = values - slope * (p - mean_p[s])
+            slope[fold == one] = _slopes(every[members[rest]], values[rest], s[rest], size)
+        adjusted = values - np.sum(slope * off[members], axis=1)
         mean = sums(s, adjusted, k) / n
         square = sums(s, (adjusted - mean[s]) ** 2, k)
         freedom = np.maximum(n - 1, 1).astype(np.float64)
@@ -119,9 +135,10 @@ class _Fit:
             variance = (square + _LENT * lent) / (freedom + _LENT)
             freedom = freedom + _LENT
         variance = np.where(n < size, variance, 0.0)
-        fitted = np.clip(mean[stratum] + _power(p, values, s, size) * (every - mean_p[stratum]), 0, 1)
+        fitted = np.clip(mean[stratum] + off @ _slopes(every[members], values, s, size), 0, 1)
         fitted[members] = values
-        return cls(frame, stratum, members, adjusted, slope, mean, variance, freedom, frame.texts.equivalence(fitted))
+        equivalence = frame.texts.equivalence(fitted)
+        return cls(frame, stratum, members, every, adjusted, slope, mean, variance, freedom, equivalence)
 
     @cached_property
     def size(self) -> Ints:
@@ -150,13 +167,18 @@ class _Fit:
         least = np.where(found > 0, found, 1)
         # a stratum in which no judged pair has a weight in this coefficient uses its unweighted mean
         mean = np.where(found > 0, sums(s, w * self.adjusted, k) / least, self.mean)
+        result += float(np.sum(sums(self.stratum, weights, k) * mean))
         # the weighted mean of P differs from the unweighted one where weights depend on P
-        p, size = self.frame.texts.p, np.maximum(self.size, 1)
-        off = p - (sums(self.stratum, p, k) / size)[self.stratum]
-        slope = sums(s, w * self.slope, k) / least
-        return result + float(
-            np.sum(sums(self.stratum, weights, k) * mean + sums(self.stratum, weights * off, k) * slope)
-        )
+        off = _centered(self.proxies, self.stratum, self.size)
+        for own, slope in zip(off.T, self.slope.T, strict=True):
+            result += float(np.sum(sums(self.stratum, weights * own, k) * (sums(s, w * slope, k) / least)))
+        return result
+
+    def asked(self, of_answers: Floats) -> tuple[float, float]:
+        """Sum of the weights of the pairs of texts that can be asked about, and of the disagreement that is certain without asking."""
+        whole = float(self.frame.texts.weights(of_answers).sum())
+        certain = float(of_answers.sum()) - float(np.sum(of_answers * self.frame.texts.known)) - whole
+        return whole, certain
 
     def variances(self, of_answers: Floats, more: float = 1.0) -> Floats:
         """Variance of that estimate by stratum, were ``more`` times as many pairs judged; shape (K,)."""
@@ -182,6 +204,48 @@ def _joined(stratum: Ints, members: Ints) -> Ints:
     if whole and new:  # too few pairs are left at the end
         label[label == new] = new - 1
     return label[stratum] if k else stratum
+
+
+def _centered(values: Floats, stratum: Ints, size: Ints) -> Floats:
+    """Columns of values minus their means in strata of these sizes, shape (n, d)."""
+    many = np.maximum(size, 1)
+    means = [sums(stratum, column, len(size)) / many for column in values.T]
+    return np.asarray(values - np.column_stack(means)[stratum])
+
+
+def _slopes(proxies: Floats, values: Floats, stratum: Ints, size: Ints) -> Floats:
+    """Slopes of T on the proxies within strata, shape (d,): those that minimize the variance, shrunk towards 0 together.
+
+    The slopes of standardized proxies are taken to be normal around 0, with the variance that makes the observed ones most likely (empirical
+    Bayes, which is ridge regression). With one proxy this is its power tuning.
+    """
+    d = proxies.shape[1]
+    if d == 1:
+        return np.array([_power(proxies[:, 0], values, stratum, size)])
+    none = np.zeros(d)
+    if len(values) < _TUNED_FROM * (_FOLDS - 1) / _FOLDS:
+        return none
+    n = np.bincount(stratum, minlength=len(size))
+    off = _centered(np.column_stack([proxies, values]), stratum, n)
+    weight = (size**2 / np.maximum(n, 1) / np.maximum(n - 1, 1))[stratum]
+    root = np.sqrt(weight / weight.mean())
+    spread = np.sqrt(np.mean((root[:, None] * off) ** 2, axis=0))
+    used = np.flatnonzero(spread[:-1] > 1e-6)
+    if not len(used) or spread[-1] <= 0:
+        return none
+    x, t = root[:, None] * off[:, used] / spread[used], root * off[:, -1]
+    own, axes = np.linalg.eigh(x.T @ x)
+    kept = own > 1e-6 * own[-1]
+    own, axes = own[kept], axes[:, kept]
+    slope = axes.T @ (x.T @ t) / own
+    freedom = max(len(t) - int((n > 0).sum()) - len(own), 1)
+    error = float(np.sum((t - x @ (axes @ slope)) ** 2)) / freedom / own
+    tried = np.append(0.0, np.geomspace(1e-3, 1, 40) * spread[-1]) ** 2
+    whole = tried[:, None] + error
+    best = tried[np.argmin(np.sum(np.log(whole) + slope**2 / whole, axis=1))]
+    result = none
+    result[used] = axes @ (slope * best / (best + error)) / spread[used]
+    return result
 
 
 def _power(p: Floats, values: Floats, stratum: Ints, size: Ints) -> float:
@@ -254,6 +318,7 @@ def estimate(
     n_draws: int,
     chance: Chance,
     priors: Mapping[str, Floats] | None = None,
+    proxies: tuple[Floats, Floats] | None = None,
 ) -> Audited:
     """Compute the coefficients from the judgements.
 
@@ -268,11 +333,14 @@ def estimate(
         Agreement by chance under the measure; each answer's chance agreement is needed for the sampling of items.
     priors : mapping of str to shape (n,), optional
         Logarithm of the density of a coefficient of this table before any judgement, at its :func:`softirr.coefficients.informed.grid`.
+    proxies : (shape (E, d), shape (E', d)), optional
+        P by other measures, of the pairs of texts of both frames.
 
     Returns
     -------
     Audited
     """
+    others: tuple[Floats | None, Floats | None] = (None, None) if proxies is None else proxies
     members: tuple[list[int], list[int]] = ([], [])
     values: tuple[list[float], list[float]] = ([], [])
     for _, (frame, member) in zip(range(n_draws), design.draws(), strict=False):
@@ -280,9 +348,9 @@ def estimate(
         if value is not None:
             members[frame].append(member)
             values[frame].append(value)
-    same = _Fit.of(design.same, np.array(members[0], dtype=np.int64), np.array(values[0]), None)
+    same = _Fit.of(design.same, np.array(members[0], dtype=np.int64), np.array(values[0]), None, others[0])
     lent = same.residual * max(_LEAST_LENT, 4 * design.chance * (1 - design.chance))
-    different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), lent)
+    different = _Fit.of(design.different, np.array(members[1], dtype=np.int64), np.array(values[1]), lent, others[1])
     return _Estimator(design, same, different, chance).audited(priors or {})
 
 
@@ -433,9 +501,15 @@ class _Estimator:
         n_items = len(target.imputed.influence)
         first_phase = self._first_phase(target.chance_different)
         by_chance = self.different.freedom[: len(different)]
-        freedom = np.concatenate([self.same.freedom * more, by_chance * more, np.full(2, max(n_items - 1.0, 1.0))])
+        # the variance of same-item pairs follows from their share (_Share), which all strata estimate together
+        own = np.full(len(same), max(float(self.same.freedom.sum()), 1.0))
+        freedom = np.concatenate([own * more, by_chance * more, np.full(2, max(n_items - 1.0, 1.0))])
         known = self._known_chance(target)
-        return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom, known)
+        shares = (
+            _Share(*self.same.asked(target.disagreement), _UNSEEN / max(len(self.same.members) * more, 1)),
+            _Share(float(target.disagreement.sum()), 0.0, _UNSEEN / n_items),
+        )
+        return _Parts(disagreement, chance_disagreement, same, different, items, first_phase, freedom, known, shares)
 
     def _known_chance(self, target: _Target) -> tuple[float, float] | None:
         """B before any judgement, and its variance: agreement by chance is between what P and what identical texts suggest."""
@@ -483,6 +557,50 @@ class _Estimator:
         return float(np.sum((weights * (chance_disagreement - mean)) ** 2) + self.different.residual * within)
 
 
+_ODDS: Floats = np.asarray(np.linspace(0, 2, 2_001), dtype=np.float64)
+"""Values of 1 - κ."""
+
+
+def _crossing(at: Floats, values: Floats) -> float:
+    """Where values, negative at first, become positive; the last place if they never do."""
+    beyond = np.flatnonzero(values > 0)
+    if not len(beyond):
+        return float(at[-1])
+    i = int(beyond[0])
+    if i == 0:
+        return float(at[0])
+    part = values[i - 1] / (values[i - 1] - values[i])
+    return float(at[i - 1] + part * (at[i] - at[i - 1]))
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A share of pairs that agree, as a part of a disagreement D: how its variance changes with D.
+
+    A share q has the variance q (1 - q) where it is the true one, so a value near 0 or 1 that happened to be observed understates it (Wilson 1927).
+
+    Attributes
+    ----------
+    whole : float
+        D where the share is 0, minus ``least``.
+    least : float
+        D where the share is 1.
+    floor : float
+        Least variance: that of a part of a single pair.
+    """
+
+    whole: float
+    least: float
+    floor: float
+
+    def variance(self, disagreement: Any) -> Any:
+        """Variance of the share, up to a factor, were this the true D."""
+        if self.whole <= 0:
+            return np.ones_like(disagreement)
+        q = np.clip((disagreement - self.least) / self.whole, 0, 1)
+        return q * (1 - q) + self.floor
+
+
 @dataclass(frozen=True, eq=False)
 class _Parts:
     """D, B, and the variances of ``D - (1 - κ) B``: from both frames by stratum, from items, and from the frame's own sampling."""
@@ -495,6 +613,7 @@ class _Parts:
     first_phase: float
     freedom: Floats
     known_chance: tuple[float, float] | None
+    shares: tuple[_Share, _Share]
 
     @property
     def odds(self) -> float:
@@ -506,8 +625,16 @@ class _Parts:
         odds = self.disagreement / self.chance_disagreement
         return np.concatenate([self.same, odds**2 * self.different, [self.items, odds**2 * self.first_phase]])
 
+    def _grown(self, which: int, odds: Any, chance_disagreement: float) -> Any:
+        """How many times the variance of the judged pairs (0) or items (1) is what was estimated, were ``odds`` true."""
+        share = self.shares[which]
+        return share.variance(odds * chance_disagreement) / share.variance(np.float64(self.disagreement))
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Values κ that ``|D - (1 - κ) B|`` does not reject (Fieller 1954), with Student's t of Satterthwaite's degrees of freedom."""
+        """Values κ that ``|D - (1 - κ) B|`` does not reject (Fieller 1954), each with its own variance (Wilson 1927).
+
+        The quantile is Student's t with Satterthwaite's degrees of freedom.
+        """
         from scipy.special import stdtrit
 
         each = self._variances()
@@ -516,16 +643,18 @@ class _Parts:
             return 1 - self.odds, 1 - self.odds
         freedom = max(whole**2 / float(np.sum(each**2 / self.freedom)), 2.0)
         quantile = float(stdtrit(freedom, 0.5 + level / 2))
-        fixed = float(self.same.sum()) + self.items
         moving = float(self.different.sum()) + self.first_phase
-        a = self.chance_disagreement**2 - quantile**2 * moving
-        b = self.disagreement * self.chance_disagreement
-        c = self.disagreement**2 - quantile**2 * fixed
-        root = float(np.sqrt(max(b * b - a * c, 0.0)))
-        if a <= 0.05 * self.chance_disagreement**2:  # nearly no disagreement by chance: the quadratic is unbounded
-            half = quantile * float(np.sqrt(whole)) / self.chance_disagreement
+        chance = self.chance_disagreement
+        # with nearly no disagreement by chance the values that are not rejected have no bounds
+        if chance**2 - quantile**2 * moving <= 0.05 * chance**2:
+            half = quantile * float(np.sqrt(whole)) / chance
             return 1 - self.odds - half, min(1 - self.odds + half, 1.0)
-        return 1 - (b + root) / a, min(1 - (b - root) / a, 1.0)
+        odds = _ODDS
+        variance = float(self.same.sum()) * self._grown(0, odds, chance) + self.items * self._grown(1, odds, chance)
+        variance = variance + odds**2 * moving
+        beyond = np.asarray((self.disagreement - odds * chance) ** 2 - quantile**2 * variance, dtype=np.float64)
+        best = int(np.argmin(np.abs(odds - self.disagreement / chance)))
+        return 1 - _crossing(odds[best:], beyond[best:]), 1 - _crossing(odds[best::-1], beyond[best::-1])
 
     def informed(self, prior: Floats, at: Floats, *, judged: bool) -> Informed:
         """The prior updated by the audit's estimate.
@@ -559,7 +688,9 @@ class _Parts:
         elif judged:
             # Satterthwaite's degrees of freedom
             own = max(whole**2 / float(np.sum(each**2 / self.freedom[: len(each)])), 2.0)
-            variance = float(self.same.sum()) + (1 - at) ** 2 * float(different.sum())
+            variance = float(self.same.sum()) * self._grown(0, 1 - at, by_chance) + (1 - at) ** 2 * float(
+                different.sum()
+            )
             variance = np.maximum(variance, 1e-12)
             square = (self.disagreement - (1 - at) * by_chance) ** 2 / variance
             likelihood = -(own + 1) / 2 * np.log1p(square / own) - np.log(variance) / 2

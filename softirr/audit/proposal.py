@@ -240,11 +240,11 @@ class _Pairs:
         self.directional = isinstance(measure, DirectionalMeasure)
         self._pairs, self._measure, self._threshold = given.pairs, measure, threshold
         self._cache, self._progress = cache, progress
-        self._known: dict[tuple[frozenset[str], str], NDArray[np.float64]] = {}
+        self._known: dict[tuple[frozenset[str], frozenset[str], str], NDArray[np.float64]] = {}
 
     def p(self, policy: Policy) -> NDArray[np.float64]:
         """P of each pair under a policy, shape (n,)."""
-        key = policy.ignore, policy.more_general
+        key = policy.ignore, policy.count, policy.more_general
         if key not in self._known:
             texts = sorted({text for pair in self._pairs for text in pair})
             number = {text: place for place, text in enumerate(texts)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,10 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
-from softirr.tables.ratings import Ints, Ratings
+from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable, Answer
 
-__all__ = ["AuditUnit", "Frames", "digest", "seed_of"]
+__all__ = ["AuditUnit", "Frames", "digest", "proxy_scores", "seed_of"]
 
 _POOL = 20_000
 """Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
@@ -123,6 +123,36 @@ class Frames:
         if missing:
             raise InputError(f"{next(iter(missing.values()))}: this unit was never drawn from these answers.")
         return units, draws
+
+
+def proxy_scores(
+    frames: Frames,
+    proxies: Sequence[Measure],
+    cache: PairCache | None = None,
+    progress: Progress | None = None,
+) -> tuple[Floats, Floats] | None:
+    """P by other measures, of the pairs of texts of both frames.
+
+    Parameters
+    ----------
+    frames : Frames
+    proxies : sequence of Measure
+    cache, progress
+        As for :class:`Frames`.
+
+    Returns
+    -------
+    (shape (E, d), shape (E', d)) or None
+        One column a measure; None without measures.
+    """
+    if not proxies:
+        return None
+    scorers = [PairScorer(one, frames.table.texts, cache=cache, progress=progress) for one in proxies]
+    same, different = (
+        np.column_stack([np.asarray(scorer.score(texts.left, texts.right), dtype=np.float64) for scorer in scorers])
+        for texts in (frames.design.same.texts, frames.design.different.texts)
+    )
+    return same, different
 
 
 def _in_order(table: AnnotationTable) -> AnnotationTable:

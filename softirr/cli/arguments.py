@@ -118,6 +118,12 @@ def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
         help="attributes that do not count, joined by commas: side, severity, time, number, certainty, negation, subject, cause; in place of the policy's",
     )
     command.add_argument(
+        "--count",
+        type=_kinds,
+        metavar="KINDS",
+        help="attributes that decide, as for --ignore: texts that say different things of one are not the same, whatever the measure says; in place of the policy's",
+    )
+    command.add_argument(
         "--more-general",
         choices=tuple(MORE_GENERAL),
         help="whether a more general text counts as the same: not at all, in part or fully; in place of the policy's",
@@ -145,7 +151,10 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
     from softirr.policy.rules import find_policy
 
     return find_policy(arguments.policy).changed(
-        ignore=arguments.ignore, more_general=arguments.more_general, split=getattr(arguments, "split", None)
+        ignore=arguments.ignore,
+        more_general=arguments.more_general,
+        split=getattr(arguments, "split", None),
+        count=arguments.count,
     )
 
 

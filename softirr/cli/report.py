@@ -33,6 +33,7 @@ _NOT_KEPT = {
         "terminology",
         "policy",
         "ignore",
+        "count",
         "more_general",
         "split",
     ),

@@ -26,6 +26,7 @@ __all__ = [
     "CheckedMeasure",
     "DirectionalMeasure",
     "IndexedMeasure",
+    "LimitingMeasure",
     "Measure",
     "Pairs",
     "RewritingMeasure",
@@ -169,6 +170,17 @@ class RewritingMeasure(AdjustedMeasure, Protocol):
 
     def rewrite(self, text: str) -> str:
         """The text that the raw measure scores in its place."""
+        ...
+
+
+@runtime_checkable
+class LimitingMeasure(AdjustedMeasure, Protocol):
+    """A measure that says of some pairs that they are not the same, whatever another one says, such as a policy under which an attribute counts."""
+
+    def limits(
+        self, texts: Sequence[str]
+    ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None:
+        """Which pairs of texts, by their numbers, are not the same; None where the measure says so of none."""
         ...
 
 

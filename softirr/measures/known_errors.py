@@ -109,7 +109,9 @@ def known_error(coefficient: str, provenance: Provenance) -> KnownError | None:
     measures = records()["measures"]
     own = measures.get(provenance.measure)
     policy = provenance.policy or {}
-    as_written = not policy.get("ignore") and policy.get("more_general", "graded") == "graded"
+    as_written = (
+        not policy.get("ignore") and not policy.get("count") and policy.get("more_general", "graded") == "graded"
+    )
     if own is None or own["model_sha256"] != provenance.model_sha256 or not as_written:
         own = measures[ANY]
     measure = provenance.measure if own is not measures[ANY] else ANY

@@ -16,6 +16,7 @@ from softirr.measures.base import (
     DirectionalMeasure,
     ExpandedMeasure,
     IndexedMeasure,
+    LimitingMeasure,
     Measure,
     RewritingMeasure,
     StreamingMeasure,
@@ -84,6 +85,8 @@ class PairScorer:
             self._written = sorted(set(written))
             places = {text: place for place, text in enumerate(self._written)}
             self._place = np.array([places[text] for text in written], dtype=np.int64)
+        found = [layer.limits(self._texts) for layer in layers if isinstance(layer, LimitingMeasure)]
+        self._limits = [limit for limit in found if limit is not None]
         known = [pair for layer in layers for pair in layer.decided.items()]
         keys = [
             (min(numbers[a], numbers[b]) * len(self._texts) + max(numbers[a], numbers[b]), float(same))
@@ -167,6 +170,8 @@ class PairScorer:
             values = adjust(values)
         if alike is not None:
             values[alike] = 1.0
+        for limit in self._limits:
+            values[limit(*np.divmod(keys, len(self._texts)))] = 0.0
         if self._decided:
             place = np.searchsorted(keys, list(self._decided))
             for at, (key, value) in zip(place.tolist(), self._decided.items(), strict=True):

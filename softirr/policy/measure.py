@@ -18,6 +18,7 @@ from softirr.errors import InputError
 from softirr.measures.base import Measure, Pairs, layers_of, mutual, with_equivalence
 from softirr.measures.corrected import CorrectedMeasure, corrected
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
+from softirr.policy.values import value
 from softirr.provenance import Progress
 from softirr.text import normalize
 
@@ -82,13 +83,37 @@ class PolicyMeasure:
         """Combine the raw measure's directions, shape (n, 2); both columns are equal without directions."""
         return combine_directions(directions, self.policy.more_general)
 
+    def limits(self, texts: Sequence[str]) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
+        """Which pairs of texts, by their numbers, say different things of an attribute that counts; None where none counts."""
+        if not self.policy.count:
+            return None
+        said = _said(texts, self.policy.deciding)
+        lenient = self.policy.more_general == "lenient"
+
+        def differ(left: Ints, right: Ints) -> NDArray[np.bool_]:
+            result = np.zeros(np.broadcast(left, right).shape, dtype=bool)
+            for codes in said:
+                a, b = codes[left], codes[right]
+                result |= (a != b) & (np.minimum(a, b) >= (1 if lenient else 0))
+            return result
+
+        return differ
+
     def score(self, pairs: Pairs) -> Floats:
         """P(a ≡ b) of each pair under the policy, shape (n,)."""
-        return np.asarray(self.raw.score(self._rewritten(pairs)), dtype=np.float64)
+        return self._limited(np.asarray(self.raw.score(self._rewritten(pairs)), dtype=np.float64), pairs)
 
     def provenance(self) -> Any:
         """The raw measure's provenance, with the policy."""
         return replace(self.raw.provenance(), measure=self.name, policy=self.policy.to_dict())
+
+    def _limited(self, values: Floats, pairs: Pairs) -> Floats:
+        """Values of pairs, 0 where they say different things of an attribute that counts."""
+        differ = self.limits([text for pair in pairs for text in pair])
+        if differ is not None:
+            values = np.array(values)
+            values[differ(np.arange(0, 2 * len(pairs), 2), np.arange(1, 2 * len(pairs), 2))] = 0.0
+        return values
 
     def _rewritten(self, pairs: Pairs) -> list[tuple[str, str]]:
         return [(self.rewrite(a), self.rewrite(b)) for a, b in pairs]
@@ -97,7 +122,7 @@ class PolicyMeasure:
 class _Directional(PolicyMeasure):
     def entail_both(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) and P(b ⇒ a) under the policy, shape (n, 2)."""
-        return self.adjust(cast(Any, self.raw).entail_both(self._rewritten(pairs)))
+        return self._limited(self.adjust(cast(Any, self.raw).entail_both(self._rewritten(pairs))), pairs)
 
     def entail(self, pairs: Pairs) -> Floats:
         """P(a ⇒ b) under the policy, shape (n,)."""
@@ -112,13 +137,15 @@ class _Checked(PolicyMeasure):
     @property
     def cache_key(self) -> str:
         """The raw measure's key and the policy, for caches that see texts as they are written."""
-        told = json.dumps([self.policy.kinds, self.policy.more_general])
+        told = json.dumps(
+            [self.policy.kinds, self.policy.more_general, *([self.policy.deciding] if self.policy.count else [])]
+        )
         return f"{cast(Any, self.raw).cache_key}+policy:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def entail_checked(self, pairs: Pairs, *, progress: Progress | None = None) -> tuple[Floats, NDArray[np.bool_]]:
         """Directions under the policy, shape (n, 2), and which rows are valid."""
         values, valid = cast(Any, self.raw).entail_checked(self._rewritten(pairs), progress=progress)
-        return self.adjust(values), valid
+        return self._limited(self.adjust(values), pairs), valid
 
 
 class _Block(PolicyMeasure):
@@ -127,14 +154,18 @@ class _Block(PolicyMeasure):
         texts = _Written([*rows, *cols], self.rewrite)
         row, col = texts.place[: len(rows)], texts.place[len(rows) :]
         p = cast(Any, self.raw).block([texts.texts[k] for k in row.tolist()], [texts.texts[k] for k in col.tolist()])
-        return _with_ones(p, row, col)
+        return _with_ones(p, row, col, self._differ(rows, cols))
+
+    def _differ(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.bool_] | None:
+        differ = self.limits([*rows, *cols])
+        return None if differ is None else differ(np.arange(len(rows))[:, None], len(rows) + np.arange(len(cols)))
 
 
 class _Indexed(_Block):
     def index(self, texts: Sequence[str]) -> Any:
         """An index of the texts, scored under the policy."""
         written = _Written(texts, self.rewrite)
-        return _PolicyIndex(cast(Any, self.raw).index(written.texts), written.place)
+        return _PolicyIndex(cast(Any, self.raw).index(written.texts), written.place, self.limits(texts))
 
 
 class _Written:
@@ -151,23 +182,41 @@ class _Written:
 class _PolicyIndex:
     raw: Any
     place: Ints
+    differ: Callable[[Ints, Ints], NDArray[np.bool_]] | None
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
         a, b = self.place[left], self.place[right]
         p = np.ones(len(a), dtype=np.float64)
         differ = np.flatnonzero(a != b)
         p[differ] = self.raw.pairs(np.minimum(a, b)[differ], np.maximum(a, b)[differ])
+        if self.differ is not None:
+            p[self.differ(left, right)] = 0.0
         return p
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         row, col = self.place[rows], self.place[cols]
-        return _with_ones(self.raw.block(row, col), row, col)
+        differ = None if self.differ is None else self.differ(rows[:, None], cols)
+        return _with_ones(self.raw.block(row, col), row, col, differ)
 
 
-def _with_ones(p: NDArray[Any], row: Ints, col: Ints) -> NDArray[np.float32]:
+def _with_ones(p: NDArray[Any], row: Ints, col: Ints, differ: NDArray[np.bool_] | None) -> NDArray[np.float32]:
     p = np.array(p, dtype=np.float32)
     p[row[:, None] == col[None, :]] = 1.0
+    if differ is not None:
+        p[differ] = 0.0
     return p
+
+
+def _said(texts: Sequence[str], kinds: Sequence[str]) -> list[Ints]:
+    """For each kind the number of what each text says of it: 0 where it says nothing, -1 where it is not understood."""
+    result = []
+    for kind in kinds:
+        numbers: dict[frozenset[str], int] = {frozenset(): 0}
+        found = (value(text, kind) for text in map(normalize, texts))
+        result.append(
+            np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in found], dtype=np.int64)
+        )
+    return result
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:
@@ -197,7 +246,7 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     [1.0]
     """
     known = policy_of(measure)
-    if not policy.changes_scores or (known.ignore, known.more_general) == (policy.ignore, policy.more_general):
+    if not policy.changes_scores or _of_scores(known) == _of_scores(policy):
         return measure
     if known.changes_scores:
         raise InputError(f"The measure {measure.name} is under another policy already.")
@@ -216,6 +265,10 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
         kinds[0] if len(kinds) == 1 else type("PolicyMeasure", (*kinds, PolicyMeasure), {})
     )
     return make(measure, policy)
+
+
+def _of_scores(policy: Policy) -> tuple[Any, ...]:
+    return policy.ignore, policy.count, policy.more_general
 
 
 def policy_of(measure: Measure) -> Policy:

@@ -40,6 +40,9 @@ class Policy:
         Whether "pain" counts as the same as "chest pain": the geometric mean of both directions, the smaller or the larger one.
     split : str
         How one text is split into a set of texts, of :data:`SPLITS`.
+    count : frozenset of str
+        Attributes that decide: texts that say different things of one are not the same, whatever the measure says, and of texts that say the same the rest is
+        compared. Where what a text says is not understood, the measure decides.
 
     Examples
     --------
@@ -54,11 +57,15 @@ class Policy:
     ignore: frozenset[str] = frozenset()
     more_general: MoreGeneral = "graded"
     split: Split = "none"
+    count: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if isinstance(self.ignore, str):
-            raise InputError("The attributes that a policy ignores are a collection of names, not one text.")
+        if isinstance(self.ignore, str) or isinstance(self.count, str):
+            raise InputError("The attributes that a policy ignores or counts are a collection of names, not one text.")
         object.__setattr__(self, "ignore", kinds_of(self.ignore))
+        object.__setattr__(self, "count", kinds_of(self.count))
+        if both := sorted(self.ignore & self.count):
+            raise InputError(f"The policy both ignores and counts {both[0]}: name it once.")
         for what, value, allowed in (
             ("more_general", self.more_general, tuple(MORE_GENERAL)),
             ("split", self.split, SPLITS),
@@ -74,18 +81,27 @@ class Policy:
     @property
     def changes_scores(self) -> bool:
         """Whether two texts can score differently under this policy than without one."""
-        return bool(self.ignore) or self.more_general != "graded"
+        return bool(self.ignore or self.count) or self.more_general != "graded"
 
     @property
     def is_default(self) -> bool:
         """Whether texts are compared as they are written."""
         return not self.changes_scores and self.split == "none"
 
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The attributes that decide, in a fixed order."""
+        return tuple(kind for kind in KINDS if kind in self.count)
+
     def rewrite(self, text: str) -> str:
-        """A text without the attributes that do not count."""
+        """A text without the attributes that do not count, and without those that decide and are understood: they are compared by themselves."""
         from softirr.policy.attributes import without
 
-        return without(text, self.ignore) if self.ignore else text
+        if not self.count:
+            return without(text, self.ignore) if self.ignore else text
+        from softirr.policy.values import value
+
+        return without(text, self.ignore | {kind for kind in self.count if value(text, kind)})
 
     def changed(
         self,
@@ -93,11 +109,15 @@ class Policy:
         ignore: Collection[str] | None = None,
         more_general: str | None = None,
         split: str | None = None,
+        count: Collection[str] | None = None,
     ) -> Policy:
-        """The policy with other parts; it loses its name where a part changes."""
+        """The policy with other parts; it loses its name where a part changes. Newly ignored attributes stop counting, and the other way round."""
+        ignored = self.ignore if ignore is None else frozenset(ignore)
+        counted = self.count if count is None else frozenset(count)
         made = replace(
             self,
-            ignore=self.ignore if ignore is None else frozenset(ignore),
+            ignore=ignored - counted if ignore is None else ignored,
+            count=counted if count is not None else counted - ignored,
             more_general=cast(MoreGeneral, more_general or self.more_general),
             split=cast(Split, split or self.split),
         )
@@ -107,6 +127,8 @@ class Policy:
         """The policy in one line of words."""
         names = [KIND_NAMES[kind] for kind in self.kinds]
         parts = [f"{', '.join(names)} do{'es' if len(names) == 1 else ''} not count"] if names else []
+        deciding = [KIND_NAMES[kind] for kind in self.deciding]
+        parts += [f"{', '.join(deciding)} decide{'s' if len(deciding) == 1 else ''}"] if deciding else []
         if self.more_general != "graded":
             parts.append(MORE_GENERAL[self.more_general])
         if self.split != "none":
@@ -118,7 +140,8 @@ class Policy:
     def mark(self) -> str:
         """What the policy changes about scores, in a few words for the name of a measure; "" where it changes nothing."""
         without = f"without {', '.join(self.kinds)}" if self.ignore else ""
-        return "; ".join(filter(None, (without, self.more_general if self.more_general != "graded" else "")))
+        count = f"counting {', '.join(self.deciding)}" if self.count else ""
+        return "; ".join(filter(None, (without, count, self.more_general if self.more_general != "graded" else "")))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -127,11 +150,12 @@ class Policy:
             "ignore": list(self.kinds),
             "more_general": self.more_general,
             "split": self.split,
+            **({"count": list(self.deciding)} if self.count else {}),
         }
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Policy:
-        """The policy of a JSON object with any of the keys name, ignore, more_general and split.
+        """The policy of a JSON object with any of the keys name, ignore, more_general, split and count.
 
         Raises
         ------
@@ -139,17 +163,23 @@ class Policy:
             If the object is no policy.
         """
         if not isinstance(given, Mapping):
-            raise InputError("A policy is a JSON object with the keys name, ignore, more_general and split.")
-        if unknown := sorted(set(map(str, given)) - {"softirr_policy", "name", "ignore", "more_general", "split"}):
-            raise InputError(f"A policy has no key {unknown[0]!r}; its keys are name, ignore, more_general and split.")
-        ignore = given.get("ignore", [])
-        if not isinstance(ignore, list) or not all(isinstance(kind, str) for kind in ignore):
-            raise InputError("The policy's ignore is no list of attributes.")
+            raise InputError("A policy is a JSON object with the keys name, ignore, more_general, split and count.")
+        if unknown := sorted(
+            set(map(str, given)) - {"softirr_policy", "name", "ignore", "more_general", "split", "count"}
+        ):
+            raise InputError(
+                f"A policy has no key {unknown[0]!r}; its keys are name, ignore, more_general, split and count."
+            )
+        ignore, count = given.get("ignore", []), given.get("count", [])
+        for key, kinds in (("ignore", ignore), ("count", count)):
+            if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+                raise InputError(f"The policy's {key} is no list of attributes.")
         return cls(
             str(given.get("name", "")),
             frozenset(ignore),
             given.get("more_general", "graded"),
             given.get("split", "none"),
+            frozenset(count),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -237,6 +237,7 @@ def _audit(audit: Mapping[str, Any]) -> str:
     return (
         f"Audited by {_count(audit['judgements'], 'judgement')} on {_count(audit['units'], 'unit')}; "
         f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''} "
+        f"{'It also uses ' + ', '.join(map(printable, audit['proxies'])) + '. ' if audit.get('proxies') else ''}"
         "If you stopped because of what you saw, use the intervals with the measure's record: they hold wherever you stop."
     )
 

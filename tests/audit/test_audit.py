@@ -238,6 +238,31 @@ class TestApply:
         sheet = sample(table, made, judgements=30)
         assert apply(table, made, [judged(sheet)]).coefficients == apply(table, "indel", [judged(sheet)]).coefficients
 
+    def test_proxies_help_and_are_named(self):
+        table = single(n_items=120)
+        sheet = sample(table, "exact", judgements=100)
+        alone, helped = (apply(table, "exact", [judged(sheet)], proxies=names) for names in ((), ("indel", "jaccard")))
+        assert alone.to_dict()["audit"]["proxies"] == []
+        assert helped.to_dict()["audit"]["proxies"] == ["indel", "jaccard"]
+        assert "The estimate also uses indel, jaccard." in helped.lines()
+        assert "also uses indel, jaccard" in str(helped)
+        errors = [report.coefficients["cohen_kappa"].standard_error for report in (alone, helped)]
+        assert errors[1] < errors[0]
+
+    @pytest.mark.parametrize("names", [("exact",), ("indel", "indel")])
+    def test_a_proxy_is_another_measure(self, names):
+        table = single()
+        sheet = sample(table, "exact", judgements=10)
+        with pytest.raises(InputError, match="named twice"):
+            apply(table, "exact", [judged(sheet)], proxies=names)
+
+    def test_proxies_are_under_the_policy_of_the_measure(self):
+        table = single()
+        made = softirr.measure("exact", policy={"ignore": ["severity"]})
+        sheet = sample(table, made, judgements=20)
+        found = apply(table, made, [judged(sheet)], proxies=["indel"])
+        assert found.to_dict()["audit"]["proxies"] == ["indel (without severity)"]
+
     def test_part_of_a_sheet(self):
         table = single(n_items=200)
         sheet = sample(table, "indel", judgements=100)

@@ -301,3 +301,75 @@ class TestEstimates:
         for coefficient in found.values():
             assert coefficient.value is not None and coefficient.ci95 is not None
             assert -1 <= coefficient.ci95[0] <= coefficient.value <= coefficient.ci95[1] <= 1
+
+
+class TestFewJudgements:
+    """A share near 0 or 1 has more error than its own estimate says, because the judged pairs may hold none of the rare ones."""
+
+    def test_nothing_equivalent_among_the_judged_is_no_proof(self):
+        _, high = interval_of(judged_same=0, judged=20)
+        assert 0.16 < high < 0.25  # Wilson's interval of 0 of 20 ends at 0.16, the exact one at 0.17
+
+    def test_an_even_share_is_as_before(self):
+        low, high = interval_of(judged_same=200, judged=400)
+        assert high - low == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(400), rel=0.1)
+
+
+def interval_of(judged_same, judged):
+    """The interval of a share of very many pairs, of which so many are judged."""
+    share = judged_same / judged
+    floor = 1 / 3 / judged
+    variance = np.array([max(share * (1 - share), floor) / judged])
+    freedom = np.array([judged - 1.0, 1e9, 1e9])
+    shares = difference._Share(1.0, 0.0, floor), difference._Share(1.0, 0.0, floor)
+    return difference._Parts(1 - share, 1.0, variance, np.zeros(0), 0.0, 0.0, freedom, None, shares).interval()
+
+
+class TestProxies:
+    """Further measures: no bias, a useful one narrows, a useless one costs next to nothing."""
+
+    @pytest.mark.slow
+    def test_a_useful_and_a_useless_one(self):
+        errors = {"none": [], "good": [], "noise": []}
+        off = {name: [] for name in errors}
+        for number in range(24):
+            rng = np.random.default_rng((9, number))
+            project = Project.draw(World(n_items=150), QUALITIES["deaf"], rng)
+            design = Design.of(project.ratings, project.score, project.text_pairs, pool=1_000, seed=number)
+            chance = chances.permutation(project.ratings, project, permutations=2, seed=number)
+            judgements, draws = judge(design, project.same, 100)
+            for name in errors:
+                proxies = None if name == "none" else scores_of(project, design, QUALITIES[name], rng)
+                found = estimate(design, judgements, draws, chance, None, proxies).coefficients["cohen_kappa"]
+                errors[name].append(found.standard_error)
+                off[name].append(found.value - table_truth(project)["cohen_kappa"])
+        widths = {name: np.mean(each) for name, each in errors.items()}
+        assert widths["good"] < 0.9 * widths["none"]
+        assert widths["noise"] < 1.02 * widths["none"]
+        spread = {name: np.sqrt(np.mean(np.square(each))) for name, each in off.items()}
+        assert spread["good"] < 0.9 * spread["none"]
+        assert abs(np.mean(off["good"])) < 3 * spread["good"] / np.sqrt(24)
+
+    def test_one_proxy_that_is_the_measure_itself_changes_nothing(self):
+        of = frame(np.random.default_rng(1).random(200))
+        members = np.arange(80)
+        truth = (np.random.default_rng(2).random(80) < of.texts.p[:80]).astype(float)
+        alone = difference._Fit.of(of, members, truth, None)
+        twice = difference._Fit.of(of, members, truth, None, of.texts.p[:, None])
+        weights = np.full(200, 1 / 200)
+        assert twice.total(weights) == pytest.approx(alone.total(weights), abs=0.01)
+
+    def test_constant_proxies_are_left_out(self):
+        of = frame(np.random.default_rng(1).random(200))
+        truth = (np.random.default_rng(2).random(80) < of.texts.p[:80]).astype(float)
+        found = difference._Fit.of(of, np.arange(80), truth, None, np.full((200, 2), 0.5))
+        assert np.isfinite(found.adjusted).all()
+        assert (found.slope[:, 1:] == 0).all()
+
+
+def scores_of(project, design, quality, rng):
+    """P of another simulated measure, of the pairs of texts of both frames."""
+    names = np.arange(len(project.p)) // project.names
+    p = quality(rng, names[:, None] == names)
+    p = np.where(np.eye(len(p), dtype=bool), 1.0, (p + p.T) / 2)
+    return tuple(p[frame.texts.left, frame.texts.right][:, None] for frame in (design.same, design.different))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
@@ -132,6 +132,7 @@ TEXTS = st.sampled_from(
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
+@settings(deadline=None)
 def test_every_pair_has_one_reason(pairs: list[tuple[str, str]]) -> None:
     found = explain(pairs, measure("indel"))
     assert len(found) == len(pairs)
@@ -143,6 +144,7 @@ SETS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True).map(tuple)
 
 
 @given(st.dictionaries(st.sampled_from(["ann", "bob", "cid"]), SETS))
+@settings(deadline=None)
 def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[str, ...]]) -> None:
     def same(pairs: Any) -> Any:
         return np.array([float(a == b) for a, b in pairs])

@@ -62,6 +62,13 @@ def main(argv: Sequence[str]) -> int:
         metavar="NAME",
         help="measures on real texts; minilm is all-MiniLM-L6-v2 where its package is installed (indel)",
     )
+    parser.add_argument(
+        "--proxies",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="with --errors: the same with further measures, named as for --text-measures",
+    )
     options = parser.parse_args(argv)
     for line in simulated(options):
         print(line, flush=True)
@@ -78,6 +85,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _by_records(options: argparse.Namespace) -> Iterator[str]:
+    from softirr.lab.bench.audit_texts import named
+
     rows = [json.loads(line) for line in Path(options.errors).read_text(encoding="utf-8").splitlines()]
     return text_tables(
         options.terminologies,
@@ -86,6 +95,7 @@ def _by_records(options: argparse.Namespace) -> Iterator[str]:
         options.judgements,
         projects=options.populations,
         seed=options.seed,
+        proxies=[named(name) for name in options.proxies],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from softirr.audit.design import Design
 from softirr.audit.estimate import estimate
-from softirr.audit.units import Frames
+from softirr.audit.units import Frames, proxy_scores
 from softirr.chance import estimates as chances
 from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.informed import grid, informed
@@ -63,6 +63,8 @@ class Case:
         The coefficient by the measure, and its standard error over items.
     truth, table : float
         The coefficient of the population, and of the project's own items.
+    proxies : tuple of (E, d) and (E', d) arrays, optional
+        P by other measures, of the pairs of texts of both frames.
     """
 
     design: Design
@@ -72,12 +74,21 @@ class Case:
     error: float
     truth: float
     table: float
+    proxies: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def of(cls, design: Design, same: Callable[[Ints, Ints], Floats], chance: Any, truth: float, table: float) -> Case:
+    def of(
+        cls,
+        design: Design,
+        same: Callable[[Ints, Ints], Floats],
+        chance: Any,
+        truth: float,
+        table: float,
+        proxies: tuple[Floats, Floats] | None = None,
+    ) -> Case:
         """With the measure's coefficient worked out."""
         alpha = co.krippendorff(design.ratings, design.same.p, chance)
-        return cls(design, same, chance, alpha.value or 0.0, standard_error(alpha) or 0.0, truth, table)
+        return cls(design, same, chance, alpha.value or 0.0, standard_error(alpha) or 0.0, truth, table, proxies)
 
 
 @dataclass
@@ -124,6 +135,7 @@ def texts(
     populations: int = 6,
     size: int = 300,
     n_items: int = 150,
+    proxies: Sequence[Measure] = (),
 ) -> Iterator[Case]:
     """Projects in the words of a terminology: each item keeps its concept with a probability drawn for the project, else has a negative."""
     generator = Generator(load(terminology), "paper", seed=seed + 1000, size=size)
@@ -152,7 +164,8 @@ def texts(
         chance = chances.permutation(frames.design.ratings, frames.answers, permutations=5, seed=seed)
         truth = _alpha([*kept, *lost], [share / len(kept)] * len(kept) + [(1 - share) / len(lost)] * len(lost))
         table = _alpha(chosen, [1 / n_items] * n_items)
-        yield Case.of(frames.design, same, chance, truth, table)
+        others = proxy_scores(frames, proxies)
+        yield Case.of(frames.design, same, chance, truth, table, others)
 
 
 def _concepts(population: Population) -> dict[str, str]:
@@ -204,7 +217,7 @@ def trial(case: Case, known: KnownError, judgements: Sequence[int], found: Found
     found.add("informed", "0", told.ci95, case.truth)
     for n in judgements[1:]:
         judged, draws = judge(case.design, case.same, n)
-        result = estimate(case.design, judged, draws, case.chance, {NAME: prior})
+        result = estimate(case.design, judged, draws, case.chance, {NAME: prior}, case.proxies)
         fixed = result.coefficients[NAME].ci95
         if NAME not in result.informed or fixed is None:
             continue
@@ -250,13 +263,15 @@ def text_tables(
     *,
     projects: int,
     seed: int,
+    proxies: Sequence[Measure] = (),
 ) -> Iterator[str]:
-    """Coverage and width on projects of real texts; the record knows neither the terminology nor the kind of disagreement."""
+    """Coverage and width on projects of real texts, and with ``proxies`` as further measures; the record knows neither the terminology nor the kind of disagreement."""
     looks = sorted({0, *judgements, *range(_LEAST, max(judgements) + 1, 5)})
     yield from _head(judgements)
     for name in measures:
         measure = Noise() if name == NOISE else measure_by_name(name)
-        whole = Found()
+        others = [one for one in proxies if one.name != measure.name]
+        whole, helped = Found(), Found()
         for terminology in TERMINOLOGIES:
             for negatives in NEGATIVES:
                 apart = [row for row in rows if row["source"] != terminology and row["negatives"] != negatives]
@@ -264,9 +279,14 @@ def text_tables(
                 if name == NOISE:  # a measure without a record: that of any measure, which never saw noise
                     apart, key = [row for row in apart if row["measure"] != NOISE], "any measure"
                 known = KnownError(name, **fit(apart)[key]["errors"][NAME])
-                for case in texts(str(Path(folder) / terminology), measure, negatives, projects=projects, seed=seed):
-                    trial(case, known, looks, whole)
+                source = str(Path(folder) / terminology)
+                for case in texts(source, measure, negatives, projects=projects, seed=seed, proxies=others):
+                    trial(replace(case, proxies=None), known, looks, whole)
+                    if others:
+                        trial(case, known, looks, helped)
         yield from _lines(name, whole, judgements)
+        if others:
+            yield from _lines(f"{name}, with proxies", helped, judgements)
 
 
 def _head(judgements: Sequence[int]) -> Iterator[str]:

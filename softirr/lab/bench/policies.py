@@ -118,6 +118,7 @@ def policies(kind: str) -> dict[str, Policy]:
     return {
         "as written": PRESETS["as-written"],
         "strict": PRESETS["exact-concept"],
+        "counting it": Policy(f"{kind} counts", count=frozenset({kind})),
         "without it": Policy(f"any {kind}", ignore=frozenset({kind})),
     }
 
