@@ -2,7 +2,7 @@
  * Keys of the panel. They are those of whoever has the focus in it, so they never reach Label Studio's form, and Label Studio's keys never
  * reach the panel.
  */
-const PLAIN = new Set(["s", "x", "u", "i", "t", "d", "n", "?"]);
+const PLAIN = new Set(["s", "x", "u", "i", "t", "a", "d", "n", "?"]);
 const STEPS = { arrowdown: 1, j: 1, arrowup: -1, k: -1 };
 
 /**
@@ -73,6 +73,8 @@ function find(node, key) {
       return (active?.closest?.("li, tr") ?? node).querySelector("[data-uncount]") ?? row?.querySelector("[data-uncount]") ?? null;
     case "t":
       return node.querySelector('[data-keep="accept"]');
+    case "a":
+      return node.querySelector('[data-keep="agree"]');
     case "d":
       return node.querySelector('[data-keep="done"], [data-keep="undone"]');
     default:

@@ -132,7 +132,7 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
     const viewer = payload.viewer ?? {};
     const ready = payload.status === "ready";
     const actions = {
-      ...(viewer.can_decide ? { decide, undo, uncount, count } : {}),
+      ...(viewer.can_decide ? { decide, undo, uncount, count, agree, disagree } : {}),
       ...(viewer.can_take && ready ? { accept } : {}),
       ...(viewer.can_mark && ready ? { mark, unmark, next } : {}),
     };
@@ -219,6 +219,23 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
     } catch (error) {
       draw(error instanceof TypeError ? "Not taken: the agreement service can’t be reached." : `Not taken: ${error.message}`);
     }
+  }
+
+  /** The suggestion is the agreed answer of each of its fields. */
+  async function agree(suggestions) {
+    const about = { project: Number(payload.project.id), task: Number(payload.task.id) };
+    const options = (one) => ({ method: "POST", body: JSON.stringify({ ...about, ...one }) });
+    try {
+      for (const one of suggestions.slice(0, -1)) await call("/api/consensus", options(one));
+    } catch (error) {
+      draw(unsaved(error));
+      return;
+    }
+    await send("/api/consensus", options(suggestions.at(-1)), "Saved as the agreed answer.");
+  }
+
+  function disagree(number) {
+    return send(`/api/consensus/${encodeURIComponent(number)}?project=${encodeURIComponent(payload.project.id)}`, { method: "DELETE" }, "Undone.");
   }
 
   function uncount(attribute) {

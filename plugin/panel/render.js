@@ -7,6 +7,7 @@
  * actions: {
  *   decide({pairs: [[text, text], ...], verdict: "same" | "different"}, ...), undo(decisionId),
  *   accept([{control, texts}, ...], one for each field with a suggestion),
+ *   agree([{control, texts}, ...]), disagree(number): the suggestion is the agreed answer of the task,
  *   uncount(attribute), count(number): what does not count in the project, as a proposal to the lead,
  *   mark(), unmark(): the task is done; next(): the next task of the queue
  * }
@@ -43,6 +44,7 @@ const KEYS = [
   [["U"], "undo", "undo"],
   [["I"], "does not count", "uncount"],
   [["T"], "take the suggestion", "accept"],
+  [["A"], "accept it as agreed", "agree"],
   [["D"], "done", "mark"],
   [["N"], "next task", "next"],
   [["?"], "help", "decide"],
@@ -218,6 +220,7 @@ function body(context) {
   }
   main.append(...texts(context));
   if (payload.suggestion?.length) side.append(suggestion(context));
+  if (payload.agreed) side.append(agreed(context));
   if (payload.decisions?.length) side.append(decisions(context));
   if (payload.excluded?.length) side.append(excluded(context));
   if ((payload.raters?.length ?? 0) > 2) side.append(matrix(context));
@@ -229,12 +232,31 @@ function suggestion(context) {
   const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text), codes(h, payload.suggestion_codes?.[text]))));
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);
   if (!suggestions) return box;
+  if (actions.agree && !payload.agreed) {
+    const button = h("button", { type: "button", "data-keep": "agree", "aria-keyshortcuts": "A", title: "Key: A" }, "Accept as agreed answer");
+    button.addEventListener("click", () => actions.agree(suggestions));
+    box.append(button);
+  }
   if (actions.accept) {
     const button = h("button", { type: "button", class: "sirr-main-button", "data-keep": "accept", "aria-keyshortcuts": "T", title: "Key: T" }, "Take into my annotation");
     button.addEventListener("click", () => actions.accept(suggestions));
     box.append(button);
   } else if (payload.how_to_accept) {
     box.append(h("p", { class: "sirr-quiet" }, payload.how_to_accept));
+  }
+  return box;
+}
+
+/** The agreed answer of the task, who accepted it, and whether annotators have changed their answers since. */
+function agreed({ h, payload, actions, part }) {
+  const one = payload.agreed;
+  const list = one.texts.length ? h("ul", { class: "sirr-suggestion" }, ...one.texts.map((text) => h("li", {}, written(h, text)))) : h("span", { class: "sirr-quiet" }, "nothing to say");
+  const said = ["✓ ", isolated(h, one.who || "someone"), one.when ? `, ${day(one.when)}` : "", one.edited ? ", edited" : "", one.answers_changed ? "; answers have changed since" : ""];
+  const box = h("section", { class: "sirr-block sirr-beside", "aria-label": "Agreed answer" }, h("h2", {}, "Agreed answer"), list, h("span", { class: "sirr-decided" }, ...said));
+  if (actions.disagree) {
+    const undo = h("button", { type: "button", class: "sirr-small", "data-keep": `${part}disagree`, "aria-label": "Undo: the agreed answer" }, "Undo");
+    undo.addEventListener("click", () => actions.disagree(one.id));
+    box.append(undo);
   }
   return box;
 }

@@ -16,6 +16,7 @@ from ml_backend.demo import Demo, email_of
 from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD
 
 ROWS = ".lsf-table__row-wrapper"
+ON_THE_ID = {"x": 60, "y": 10}  # elsewhere in a row there may be a button
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_from_the_printed_addresses_to_the_audit(
     assert re.sub(r"/\?", "?", page.url) == triage[1]
 
     # the first task shows its panel, although an annotator skipped it
-    page.locator(ROWS).first.click()
+    page.locator(ROWS).first.click(position=ON_THE_ID)
     page.wait_for_url(re.compile(r"[?&]task=\d+"))
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()

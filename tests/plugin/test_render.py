@@ -22,7 +22,7 @@ LOAD = """async ([payload, actions]) => {
   render(document.getElementById('panel'), payload, noted);
 }"""
 EVERY = ["decide", "undo"]
-REVIEWING = [*EVERY, "accept", "uncount", "count", "mark", "unmark", "next"]
+REVIEWING = [*EVERY, "accept", "agree", "disagree", "uncount", "count", "mark", "unmark", "next"]
 LISTEN = "async () => { (await import('./keys.js')).listen(document.getElementById('panel'), document); }"
 
 
@@ -459,6 +459,20 @@ class TestReview:
         )
         assert "sent back by Rae Viewer: Side? <b>x</b>" in page.inner_text(".sirr-tools")
 
+    def test_the_agreed_answer_is_shown_and_can_be_withdrawn(self, page: Any) -> None:
+        show(page, ready(3), REVIEWING)
+        page.get_by_role("button", name="Accept as agreed answer").click()
+        assert calls(page) == [["agree", [{"control": "findings", "texts": ready(3)["suggestion"]}]]]
+        one = {"id": 8, "texts": [HOSTILE[0]], "who": HOSTILE[1], "when": None, "edited": True, "answers_changed": True}
+        show(page, ready(3, agreed=one), REVIEWING)
+        said = page.get_by_role("region", name="Agreed answer")
+        assert (
+            HOSTILE[0] in said.inner_text() and f"{HOSTILE[1]}, edited; answers have changed since" in said.inner_text()
+        )
+        assert page.get_by_role("button", name="Accept as agreed answer").count() == 0
+        page.get_by_role("button", name="Undo: the agreed answer").click()
+        assert calls(page) == [["disagree", 8]]
+
     def test_a_link_to_follow_leaves_the_frame(self, page: Any) -> None:
         show(
             page,
@@ -486,9 +500,9 @@ class TestReview:
             ("uncount",),
         ]
         show(page, ready(3), REVIEWING)
-        for key in ("t", "d", "n"):
+        for key in ("t", "a", "d", "n"):
             page.keyboard.press(key)
-        assert [name for name, *_ in calls(page)] == ["accept", "mark", "next"]
+        assert [name for name, *_ in calls(page)] == ["accept", "agree", "mark", "next"]
         page.keyboard.press("?")
         assert page.locator(".sirr-help").get_attribute("open") is not None
         show(page, decided(), REVIEWING)
@@ -518,6 +532,18 @@ class TestReview:
 
     def test_the_help_line_names_only_keys_that_work(self, page: Any) -> None:
         show(page, ready(3), REVIEWING)
-        assert page.locator(".sirr-keys kbd").all_inner_texts() == ["↑", "↓", "S", "X", "U", "I", "T", "D", "N", "?"]
+        assert page.locator(".sirr-keys kbd").all_inner_texts() == [
+            "↑",
+            "↓",
+            "S",
+            "X",
+            "U",
+            "I",
+            "T",
+            "A",
+            "D",
+            "N",
+            "?",
+        ]
         show(page, ready(3), [])
         assert page.locator(".sirr-keys").count() == 0
