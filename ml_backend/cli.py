@@ -231,6 +231,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         choices=["auto", "lines", "semicolons", "commas", "bullets", "sentences", "none"],
         help="how a box that holds a list is split into texts (none: as written)",
     )
+    group.add_argument("--condition", metavar="FIELD", help="field of the tasks' data by which the report groups tasks")
     group.add_argument("--target", type=float, metavar="X", help="value that the project's coefficient is to reach")
 
 
@@ -250,6 +251,7 @@ _OPTIONS = (
     "reviewers",
     "count_reviewers",
     "target",
+    "condition",
     "policy",
     "terminologies",
 )
@@ -266,6 +268,8 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
         given["policy"] = policy
     if "terminologies" in given:
         given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
+    if given.get("condition") == "none":
+        given["condition"] = None
     options = checked_options(given, source="softirr-ls")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 

@@ -205,6 +205,8 @@ class ProjectSettings:
         Ids of the Label Studio users who review.
     count_reviewers : bool
         Whether answers of reviewers count in the coefficients as those of annotators do.
+    condition : str or None
+        Field of the tasks' data, or control with labels, by which the report groups tasks first.
     policy : Policy
         What counts as the same, and how answers with several texts in one box are split.
     terminologies : tuple of str
@@ -228,6 +230,7 @@ class ProjectSettings:
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
     target: float | None = None
+    condition: str | None = None
     policy: Policy = AS_WRITTEN
     terminologies: tuple[str, ...] = ()
 
@@ -261,7 +264,7 @@ class ProjectSettings:
 
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "triage_columns"})
 _NOT_OF_A_TASK = frozenset(
-    {"chance", "permutations", "interval", "panel", "target", "policy", "terminologies", "triage_columns"}
+    {"chance", "permutations", "interval", "panel", "target", "condition", "policy", "terminologies", "triage_columns"}
 )
 _CHOICES = {
     "chance": get_args(ChanceMethod),
@@ -336,6 +339,12 @@ def _checked(name: str, value: Any, source: str) -> Any:
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
                 raise refuse("a number above 0 and at most 1")
             return float(value)
+        case "condition":
+            if value is None:
+                return None
+            if not isinstance(value, str) or not value.strip():
+                raise refuse("the name of a field of the tasks")
+            return value.strip()[:60]
         case "target":
             if value is None:
                 return None

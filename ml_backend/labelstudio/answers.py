@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.facts import facts_of
 from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import overlapping
@@ -46,6 +47,7 @@ def pulled_row(
         "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
+        "facts": facts_of(task, controls, answers),
         "actual": [
             [prediction["id"], prediction_hash(prediction)]
             for prediction in sorted(

@@ -1,5 +1,6 @@
 """Grouping of texts on regions by the overlap of different annotators' regions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeGuard
@@ -23,12 +24,7 @@ def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
     raters : sequence of str
         Raters whose answers count; of several annotations of one rater the newest counts.
     """
-    newest: dict[str, Mapping[str, Any]] = {}
-    for annotation in task.get("annotations") or []:
-        rater = _rater(annotation)
-        if rater in raters and not annotation.get("was_cancelled"):
-            newest[rater] = max(newest.get(rater, annotation), annotation, key=_age)
-    placed = [(rater, *region) for rater in raters if rater in newest for region in _regions(newest[rater], control)]
+    placed = _placed(_newest(task, raters), control, raters)
     groups = []
     for members in _connected(placed):
         texts: dict[str, list[str]] = {rater: [] for rater in raters}
@@ -36,6 +32,93 @@ def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
             texts[placed[number][0]] += placed[number][2]
         groups.append(texts)
     return groups or [{rater: [] for rater in raters}]
+
+
+def placed_groups(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
+    """What the regions of each group of :func:`overlapping` are, in the same order.
+
+    Parameters
+    ----------
+    task, control, raters
+        As for :func:`overlapping`.
+
+    Returns
+    -------
+    list of dict
+        ``label`` (the most frequent label of the group's regions, or empty), ``where`` (the first region's extent in words), ``boxes`` (the extents of
+        the regions, where they are boxes: left, top, width, height in percent) and ``raters`` (who drew one).
+    """
+    newest = _newest(task, raters)
+    labels = {rater: _labels_of_regions(annotation) for rater, annotation in newest.items()}
+    placed = _placed(newest, control, raters)
+    ids = [
+        region.get("id")
+        for rater in raters
+        if rater in newest
+        for region in newest[rater].get("result") or []
+        if isinstance(region, Mapping) and _is_text(region, control)
+    ]
+    found = []
+    for members in _connected(placed):
+        own = Counter(label for n in members if (label := labels[placed[n][0]].get(ids[n])))
+        found.append(
+            {
+                "label": next((label for label, _ in own.most_common(1)), ""),
+                "where": _in_words(placed[members[0]][1]),
+                "boxes": [[placed[n][0], *box] for n in members if (box := _box(placed[n][1]))],
+                "raters": list(dict.fromkeys(placed[n][0] for n in members)),
+            }
+        )
+    return found
+
+
+def _newest(task: Mapping[str, Any], raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Each rater's newest annotation."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for annotation in task.get("annotations") or []:
+        rater = _rater(annotation)
+        if rater in raters and not annotation.get("was_cancelled"):
+            newest[rater] = max(newest.get(rater, annotation), annotation, key=_age)
+    return newest
+
+
+def _placed(newest: Mapping[str, Mapping[str, Any]], control: str, raters: Sequence[str]) -> list[Placed]:
+    return [(rater, *region) for rater in raters if rater in newest for region in _regions(newest[rater], control)]
+
+
+def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
+    """Id of a region -> its label."""
+    found: dict[Any, str] = {}
+    for entry in annotation.get("result") or []:
+        value = entry.get("value") if isinstance(entry, Mapping) else None
+        kind = entry.get("type") if isinstance(entry, Mapping) else None
+        given = (
+            value.get(kind)
+            if isinstance(value, Mapping) and isinstance(kind, str) and kind.endswith("labels")
+            else None
+        )
+        if isinstance(given, list) and given and isinstance(given[0], str):
+            found[entry.get("id")] = given[0][:60]
+    return found
+
+
+def _in_words(place: Any) -> str:
+    """Where a region is."""
+    _, kind, extent = place
+    if kind == "box":
+        (left, right), (top, bottom) = extent[:2]
+        return f"{left:.0f} to {right:.0f}% across, {top:.0f} to {bottom:.0f}% down"
+    if kind.startswith("interval"):
+        return f"{extent[0][0]:g} to {extent[0][1]:g}"
+    return ""
+
+
+def _box(place: Any) -> list[float] | None:
+    _, kind, extent = place
+    if kind != "box":
+        return None
+    (left, right), (top, bottom) = extent[:2]
+    return [round(value, 1) for value in (left, top, right - left, bottom - top)]
 
 
 def _rater(annotation: Any) -> str:
@@ -55,14 +138,20 @@ def _age(annotation: Mapping[str, Any]) -> tuple[str, str, int]:
 def _regions(annotation: Mapping[str, Any], control: str) -> list[tuple[Any, list[str]]]:
     found = []
     for region in annotation.get("result") or []:
-        if not isinstance(region, Mapping) or region.get("type") != "textarea" or region.get("from_name") != control:
-            continue
-        value = region.get("value")
-        if isinstance(value, Mapping):
+        if isinstance(region, Mapping) and _is_text(region, control):
+            value = region["value"]
             text = value.get("text")
             texts = [part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str)]
             found.append(((str(region.get("to_name")), *_place(value, region)), texts))
     return found
+
+
+def _is_text(region: Mapping[str, Any], control: str) -> bool:
+    return (
+        region.get("type") == "textarea"
+        and region.get("from_name") == control
+        and isinstance(region.get("value"), Mapping)
+    )
 
 
 def _place(value: Mapping[str, Any], region: Mapping[str, Any]) -> tuple[str, Any]:

@@ -19,10 +19,13 @@ from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
 from ml_backend.report.reasons import reasons_of
 from ml_backend.report.rows import TaskRow, TaskRows
+from ml_backend.report.subgroups import dimensions, period, regions, subgroups
+from ml_backend.report.trends import person_trends
 from ml_backend.review import calibration as calibration_of_project
 from ml_backend.review import consensus
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment, name_of
+from ml_backend.settings import Settings, effective
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
@@ -45,32 +48,50 @@ class Reports:
         self._cache: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, project: Row, control: str | None, links: Links) -> dict[str, Any] | None:
-        """The report on one control (the first by default); None while the project has not been scored."""
+    def get(
+        self,
+        project: Row,
+        control: str | None,
+        links: Links,
+        *,
+        by: str | None = None,
+        days: tuple[str, str] = ("", ""),
+    ) -> dict[str, Any] | None:
+        """The report on one control (the first by default); None while the project has not been scored.
+
+        Parameters
+        ----------
+        by : str, optional
+            What the tasks are grouped by; by default the project's condition.
+        days : (str, str)
+            First and last day of the last answer, as ISO dates; tasks of other days are left out of what is counted task by task.
+        """
         summary = project["summary"]
         if not summary or not summary.get("controls"):
             return None
         name: str = (
             control if control is not None and control in summary["controls"] else next(iter(summary["controls"]))
         )
-        key = (project["id"], name, links.project(), *self._state(project))
+        key = (project["id"], name, links.project(), by, days, *self._state(project))
         with self._lock:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return self._cache[key]
         rows = self._rows.get(project["id"], name)
         whole = rows if _only_field(project) == name else self._rows.get(project["id"], None)
-        built = build(self._store, self._reviews, project, name, rows, links, queue_rows=whole)
+        built = build(self._store, self._reviews, project, name, rows, links, queue_rows=whole, by=by, days=days)
         with self._lock:
             self._cache[key] = built
             while len(self._cache) > self._kept:
                 self._cache.popitem(last=False)
         return built
 
-    def queue(self, project: Row, links: Links, control: str | None = None) -> Queue:
-        """Every task with an agreement, of one field or over all fields."""
+    def queue(
+        self, project: Row, links: Links, control: str | None = None, *, days: tuple[str, str] = ("", "")
+    ) -> Queue:
+        """Every task with an agreement, of one field or over all fields, of all days or some."""
         rows = self._rows.get(project["id"], control if control is not None else _only_field(project))
-        return _queue(self._reviews, project, rows, links)
+        return _queue(self._reviews, project, _of_days(rows, days), links)
 
     def version(self, project: Row) -> str:
         """Version of the present results, which changes when the report changes other than by marks on tasks."""
@@ -90,7 +111,9 @@ class Reports:
     def _results(self, project: Row) -> tuple[Any, ...]:
         with self._store.engine.connect() as connection:
             scored = connection.execute(
-                sa.select(sa.func.count(), sa.func.max(tasks.c.scored_at)).where(tasks.c.project == project["id"])
+                sa.select(sa.func.count(), sa.func.max(tasks.c.scored_at), sa.func.count(tasks.c.facts)).where(
+                    tasks.c.project == project["id"]
+                )
             ).one()
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
@@ -104,6 +127,7 @@ class Reports:
             project["title"],
             *sorted(project["raters"].items()),
             target_of(project),
+            repr(project["chosen"].get("condition")),
             *scored,
             *audits,
             len(said),
@@ -125,14 +149,25 @@ def build(
     links: Links,
     *,
     queue_rows: Sequence[TaskRow] | None = None,
+    by: str | None = None,
+    days: tuple[str, str] = ("", ""),
 ) -> dict[str, Any]:
     """The report on one control of a project; the triage queue is over all controls, like the Data Manager's tab."""
     summary = project["summary"]["controls"][control]
     names = {rater: name_of(project["raters"], rater) for rater in _raters(summary, rows)}
+    whole = rows
+    first, last = days
+    rows = _of_days(whole, days)
     field_queue = _queue(reviews, project, rows, links)
-    queue = field_queue if queue_rows is None or queue_rows is rows else _queue(reviews, project, queue_rows, links)
+    queue = field_queue
+    if queue_rows is not None and queue_rows is not whole:
+        queue = _queue(reviews, project, _of_days(queue_rows, days), links)
+    whole_queue = field_queue if rows is whole else _queue(reviews, project, whole, links)
     audit = reviews.audited(project["id"], control)
-    head = headline_of(project, control, rows, audit)
+    head = headline_of(project, control, whole, audit)
+    known = dimensions(whole)
+    condition = effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.condition
+    by = next((one for one in (by, condition, *known) if one in known), None)
     return {
         "schema_version": SCHEMA_VERSION,
         "generated_at": moment(time.time()),
@@ -147,12 +182,28 @@ def build(
             {"control": name, "headline": field_headline(project, name, reviews.audited(project["id"], name))}
             for name in project["summary"]["controls"]
         ],
-        "n_tasks": len(rows),
-        "n_compared": sum(row["agreement"] is not None for row in rows),
+        "n_tasks": len(whole),
+        "n_compared": sum(row["agreement"] is not None for row in whole),
+        "days": {
+            "first": first,
+            "last": last,
+            "from": min((row["day"] for row in whole if row["day"]), default=""),
+            "to": max((row["day"] for row in whole if row["day"]), default=""),
+            "n": len(rows),
+            "found": period(rows, head, summary, links) if first or last else None,
+        },
+        "dimensions": known,
+        "condition": condition,
+        "subgroups": subgroups(rows, by, head, summary, links) if by is not None else None,
+        "regions": regions(rows, links),
+        "per_region": next(
+            (one.get("per_region", False) for one in project["controls"] if one["name"] == control), False
+        ),
+        "person_trends": person_trends(rows, names),
         "n_raters": summary["n_raters"],
         "headline": head,
         "target": target_line(project, head, summary),
-        "audit": audit_of(reviews, project, control, audit, rows),
+        "audit": audit_of(reviews, project, control, audit, whole),
         "scored_link": links.scored("All tasks with an agreement"),
         "coefficients": coefficients(summary, links),
         "expected_agreement": summary["expected_agreement"],
@@ -172,7 +223,7 @@ def build(
         "n_queue_sent_back": queue.n_sent_back,
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, reviews, project),
-        "consensus": _consensus(store, project, control, queue, links),
+        "consensus": _consensus(store, project, control, whole_queue, links),
         "comparison": _comparison(store, reviews, project, control, summary),
         "codes": summary.get("codes"),
         "warnings": list(summary.get("warnings", ())),
@@ -194,6 +245,12 @@ def _only_field(project: Row) -> str | None:
 def _queue(reviews: ReviewStore, project: Row, rows: Sequence[TaskRow], links: Links) -> Queue:
     names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
     return Queue(rows, names, reviews.marks(project["id"]), links, required=project["required"])
+
+
+def _of_days(rows: Sequence[TaskRow], days: tuple[str, str]) -> Sequence[TaskRow]:
+    """The tasks whose last answer is of these days; tasks without a date are of none."""
+    first, last = days
+    return [row for row in rows if row["day"] and first <= row["day"] <= (last or "9999")] if first or last else rows
 
 
 def _raters(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:

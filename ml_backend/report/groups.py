@@ -39,16 +39,16 @@ def _group(label: str, rows: Sequence[Mapping[str, Any]], link: str) -> dict[str
 
 
 def over_time(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
-    """Groups by the day of a task's last change; by month where there are many days."""
-    dated = [row for row in rows if row["agreement"] is not None and row["updated_at"]]
+    """Groups by the day of a task's last answer; by month where there are many days."""
+    dated = [row for row in rows if row["agreement"] is not None and row["day"]]
     for length in (10, 7):
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for row in dated:
-            groups.setdefault(row["updated_at"][:length], []).append(row)
+            groups.setdefault(row["day"][:length], []).append(row)
         if len(groups) <= 60:
             break
     return [
-        _group(day, found, links.tasks([row["number"] for row in found], f"Changed {day}"))
+        _group(day, found, links.tasks([row["number"] for row in found], f"Answered {day}"))
         for day, found in sorted(groups.items())
     ]
 

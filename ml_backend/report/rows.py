@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from ml_backend.report.subgroups import LABEL
 from ml_backend.review.panel_payload import n_given
 from ml_backend.review.triage_queue import candidate
 from ml_backend.store.schema import tasks
@@ -16,9 +18,15 @@ from ml_backend.store.store import Store
 
 AT_ONCE = 500  # tasks of one query
 
+COLUMNS = (
+    *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
+    *(tasks.c.details, tasks.c.facts),
+)
+"""What :func:`task_row` needs of a task."""
+
 TaskRow = dict[str, Any]
 """number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), why (the most
-frequent reason in words)"""
+frequent reason in words), day (of the last answer), groups (field and value, to group by), people (rater, day and agreement with the others) and places (of regions)"""
 LONGEST_TEXT = 80
 LONGEST_REASON = 160
 
@@ -56,17 +64,16 @@ class TaskRows:
 
     def _stamps(self, project: int) -> dict[int, tuple[Any, ...]]:
         """A value by task number that changes when the task changes."""
-        columns = (tasks.c.number, tasks.c.answers_hash, tasks.c.scored_at, tasks.c.updated_at)
+        columns = (
+            *(tasks.c.number, tasks.c.answers_hash, tasks.c.scored_at, tasks.c.updated_at),
+            tasks.c.facts.is_(None).label("without_facts"),
+        )
         query = sa.select(*columns).where(tasks.c.project == project).order_by(tasks.c.number)
         with self._store.engine.connect() as connection:
             return {number: tuple(rest) for number, *rest in connection.execute(query)}
 
     def _read(self, project: int, numbers: Sequence[int]) -> Sequence[Any]:
-        columns = (
-            *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
-            tasks.c.details,
-        )
-        query = sa.select(*columns).where(tasks.c.project == project, tasks.c.number.in_(numbers))
+        query = sa.select(*COLUMNS).where(tasks.c.project == project, tasks.c.number.in_(numbers))
         with self._store.engine.connect() as connection:
             return connection.execute(query).all()
 
@@ -94,7 +101,41 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
         "candidate": made,
         "text": shortened(next(texts, ""), LONGEST_TEXT),
+        **_facts(row, chosen, details, answers, pairs),
         "why": shortened(next((one["words"] for one in reasons if one["kind"] == kind), ""), LONGEST_REASON),
+    }
+
+
+def _facts(
+    row: Any,
+    controls: Sequence[str],
+    details: Mapping[str, Any],
+    answers: Sequence[Mapping[str, Any]],
+    pairs: Sequence[Sequence[Any]],
+) -> dict[str, Any]:
+    """What the task is grouped and dated by."""
+    facts = row.facts or {}
+    days, changed = facts.get("days", {}), (row.updated_at or "")[:10]
+    counted = [days[rater] for entry in answers for rater in entry["answers"] if rater in days]
+    groups = [*facts.get("data", {}).items()]
+    groups += [(f"{LABEL}{name}", label) for name, label in facts.get("labels", {}).items()]
+    sums: dict[str, list[float]] = {}
+    for a, b, value in pairs:
+        for rater in (a, b):
+            sums.setdefault(rater, []).append(value)
+    places = []
+    for name in controls:
+        known, values = (facts.get("places") or {}).get(name, ()), details[name].get("places", ())
+        if len(known) == len(values):
+            places += [{**place, "agreement": value} for place, value in zip(known, values, strict=True)]
+    return {
+        "day": sys.intern(max(counted, default=changed)),
+        "groups": tuple((sys.intern(name), sys.intern(value)) for name, value in groups),
+        "people": tuple(
+            (sys.intern(rater), sys.intern(days.get(rater, changed)), sum(own) / len(own))
+            for rater, own in sums.items()
+        ),
+        "places": places,
     }
 
 

@@ -90,6 +90,8 @@ def table_of(answers: Iterable[tuple[int, Mapping[str, Any]]], control: str, *, 
     return replace(table, warnings=(*table.warnings, split_in_words(table.split, len(table.written))))
 
 
+MOST_PLACES = 200
+"""Places of regions of a task whose agreement is kept."""
 MOST_REASONS = 200
 """Pairs of texts of a task and field whose reason is kept."""
 
@@ -118,6 +120,7 @@ def _control_details(items: Sequence[Any]) -> dict[str, Any]:
         "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
         "reasons": [_told(one) for item in items for one in item.reasons][:MOST_REASONS],
         **({"written": written} if written else {}),
+        **({"places": [item.agreement for item in items][:MOST_PLACES]} if PLACE in items[0].id else {}),
         **_suggestion_codes(items),
     }
 

@@ -75,6 +75,9 @@ tasks = sa.Table(
     sa.Column("n_answers", sa.Integer, nullable=False, default=0),  # largest number of answers of any control
     sa.Column("answers", sa.JSON, nullable=False, default=dict),  # control -> {"answers": ..., "excluded": ...}
     sa.Column("answers_hash", sa.String(64), nullable=False, default=""),
+    sa.Column(
+        "facts", sa.JSON(none_as_null=True)
+    ),  # what reports group and date tasks by; null: read before there were any
     sa.Column("scored_hash", sa.String(64)),  # answers_hash at scoring; differs: to be scored
     sa.Column("agreement", sa.Float),
     sa.Column("details", sa.JSON),

@@ -24,7 +24,17 @@ class TaskStore(Database):
         if not pulled:
             return 0
         insert = self._upsert(tasks)
-        names = ("updated_at", "generation", "n_annotations", "n_answers", "answers", "answers_hash", "actual", "write")
+        names = (
+            "updated_at",
+            "generation",
+            "n_annotations",
+            "n_answers",
+            "answers",
+            "answers_hash",
+            "facts",
+            "actual",
+            "write",
+        )
         insert = insert.on_conflict_do_update(
             index_elements=["project", "number"],
             set_={name: insert.excluded[name] for name in names} | {"in_flight": sa.false(), "suspect": sa.false()},
@@ -41,7 +51,7 @@ class TaskStore(Database):
                 if known is not None and known.scored_hash == row["answers_hash"]:
                     found = [entry[1] for entry in row["actual"]]
                     right = found == ([] if known.desired is None else [known.desired])
-                values.append({"project": project, "write": not right, **row})
+                values.append({"project": project, "write": not right, "facts": None, **row})
             connection.execute(insert, values)
         return sum(
             row["number"] not in before or before[row["number"]].answers_hash != row["answers_hash"] for row in pulled

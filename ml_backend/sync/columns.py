@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.client import Client
-from ml_backend.report.rows import task_row
+from ml_backend.report.rows import COLUMNS, task_row
 from ml_backend.review.triage_queue import Candidate, mark_state, shown_priority
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
@@ -93,15 +93,11 @@ def _changed(store: Store, project: int, marks: dict[int, Row]) -> tuple[list[in
 
 
 def _read(store: Store, project: int, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    columns = (
-        *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
-        tasks.c.details,
-    )
     found: list[dict[str, Any]] = []
     for start in range(0, len(numbers), READ_AT_ONCE):
         wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
         with store.engine.connect() as connection:
-            every = connection.execute(sa.select(*columns).where(tasks.c.project == project, wanted)).all()
+            every = connection.execute(sa.select(*COLUMNS).where(tasks.c.project == project, wanted)).all()
         found.extend(task_row(row, None) for row in every)
     return found
 

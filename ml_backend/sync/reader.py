@@ -311,6 +311,7 @@ class TaskReader:
             updated_after=updated_after,
             only=only,
             after=after,
+            data=True,
         )
         for page in pages:
             self._check()

@@ -18,7 +18,7 @@ from ml_backend.web.assets import static_dir, version_of
 STYLES = ("pages.css", "report.css")
 SCRIPTS = ("vendor/echarts.min.js", "charts.js")
 LIVE = "report.js"  # what talks to the server; not in the file
-CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches")
+CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "subgroups", "person_trends")
 
 
 def served(report: Mapping[str, Any], **more: Any) -> str:
@@ -88,9 +88,11 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("h-policy", "What counts", True),
         ("h-coefficients", "Coefficients", True),
         ("h-raters", "Annotators", True),
+        ("h-groups", "Groups", report["subgroups"]),
+        ("h-regions", "Regions", report["regions"] or report["per_region"]),
         ("h-tasks", "Tasks", True),
         ("h-chance", "Chance", report["distributions"]),
-        ("h-time", "Over time", report["over_time"] or report["batches"]),
+        ("h-time", "Over time", report["over_time"] or report["batches"] or report["person_trends"]),
         ("h-decisions", "Decisions", True),
         ("h-consensus", "Consensus", True),
         ("h-audit", "Audit", True),

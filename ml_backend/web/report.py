@@ -5,7 +5,9 @@ import io
 import logging
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
@@ -48,14 +50,17 @@ _TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose 
 def show(number: int) -> Response:
     """The report as a page."""
     project = visitors.enter(number, "report")
-    found = reports().get(project, request.args.get("control"), links_of(project))
+    days, by = _days(), request.args.get("by")
+    found = reports().get(project, request.args.get("control"), links_of(project), by=by, days=days)
     if found is None:
         return visitors.page(pages.waiting(project, job_of(project)))
     found = _with_policies(project, found)
     who = visitors.visitor(project)
     reason = _reason()
     if reason is not None:
-        field, whole = (reports().queue(project, links_of(project), name) for name in (found["control"], None))
+        field, whole = (
+            reports().queue(project, links_of(project), name, days=days) for name in (found["control"], None)
+        )
         found = {**found, "queue": whole.view(0, QUEUE, only=field.tasks_with_reason(reason))}
     text = pages.served(
         found,
@@ -63,7 +68,8 @@ def show(number: int) -> Response:
         known_as=who.name if who is not None else "",
         version=reports().version(project),
         marks=reports().marks(project),
-        query=f"control={found['control']}",
+        query=urlencode({"control": found["control"], **({"by": by} if by else {}), **_given(days)}),
+        lead=who is not None and who.at_least("lead"),
         tables=_tables(found),
         facts=facts(found),
         measures=_measures(project, found),
@@ -87,7 +93,8 @@ def download(number: int, name: str) -> Response:
             404,
             f"There is no {name[:80]}; there are report.html, report.json and {', '.join((*TABLES, CODES))} as .csv.",
         )
-    found = reports().get(project, request.args.get("control"), links_of(project))
+    days = _days()
+    found = reports().get(project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=days)
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
     found = _with_policies(project, found)
@@ -98,7 +105,7 @@ def download(number: int, name: str) -> Response:
     elif stem == CODES:
         response = csv_response(_codes(project, found))
     else:
-        queue = reports().queue(project, links_of(project)).view() if stem == "tasks" else None
+        queue = reports().queue(project, links_of(project), days=days).view() if stem == "tasks" else None
         response = csv_response(table(stem, found, queue=queue))
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
@@ -139,10 +146,35 @@ def files(version: str, name: str) -> Response:
 def report_data() -> Response:
     """The report as JSON; 304 without a body if it is unchanged."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
-    found = reports().get(project, request.args.get("control"), links_of(project))
+    found = reports().get(
+        project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=_days()
+    )
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
     return visitors.data(_with_policies(project, found), etag=True)
+
+
+@report.post("/api/report/condition")
+def condition() -> Response:
+    """The lead chooses what the report groups tasks by: ``{"project", "condition"}``, null for none."""
+    body = json_body()
+    project = visitors.enter(project_number(body.get("project")), "report")
+    _only_for_leads(project, "Choosing the project’s condition")
+    chosen = body.get("condition")
+    found = reports().get(project, None, links_of(project))
+    if chosen is not None and chosen not in (found["dimensions"] if found else ()):
+        raise Refused(404, "The tasks can’t be grouped by this.")
+    kept = {name: value for name, value in project["chosen"].items() if name != "condition"}
+    services().store.update_project(project["id"], chosen=kept | ({"condition": chosen} if chosen else {}))
+    return visitors.data({"condition": chosen})
+
+
+@report.post("/api/report/link")
+def link() -> Response:
+    """The report's key for a lead who wants to share it: ``{"project"}``."""
+    project = visitors.enter(project_number(json_body().get("project")), "report")
+    _only_for_leads(project, "A link with the key")
+    return visitors.data({"key": visitors.key_of(project, "report")})
 
 
 @report.get("/api/report/state")
@@ -249,6 +281,30 @@ def _show_mark(project: Row) -> None:
         services().settings, connection=project["extra_params"], chosen=project["chosen"]
     ).values.triage_columns:
         services().wakeups.want(project["id"], "mark")
+
+
+def _only_for_leads(project: Row, what: str) -> None:
+    who = visitors.visitor(project)
+    if who is None or not who.at_least("lead"):
+        raise Refused(403, f"{what} is for the project’s lead.")
+
+
+def _days() -> tuple[str, str]:
+    """First and last day of the arguments ``from`` and ``to``, checked."""
+    found = tuple(request.args.get(name, "").strip() for name in ("from", "to"))
+    for day in filter(None, found):
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            raise Refused(400, f"{day[:40]} is not a date such as 2026-11-20.") from None
+    first, last = found
+    if first and last and first > last:
+        raise Refused(400, "The first day is after the last one.")
+    return first, last
+
+
+def _given(days: tuple[str, str]) -> dict[str, str]:
+    return {name: day for name, day in zip(("from", "to"), days, strict=True) if day}
 
 
 def _reason() -> str | None:

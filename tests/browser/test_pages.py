@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browsers import panel, serious_faults, wait_for
@@ -56,11 +57,31 @@ class TestReport:
         assert clean.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     def test_fits_a_narrow_window(self, demo: Demo, people: Any) -> None:
-        context = people.context(viewport={"width": 420, "height": 800})
+        context = people.context(viewport={"width": 390, "height": 800})
         page = context.new_page()
         page.goto(demo.links["report"])
         page.locator("[data-chart=histogram] canvas").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        context.close()
+
+    def test_a_lead_copies_a_link_that_opens_the_days_shown(self, demo: Demo, clean: Any, chromium: Any) -> None:
+        clean.goto(demo.links["report"])
+        days = clean.evaluate(
+            "async ([p]) => (await (await fetch(`../api/report?project=${p}`)).json()).days", [demo.project]
+        )
+        clean.fill("input[name=from]", days["to"])
+        clean.get_by_role("button", name="Show these days").click()
+        clean.locator("#days").wait_for()
+        assert days["to"] in clean.inner_text("#days")
+        clean.get_by_text("Copy a link", exact=True).click()
+        assert serious_faults(clean) == []
+        clean.get_by_role("button", name="Copy the link with the key").click()
+        expect(clean.locator("#link")).to_have_value(re.compile("k="))
+        context = chromium.new_context()
+        other = context.new_page()
+        other.goto(clean.input_value("#link"))
+        other.locator("#days").wait_for()
+        assert days["to"] in other.inner_text("#days")
         context.close()
 
     def test_numbers_lead_to_their_tasks_in_label_studio(self, demo: Demo, clean: Any, people: Any) -> None:

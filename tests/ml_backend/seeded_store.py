@@ -86,6 +86,7 @@ class Seeded:
         control: str = "findings",
         excluded: Mapping[int, Sequence[tuple[str, str]]] | None = None,
         updated_at: Mapping[int, str] | None = None,
+        facts: Mapping[int, Mapping[str, Any]] | None = None,
     ) -> None:
         """Tasks as a pull would note them."""
         rows = []
@@ -105,6 +106,7 @@ class Seeded:
                     "n_answers": count_answers(answers),
                     "answers": answers,
                     "answers_hash": answers_hash(answers),
+                    "facts": (facts or {}).get(number),
                     "actual": [],
                 }
             )

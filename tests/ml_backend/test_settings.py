@@ -129,6 +129,7 @@ class TestOptions:
             "reviewers": ("7", "12"),
             "count_reviewers": True,
             "target": 0.7,
+            "condition": "site",
             "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
             "terminologies": ("/x/hp.obo",),
         }

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_label_studio import NUMBER, Bench, FakeLabelStudio, region
@@ -23,6 +24,7 @@ from ml_backend.labelstudio.triage import TITLE
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.settings import MODEL_VERSION
+from ml_backend.store.schema import tasks
 from ml_backend.sync import project_sync as sync_module
 from ml_backend.sync import reader as reader_module
 from ml_backend.sync import writer as writer_module
@@ -74,6 +76,14 @@ class TestOneRun:
         del bench.fake.users[2]
         bench.sync(full=False)
         assert (bench.row["raters"]["1"], bench.row["raters"]["2"]) == ("Renamed", "User2")
+
+    def test_what_reports_group_tasks_by_is_read(self, bench: Bench) -> None:
+        number = bench.fake.add_task({1: ["fever"], 2: ["fever"]})
+        bench.fake.tasks[number]["data"] = {"site": "Bern", "text": "x" * 500}
+        bench.sync()
+        with bench.store.engine.connect() as connection:
+            (facts,) = connection.scalars(sa.select(tasks.c.facts))
+        assert facts["data"] == {"site": "Bern"} and set(facts["days"]) == {"1", "2"}
 
     @pytest.mark.parametrize("full", [False, True])
     @pytest.mark.parametrize("n", [5, 40])  # single POSTs and a bulk import

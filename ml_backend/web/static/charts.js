@@ -143,6 +143,48 @@
       });
     },
 
+    subgroups(found) {
+      const shown = [...found.groups].reverse();
+      const low = Math.min(0, ...shown.map((row) => (row.ci95 ? row.ci95[0] : row.agreement)));
+      return (c, b) => ({
+        ...b,
+        height: 50 + 30 * shown.length,
+        grid: { ...b.grid, left: 150, top: target ? 24 : 8, bottom: 28 },
+        xAxis: { ...b.axis, type: "value", min: low, max: 1 },
+        yAxis: { ...b.axis, type: "category", data: shown.map((row) => row.label), axisLabel: { ...b.text, color: c.ink, width: 130, overflow: "truncate" } },
+        tooltip: { ...b.tooltip, formatter: (p) => told(shown[p.dataIndex]) },
+        series: [
+          {
+            type: "custom",
+            data: shown.map((row, i) => [i, ...(row.ci95 ?? [row.agreement, row.agreement]), row.agreement]),
+            encode: { x: [1, 2], y: 0 },
+            renderItem: whiskers(c.same, { flat: true }),
+          },
+          { type: "line", data: [], ...targetLine(c, b, "xAxis", target?.observed, `target ${two(target?.value ?? 0)}: mean ${two(target?.observed ?? 0)}`) },
+        ],
+        links: shown.map((row) => row.link),
+      });
+    },
+
+    /** A line for each annotator, told apart by symbol and dash too; with many, those with most tasks. */
+    person_trends(found) {
+      const symbols = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle", "emptyDiamond"];
+      const people = found.people.slice(0, symbols.length);
+      return (c, b) => ({
+        ...b,
+        legend: { top: 0, type: "scroll", textStyle: { ...b.text, color: c.ink } },
+        grid: { ...b.grid, top: 54 },
+        xAxis: { ...b.axis, type: "category", data: found.periods, splitLine: { show: false }, axisLabel: { ...b.text, hideOverlap: true } },
+        yAxis: { ...b.axis, type: "value", min: 0, max: 1, name: "agreement with the others", nameTextStyle: { ...b.text, align: "left" } },
+        tooltip: { ...b.tooltip, trigger: "item", formatter: (p) => `${p.seriesName}, ${p.name}\n${two(p.value)}\n${many(people[p.seriesIndex].counts[p.dataIndex])} tasks` },
+        series: people.map((one, i) => ({
+          name: one.name, type: "line", data: one.values, connectNulls: true, symbol: symbols[i], symbolSize: 8,
+          lineStyle: { color: i % 2 ? c.chance : c.same, width: 2, type: ["solid", "solid", "dashed", "dashed", "dotted", "dotted"][i % 6] }, itemStyle: { color: i % 2 ? c.chance : c.same },
+          ...(i ? {} : targetLine(c, b, "yAxis", target?.observed, `target ${two(target?.value ?? 0)}: mean ${two(target?.observed ?? 0)}`)),
+        })),
+      });
+    },
+
     over_time: (rows) => (rows.length > 1 ? grouped(rows, "mean agreement") : null),
     batches: (rows) => grouped(rows, "mean agreement"),
 

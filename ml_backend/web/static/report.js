@@ -142,6 +142,45 @@ async function ask(path, body, text) {
   }
 }
 
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.dataset.link) share(button.dataset.link === "key");
+  if (button?.id === "condition") choose(button.dataset.condition);
+});
+
+/** Copy the address of what is shown now, with the key where a lead asks for it; where a browser refuses, it stands selected. */
+async function share(withKey) {
+  const told = byId("link-said");
+  const box = byId("link");
+  const address = new URL(location.href);
+  address.searchParams.delete("k");
+  try {
+    if (withKey) address.searchParams.set("k", (await call("api/report/link", { method: "POST", body: JSON.stringify({ project: Number(project) }) })).key);
+  } catch (error) {
+    told.textContent = error.message;
+    return;
+  }
+  box.value = address.href;
+  box.parentElement.hidden = false;
+  box.select();
+  try {
+    await navigator.clipboard.writeText(address.href);
+    told.textContent = withKey ? "Copied, with the key." : "Copied, without a key.";
+  } catch {
+    told.textContent = "Copy it from here.";
+  }
+}
+
+async function choose(condition) {
+  try {
+    await call("api/report/condition", { method: "POST", body: JSON.stringify({ project: Number(project), condition }) });
+    byId("condition").disabled = true;
+    byId("condition-said").textContent = "Kept: the report shows this grouping first.";
+  } catch (error) {
+    byId("condition-said").textContent = error.message;
+  }
+}
+
 async function compare(form) {
   const told = byId("compare-said");
   const measures = [...form.querySelectorAll("input:checked")].map((box) => box.value);
