@@ -18,6 +18,7 @@ BENCHES = (
     "models",
     "planning",
     "policies",
+    "project",
     "combine",
     "terminology",
 )

@@ -30,6 +30,12 @@ def add_command(commands: Any) -> None:
         metavar="FOLDER",
         help="also write tables (CSV, XLSX, Parquet), an HTML page and JSON into this folder",
     )
+    score.add_argument(
+        "--no-reasons",
+        dest="reasons",
+        action="store_false",
+        help="leave out why texts do not match: the same coefficients and matches, faster",
+    )
     score.set_defaults(run=_score)
 
 
@@ -53,7 +59,8 @@ def _score(arguments: argparse.Namespace) -> int:
                 seed=arguments.seed,
                 interval=arguments.interval,
                 assignment=arguments.assignment,
-                what_if=True,
+                reasons=arguments.reasons,
+                what_if=arguments.reasons,
                 **kept,
             ).to_dict()
     if arguments.output is not None:

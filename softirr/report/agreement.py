@@ -288,7 +288,7 @@ def _agreement(
         warnings=_warnings(table, ratings, summary),
         distributions=_binned(scores, known),
         options=_told(options, known)
-        | {"casefold": table.casefold, "threshold": THRESHOLD}
+        | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
         | {"split": None if table.split is None else table.split.to_dict()},
         seed=options.seed,
         input_sha256=table.sha256,

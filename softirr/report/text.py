@@ -84,6 +84,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield from _codes(report)
     yield from _lowest(report["items"])
     yield from _reasons(report.get("reasons"))
+    yield from _left_out(report["provenance"])
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
@@ -256,6 +257,13 @@ def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
     )
     sentences = [*_most_frequent(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
     yield from ("", *sentences) if sentences else ()
+
+
+def _left_out(provenance: Mapping[str, Any]) -> Iterable[Block]:
+    """That the reasons were not computed; reports of before this could be said have them."""
+    if not (provenance.get("options") or {}).get("reasons", True):
+        yield ""
+        yield "Why texts do not match was left out (--no-reasons)."
 
 
 def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:

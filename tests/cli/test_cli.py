@@ -97,6 +97,22 @@ class TestScore:
         folded = json.loads(run(capsys, "score", str(path), "--measure", "exact", "--casefold", "--json")[1])
         assert [plain["items"][0]["agreement"], folded["items"][0]["agreement"]] == [0.0, 1.0]
 
+    def test_no_reasons_leaves_out_why_and_nothing_else(self, capsys, answers):
+        everything, less = (
+            json.loads(run(capsys, "score", answers, "--measure", "indel", "--json", *more)[1])
+            for more in ((), ("--no-reasons",))
+        )
+        assert everything["reasons"] is not None
+        assert less["reasons"] is None
+        assert [report["provenance"]["options"]["reasons"] for report in (everything, less)] == [True, False]
+        for key in ("coefficients", "expected_agreement", "raters", "rater_pairs", "headline"):
+            assert less[key] == everything[key]
+        for one, other in zip(less["items"], everything["items"], strict=True):
+            assert [match["equivalence"] for match in one["matches"]] == [m["equivalence"] for m in other["matches"]]
+            assert (one["agreement"], one["suggestion"]) == (other["agreement"], other["suggestion"])
+        assert "left out (--no-reasons)" in run(capsys, "score", answers, "--measure", "indel", "--no-reasons")[1]
+        assert "left out (--no-reasons)" not in run(capsys, "score", answers, "--measure", "indel")[1]
+
     def test_names_from_the_file_cannot_drive_the_terminal(self, capsys, tmp_path):
         path = tmp_path / "hostile.csv"
         path.write_text("item,rater,text\n\x1b[31m1,a\x07,x\n\x1b[31m1,b,y\n2,a\x07,x\n2,b,x\n")

@@ -120,6 +120,7 @@ class TestProvenance:
             "compat": None,
             "casefold": False,
             "threshold": 0.5,
+            "reasons": True,
             "split": None,
         }
 
