@@ -25,6 +25,10 @@ __all__ = ["ClassifierOptions", "Outputs", "PairClassifier", "out_of_memory", "p
 
 _CPU_BUDGET, _GPU_BUDGET = 768, 65_536
 """Tokens of a batch: on a processor few enough for its cache, on a GPU enough to keep it busy."""
+_SMALL = 256
+"""Tokens up to which a job runs as one batch after another."""
+_LAST_BATCH = 192
+"""Tokens below which the last batches of several threads are not made smaller."""
 _FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2}
 """Largest difference of a probability between the packed and the padded pass in float32."""
@@ -176,13 +180,24 @@ class PairClassifier:
     def close(self) -> None:
         """Do nothing: the classifier runs in this process."""
 
-    def _batches(self, lengths: NDArray[np.int64], order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Indices of pairs, longest first, in batches that fit the current token budget."""
+    def _batches(
+        self, lengths: NDArray[np.int64], order: NDArray[np.int64], threads: int = 1
+    ) -> Iterator[NDArray[np.int64]]:
+        """Indices of pairs, longest first, in batches that fit the current token budget.
+
+        With several threads the last batches are smaller, so that no thread waits long for the last one of another.
+        """
+        left = int(lengths[order].sum())
         start = 0
         while start < len(order):
-            size = max(1, self.token_budget // int(lengths[order[start]]))
-            yield order[start : start + size]
+            budget = self.token_budget
+            if threads > 1:
+                budget = min(budget, max(left // (2 * threads), _LAST_BATCH))
+            size = max(1, budget // int(lengths[order[start]]))
+            where = order[start : start + size]
+            yield where
             start += size
+            left -= int(lengths[where].sum())
 
     def _run_threads(
         self,
@@ -203,23 +218,24 @@ class PairClassifier:
                     raise
                 return where, None
 
-        whole = int(lengths.sum())
-        share = max(1, -(-whole // self._threads))
         threads = self._threads if self.device.type == "cpu" else 1
-        if threads == 1 or whole <= 256:
-            waiting = list(self._batches(lengths, order))[::-1]
-            while waiting:
-                where, values = work(waiting.pop())
-                if values is None:
-                    waiting.extend(self._halves(where))
-                else:
-                    yield where, values
+        before = torch.get_num_threads()
+        if threads == 1 or int(lengths.sum()) <= _SMALL:
+            torch.set_num_threads(self._threads)
+            try:
+                waiting = list(self._batches(lengths, order))[::-1]
+                while waiting:
+                    where, values = work(waiting.pop())
+                    if values is None:
+                        waiting.extend(self._halves(where))
+                    else:
+                        yield where, values
+            finally:
+                torch.set_num_threads(before)
             return
-        before, budget = torch.get_num_threads(), self.token_budget
-        self.token_budget = min(budget, share)
         try:
             with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-                batches, running = self._batches(lengths, order), set[Future[Any]]()
+                batches, running = self._batches(lengths, order, threads), set[Future[Any]]()
                 try:
                     for where in batches:
                         running.add(pool.submit(work, where))
@@ -237,8 +253,6 @@ class PairClassifier:
         finally:
             # set_num_threads in a worker also changes the default of later threads
             torch.set_num_threads(before)
-            if self.token_budget == min(budget, share):
-                self.token_budget = budget
 
     def _settled(
         self, future: Future[Any], pool: ThreadPoolExecutor, work: Any, running: set[Future[Any]]

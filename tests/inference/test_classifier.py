@@ -13,8 +13,9 @@ import torch
 from softirr.errors import InputError
 from softirr.inference import classifier as classifier_module
 from softirr.inference.classifier import ClassifierOptions, PairClassifier, pick_device
-from softirr.inference.forward import PackedBert, _softmax
+from softirr.inference.forward import Forward, PackedBert, _softmax
 from softirr.inference.int8 import int8_is_fast
+from softirr.inference.tokens import Packed
 from tests.inference.tiny import make_model, plain_probabilities, some_texts
 
 TEXTS = [*some_texts(38), "", "No FEVER, 3.5 cm; naïve"]
@@ -139,6 +140,45 @@ def test_order_batch_size_duplicates_and_threads_change_nothing(any_model: Path)
             any_model, ClassifierOptions(device="cpu", precision="float32", token_budget=budget, threads=threads)
         )
         assert np.allclose(softmax(other.run(TEXTS, LEFT, RIGHT).logits), expected, atol=2e-6)
+
+
+def test_a_job_takes_the_threads_that_it_was_given(bert_model: Path) -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        for threads, pairs, expected in ((1, 150, {1}), (2, 150, {1}), (2, 3, {2})):
+            classifier = PairClassifier(
+                bert_model, ClassifierOptions(device="cpu", precision="float32", threads=threads)
+            )
+            forward, seen = classifier._forward, set[int]()
+
+            def watched(batch: Packed, forward: Forward = forward, seen: set[int] = seen) -> torch.Tensor:
+                seen.add(torch.get_num_threads())
+                return forward(batch)
+
+            classifier._forward = watched  # type: ignore[assignment]
+            classifier.run(TEXTS, LEFT[:pairs], RIGHT[:pairs])
+            assert seen == expected  # several threads take a batch each, so each runs it alone
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_last_batches_of_several_threads_are_small(bert_model: Path) -> None:
+    classifier = PairClassifier(bert_model, ClassifierOptions(device="cpu", precision="float32", threads=2))
+    classifier.token_budget = 768
+    lengths = np.full(1_000, 18)
+    order = np.arange(len(lengths))
+    alone, shared = (list(classifier._batches(lengths, order, threads)) for threads in (1, 2))
+    for batches in (alone, shared):
+        assert np.concatenate(batches).tolist() == order.tolist()
+    assert {len(batch) for batch in alone[:-1]} == {768 // 18}
+    assert len(shared[0]) == 768 // 18 and len(shared[-1]) <= 192 // 18
+    # two threads that take the next batch when they are free end at nearly the same time
+    ends = [0, 0]
+    for batch in shared:
+        ends[int(np.argmin(ends))] += int(lengths[batch].sum())
+    assert max(ends) - min(ends) <= 192
 
 
 def test_too_long_pairs_lose_tokens_of_the_longer_text_first(any_model: Path) -> None:
