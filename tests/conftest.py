@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before any library reads them: tests must not depend on what a hub would answer, and with models this small threads only wait for each other.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("SOFTIRR_CACHE", "none")  # scores of models that only tests have
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# A busy machine is no defect; everything else stays as Hypothesis has it, on a developer's machine and in CI.
+settings.register_profile("softirr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("softirr")
 
 ROOT = Path(__file__).resolve().parent.parent
 
