@@ -34,11 +34,11 @@ export function isolated(h, text) {
 }
 
 /** Concepts of a text or a match by the project's terminologies, the surest first; null where there are none. */
-export function codes(h, found) {
+export function codes(h, found, most = 3) {
   if (!found?.length) return null;
   const entry = (code) =>
     h("li", { "data-code": code.id, title: `${code.terminology}: ${code.name}, ${code.how}` }, isolated(h, code.id), " ", isolated(h, code.name), code.score < 0.995 ? h("span", { class: "sirr-quiet" }, ` ${number(code.score)}`) : null);
-  return h("ul", { class: "sirr-codes", "aria-label": "Codes" }, ...found.slice(0, 3).map(entry));
+  return h("ul", { class: "sirr-codes", "aria-label": "Codes" }, ...found.slice(0, most).map(entry));
 }
 
 export function joined(h, words) {

@@ -222,6 +222,7 @@ function body(context) {
   if (payload.suggestion?.length) side.append(suggestion(context));
   if (payload.agreed) side.append(agreed(context));
   if (payload.decisions?.length) side.append(decisions(context));
+  if (Object.keys(payload.written ?? {}).length) side.append(unsplit(context));
   if (payload.excluded?.length) side.append(excluded(context));
   if ((payload.raters?.length ?? 0) > 2) side.append(matrix(context));
   return h("div", { class: "sirr-body" }, main, side.childElementCount ? side : null);
@@ -229,7 +230,10 @@ function body(context) {
 
 function suggestion(context) {
   const { h, payload, actions, suggestions } = context;
-  const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text), codes(h, payload.suggestion_codes?.[text]))));
+  const found = payload.suggestion_codes ?? {};
+  // a suggestion that was joined to one text has the codes of its parts
+  const parts = payload.suggestion.length === 1 && !(payload.suggestion[0] in found) ? Object.values(found).flat() : null;
+  const list = h("ul", { class: "sirr-suggestion" }, ...payload.suggestion.map((text) => h("li", {}, written(h, text), codes(h, parts ?? found[text], parts?.length))));
   const box = h("section", { class: "sirr-block", "aria-label": "Suggestion" }, h("h2", {}, "Suggestion"), list);
   if (!suggestions) return box;
   if (actions.agree && !payload.agreed) {
@@ -293,6 +297,16 @@ function matrix(context) {
     h("summary", { "data-keep": `${context.part}matrix` }, "Annotator by annotator"),
     h("div", { class: "sirr-scroll", tabindex: "0", role: "region", "aria-label": "Annotator by annotator, scrolls sideways" }, table),
   );
+}
+
+/** The answers that were split into several texts, as they were written. */
+function unsplit({ h, payload, name, part }) {
+  const list = h(
+    "ul",
+    { class: "sirr-inline" },
+    ...Object.entries(payload.written).map(([rater, texts]) => h("li", {}, isolated(h, name(rater)), ": ", ...texts.flatMap((text, index) => (index ? [h("span", {}, " | "), written(h, text)] : [written(h, text)])))),
+  );
+  return h("details", { class: "sirr-block sirr-folded", "data-fold": `${part}written` }, h("summary", { "data-keep": `${part}written` }, "Answers before splitting"), list);
 }
 
 function excluded({ h, payload, name }) {

@@ -395,6 +395,26 @@ def test_codes_of_a_match_and_of_the_suggestion_are_shown_as_text(page: Any) -> 
     assert "codes of hp" in page.locator(".sirr-foot").inner_text()
 
 
+def test_a_split_answer_is_shown_as_it_was_written_and_a_joined_suggestion_has_the_codes_of_its_parts(
+    page: Any,
+) -> None:
+    payload = ready()
+    first = payload["raters"][0]
+    payload["written"] = {first["id"]: [f"fever, cough; {HOSTILE[0]}"]}
+    payload["suggestion"] = ["fever, cough"]
+    payload["suggestion_codes"] = {
+        text: [{"terminology": "hp", "id": id, "name": text, "score": 1.0, "how": "name"}]
+        for text, id in (("fever", "HP:0001945"), ("cough", "HP:0012735"))
+    }
+    show(page, payload)
+    before = page.locator("details", has_text="Answers before splitting")
+    before.locator("summary").press("Enter")
+    assert before.locator("li").all_inner_texts() == [f"{first['name']}: fever, cough; {HOSTILE[0]}"]
+    assert page.locator(".sirr-suggestion [data-code]").count() == 2
+    show(page, ready())
+    assert page.locator("details", has_text="Answers before splitting").count() == 0
+
+
 def test_the_verdict_is_the_first_line(page: Any) -> None:
     show(page, ready(3), REVIEWING)
     first = page.locator("#panel .sirr-head > :first-child")
