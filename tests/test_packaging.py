@@ -210,6 +210,7 @@ def _connected(installed: Path, environment: dict[str, str]) -> list[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.slow
 def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
     with _serving(installed, environment, tmp_path) as url:
         password, key = _connected(installed, environment)

@@ -100,6 +100,7 @@ def test_from_the_printed_addresses_to_the_audit(
     context.close()
 
 
+@pytest.mark.slow
 def test_an_annotator_and_who_has_the_panels_key_alone(demo: Demo, people: Any, chromium: Any) -> None:
     """Anna skipped task 62 and was not asked about task 20."""
     context = people.context(email_of("Anna Brandt"))
@@ -131,6 +132,7 @@ def test_an_annotator_and_who_has_the_panels_key_alone(demo: Demo, people: Any, 
     context.close()
 
 
+@pytest.mark.slow
 def test_every_task_with_a_text_that_nothing_matches_offers_a_repair(demo: Demo, people: Any) -> None:
     context = people.context()
     page = context.new_page()

@@ -425,6 +425,7 @@ class TestTheResultCanNotBeShown:
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 def test_too_little_memory_is_said(large: Callable[[bytes, bytes], Path]) -> None:
     path = large(b'[{"id":1,"annotations":[]}', b',{"id":1,"annotations":[]}')

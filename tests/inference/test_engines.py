@@ -56,6 +56,7 @@ def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
         engine.close()
 
 
+@pytest.mark.slow
 def test_workers_that_can_not_load_the_model_are_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match=r"has no config\.json of a model"):
         ProcessEngine(tmp_path, [OPTIONS])

@@ -116,6 +116,7 @@ def test_eight_writers_on_one_file_lose_nothing(tmp_path: Path) -> None:
     eight_writers(str(tmp_path / "pairs.sqlite"))
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_eight_writers_on_one_server_lose_nothing(postgres_url: str) -> None:
     eight_writers(postgres_url)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import softirr
 from ml_backend.demo import data
 from softirr.audit.audited import ONLY, Judgements, apply, sample
@@ -11,6 +13,7 @@ SEEDS = 20
 NAMES = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
 
 
+@pytest.mark.slow
 def test_audits_of_the_demo_hold_the_truth() -> None:
     """By indel, which misses most synonyms; with the bundled model it is 20 of 20, and the interval a third narrower."""
     table, key, cache = data.table(), data.key(), MemoryCache()

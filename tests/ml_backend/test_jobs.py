@@ -162,6 +162,7 @@ class TestRunner:
         assert set(states(bench)) == {"done"}
         assert bench.store.wanted() == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["server", "defect"])
     def test_a_failure_is_noted_in_a_sentence_without_a_text_and_tried_again_later(
         self,

@@ -69,6 +69,7 @@ def charts_of(page: Any) -> dict[str, tuple[int, int]]:
     return {name: (width, column) for name, width, column in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_charts_are_as_wide_as_their_column(
     served: Served, chromium: Any, tmp_path: Path, pictures: Path, width: int
@@ -89,6 +90,7 @@ def test_charts_are_as_wide_as_their_column(
         assert all(drawn == column > 300 for drawn, column in found.values()), found
 
 
+@pytest.mark.slow
 def test_pages_are_accessible(served: Served, chromium: Any) -> None:
     for scheme in ("light", "dark"):
         context = chromium.new_context(color_scheme=scheme)
@@ -173,6 +175,7 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     context.close()
 
 
+@pytest.mark.slow
 class TestLive:
     """What changes shows without a reload, and nobody loses their place."""
 

@@ -1379,6 +1379,7 @@ class TestHostileAnswers:
         assert bench.fake.wrong() == []
         assert set(bench.fake.predictions()) == set(tasks[2:])
 
+    @pytest.mark.slow
     def test_ten_megabytes(self, bench: Bench) -> None:
         words = " ".join(f"w{k}" for k in range(1_500_000))
         assert len(words) > 10_000_000

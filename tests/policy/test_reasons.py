@@ -222,6 +222,7 @@ def test_reasons_change_no_number() -> None:
     assert silent["reasons"] is None
     for one in (asked, silent):
         one.pop("reasons")
+        one["provenance"]["options"].pop("reasons")
         for item in one["items"]:
             item.pop("reasons")
             for match in item["matches"]:

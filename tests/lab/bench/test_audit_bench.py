@@ -40,6 +40,7 @@ def test_pretended_projects(capsys):
             assert 0.6 < float(said) < 1.7 and float(covered.rstrip("%")) >= 80
 
 
+@pytest.mark.slow
 def test_real_words(tmp_path, capsys):
     for name in TERMINOLOGIES:
         write_terminology(tmp_path / name)

@@ -20,6 +20,7 @@ def found():
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["fair", "noise"])
 class TestCoverage:
     def test_at_every_number_of_judgements(self, found, family):

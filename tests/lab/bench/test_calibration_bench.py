@@ -7,6 +7,7 @@ import pytest
 from softirr.lab.bench import calibration
 
 
+@pytest.mark.slow
 def test_chance_at_its_own_prior_has_the_smallest_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert calibration.main(["--projects", "3", "--worlds", "20 concepts", "--measures", "fair", "perfect"]) == 0
     lines = capsys.readouterr().out.splitlines()

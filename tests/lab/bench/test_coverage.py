@@ -65,6 +65,7 @@ class TestCoverage:
         assert all(one.held < 0.85 for one in found.values())
 
 
+@pytest.mark.slow
 class TestCommands:
     def test_coverage(self, capsys):
         assert main(["bench", "coverage", "--projects", "5", "--items", "12", "--populations", "3 cat"]) == 0

@@ -49,6 +49,7 @@ def test_nothing_in_it_names_a_place_on_a_machine(folder):
         assert not any(f'"{start}' in file.read_text(encoding="utf-8") for start in ("/work", "/home", "/tmp", "/root"))
 
 
+@pytest.mark.slow
 def test_answers_in_another_folder_without_a_network(tmp_path, root):
     code = (
         "import socket, sys\n"

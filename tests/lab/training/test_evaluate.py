@@ -106,6 +106,7 @@ def test_the_size_of_the_model_in_the_package():
     assert 40 < tables.speed(softirr.measure("nli"), 64).rows[0][-1] < 50
 
 
+@pytest.mark.slow
 def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys):
     assert tables.make("nli", "cpu", "float32").provenance().precision == "float32"
     assert tables.make("indel", precision="float32").score([("gout", "gout")])[0] == 1

@@ -164,6 +164,7 @@ def test_held_out_concepts_give_development_pairs_only(sources):
     assert {folded_pair(e.premise, e.hypothesis) for e in dev} & kept
 
 
+@pytest.mark.slow
 def test_the_calibration_goes_by_what_was_learned_as_much_as_by_what_was_not(sources):
     texts = [
         {t.casefold() for g in sources.graphs for k in range(len(g)) if g.held_out[k] is kept for t in g.forms[k]}
@@ -178,6 +179,7 @@ def test_the_calibration_goes_by_what_was_learned_as_much_as_by_what_was_not(sou
     assert len(ground) > 400 and min(of_kept, of_learned) > 0.2 * len(synonyms)
 
 
+@pytest.mark.slow
 def test_the_calibration_goes_by_names_of_terminologies_too(sources, toy):
     """Beside word lists and composed terms, which are easier; and of concepts with three names or more."""
     named = {

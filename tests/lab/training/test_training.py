@@ -247,7 +247,7 @@ def test_the_mean_of_two_models_is_calibrated_and_kept(trained, toy, tiny, tmp_p
     assert np.allclose(weights(mean)[name], expected, atol=1e-3)
     told = facts(mean)
     assert told["trained"]["pairs"] == 0 and told["trained"]["finished"] and told["recipe"]["mean"] == ["other"]
-    assert f"from the mean of the weights of {trained.name}, other" in (mean / "README.md").read_text(encoding="utf-8")
+    assert f"| mean | {trained.name}, other |" in (mean / "README.md").read_text(encoding="utf-8")
     (tmp_path / "checkpoint.pt").unlink()
     shutil.rmtree(other)
     assert train(tmp_path, toy, start, "--layers", "4", "--pairs", "512", "--rounds", "1", "--output", str(other)) == 0
