@@ -70,6 +70,8 @@ def reviewed_task(demo: Demo, page: Any, folder: Path) -> None:
     for row in frame.locator("tr[data-match]").all():
         texts = row.locator(".sirr-text").all_inner_texts()
         if len(set(texts)) > 1 and len({KEY.get(text, text) for text in texts}) == 1:
+            for fold in row.locator("details:not([open]) > summary").all():
+                fold.click()
             row.get_by_role("button", name=re.compile("^Same")).first.click()
             frame.get_by_text("Decided by reviewers").wait_for()
             break

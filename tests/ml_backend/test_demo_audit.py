@@ -29,5 +29,5 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
         for name in NAMES:
             low, high = found.coefficients[name].ci95 or (1.0, 0.0)
             held[name] += low <= (truth[name].value or 0.0) <= high
-    # 19 of 20 with these seeds; fewer than 17 would be chance once in 50 times
+    # 20 of 20 with these seeds; fewer than 17 would be chance once in 50 times
     assert min(held.values()) >= 17, held
