@@ -26,8 +26,8 @@ def show(number: int) -> Response:
     text = render_template(
         "audit.html",
         project=project,
-        controls=_controls(project),
-        control=_control(project, request.args.get("control")),
+        controls=visitors.fields(project),
+        control=visitors.field(project, request.args.get("control")),
         default=audits.DEFAULT,
         fewest=audits.FEWEST,
         most=audits.MOST,
@@ -55,7 +55,7 @@ def sheet(number: int, which: int) -> Response:
 def state() -> Response:
     """The newest audit of a field: ``project``, ``control``; without numbers that could influence a judge."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
-    control = _control(project, request.args.get("control"))
+    control = visitors.field(project, request.args.get("control"))
     newest = next((row for row in reviews().audits(project["id"]) if row["control"] == control), None)
     job = job_of(project)
     body: dict[str, Any] = {"control": control, "audit": None, "job": job_view(job)}
@@ -71,7 +71,7 @@ def draw() -> Response:
     """Request a sample: ``{"project", "control", "judgements", "who"}``."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
-    control = _control(project, body.get("control"))
+    control = visitors.field(project, body.get("control"))
     if control is None:
         raise Refused(409, "The project has not been scored yet.")
     wanted = visitors.whole_number(body.get("judgements", audits.DEFAULT), "judgements")
@@ -239,13 +239,3 @@ def _places(found: Row, given: Any) -> list[int]:
     if not isinstance(given, list) or not given or not all(type(one) is int and one in rows for one in given):
         raise Refused(400, "places is not a list of rows of the sheet.")
     return sorted(set(given))
-
-
-def _controls(project: Row) -> list[str]:
-    return list((project["summary"] or {}).get("controls") or ())
-
-
-def _control(project: Row, wanted: Any) -> str | None:
-    """The requested field, else the first one."""
-    names = _controls(project)
-    return wanted if wanted in names else next(iter(names), None)

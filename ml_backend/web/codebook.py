@@ -31,7 +31,7 @@ _HEADER = ("entry", "name", "text", "answers", "tasks", "annotators")
 def show(number: int) -> Response:
     """The page: ``control``, ``q`` (only entries with a text that holds it), ``all=1`` (more than the first entries)."""
     project = visitors.enter(number, "report")
-    control = _control(project, request.args.get("control"))
+    control = visitors.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
     wanted = normalize(request.args.get("q", ""))[:200]
     found = [entry for entry in book.entries if _holds(entry, wanted)] if book is not None else []
@@ -41,7 +41,7 @@ def show(number: int) -> Response:
         "codebook.html",
         project=project,
         control=control,
-        controls=list((project["summary"] or {}).get("controls") or ()),
+        controls=visitors.fields(project),
         book=book,
         entries=shown,
         n_found=len(found),
@@ -63,7 +63,7 @@ def download(number: int, name: str) -> Response:
     project = visitors.enter(number, "report")
     if name not in ("codebook.tsv", "codebook.csv"):
         raise Refused(404, f"There is no {name[:80]}; there are codebook.tsv and codebook.csv.")
-    control = _control(project, request.args.get("control"))
+    control = visitors.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
     if book is None:
         raise Refused(409, "The codebook has not been made yet.")
@@ -94,7 +94,7 @@ def download(number: int, name: str) -> Response:
 def state() -> Response:
     """Whether the codebook is made, and its entries: ``project``, ``control``; with ``brief=1`` without entries."""
     project = visitors.enter(project_number(request.args.get("project")), "report")
-    control = _control(project, request.args.get("control"))
+    control = visitors.field(project, request.args.get("control"))
     body = {"control": control, **_status(project, control), "job": job_view(job_of(project)), "codebook": None}
     if control and request.args.get("brief") != "1":
         book = _book(project, control)
@@ -107,7 +107,7 @@ def make() -> Response:
     """Ask for the codebook, or for an update of it: ``{"project", "control"}``; the scorer process makes it."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
-    control = _control(project, body.get("control"))
+    control = visitors.field(project, body.get("control"))
     if control is None:
         raise Refused(409, "The project has not been scored yet.")
     CodebookStore(services().store).want(project["id"], control)
@@ -124,7 +124,7 @@ def decide() -> Response:
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
     who = visitors.reviewer(project)
-    control = _control(project, body.get("control"))
+    control = visitors.field(project, body.get("control"))
     book = _book(project, control) if control else None
     if book is None:
         raise Refused(409, "The codebook has not been made yet.")
@@ -198,21 +198,6 @@ def _status(project: Row, control: str | None) -> dict[str, Any]:
         "stale": row["made_at"] is not None and row["based_on"] != books.state(services().store, project),
         "problem": row["problem"],
     }
-
-
-def _control(project: Row, given: Any) -> str | None:
-    """The field that was asked for, else the first one; None while nothing is scored.
-
-    Raises
-    ------
-    Refused
-    """
-    names = list((project["summary"] or {}).get("controls") or ())
-    if given is None or not names:
-        return names[0] if names else None
-    if given not in names:
-        raise Refused(404, "This project has no such field.")
-    return str(given)
 
 
 def _holds(entry: Any, wanted: str) -> bool:

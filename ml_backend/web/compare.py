@@ -39,7 +39,8 @@ def show(number: int) -> Response:
     if given := _given_keys(number):
         return _with_keys(number, given)
     project = _enter(number)
-    if not (project["summary"] or {}).get("controls"):
+    control = visitors.field(project, request.args.get("control"))
+    if control is None:
         return visitors.page(pages.waiting(project, job_of(project)))
     seen = _visible(project)
     asked = [row for row in _kept().of(project["id"]) if set(side_by_side.projects_of(row["question"])) <= set(seen)]
@@ -52,10 +53,10 @@ def show(number: int) -> Response:
     text = render_template(
         "compare.html",
         project=project,
-        controls=list(project["summary"]["controls"]),
-        control=_control(project),
-        projects=[_line(row, _control(project)) for row in (project, *seen.values())],
-        people=_people(project, _control(project)),
+        controls=visitors.fields(project),
+        control=control,
+        projects=[_line(row, control) for row in (project, *seen.values())],
+        people=_people(project, control),
         fields=sorted({ANNOTATED_AT, *_VARIABLE.findall(project["label_config"] or "")}),
         asked=[{"id": row["id"], "told": _told(row["question"], project, seen), **_state(row)} for row in asked],
         shown=None if shown is None else _shown(shown, project, seen),
@@ -188,12 +189,6 @@ def _with_keys(number: int, given: Mapping[int, str]) -> Response:
 
 def _kept() -> SideBySideStore:
     return SideBySideStore(services().store)
-
-
-def _control(project: Row) -> str:
-    names = list(project["summary"]["controls"])
-    wanted = request.args.get("control")
-    return wanted if wanted is not None and wanted in names else names[0]
 
 
 def _line(row: Row, control: str) -> dict[str, Any]:

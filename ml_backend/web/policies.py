@@ -23,9 +23,7 @@ def look() -> Response:
     """Ask for the coefficient and the moved tasks under candidates: ``{"project", "control", "policies"}``; the scorer process computes it."""
     body = json_body()
     project = _project_of_lead(body)
-    control, given = body.get("control"), body.get("policies", [])
-    if not isinstance(control, str) or control not in ((project["summary"] or {}).get("controls") or ()):
-        raise Refused(404, "This project has no such field.")
+    control, given = visitors.known_field(project, body.get("control")), body.get("policies", [])
     if not isinstance(given, list) or len(given) > MOST:
         raise Refused(400, f"policies is not a list of up to {MOST} policies.")
     PolicyStore(services().store).want(project["id"], control, [_checked(one).to_dict() for one in given])

@@ -336,9 +336,7 @@ def compare() -> Response:
     """Ask for the answers under other measures: ``{"project", "control", "measures"}``; the scorer process computes them."""
     body = json_body()
     project = visitors.enter(project_number(body.get("project")), "report")
-    control, measures = body.get("control"), body.get("measures")
-    if not isinstance(control, str) or control not in ((project["summary"] or {}).get("controls") or ()):
-        raise Refused(404, "This project has no such field.")
+    control, measures = visitors.known_field(project, body.get("control")), body.get("measures")
     known = {entry["name"] for entry in _measures(project, None)}
     if (
         not isinstance(measures, list)

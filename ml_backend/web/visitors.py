@@ -337,3 +337,33 @@ def _role(user: Mapping[str, Any], project: Row) -> Role:
     membership = user.get("organization_membership")
     theirs = _LABEL_STUDIO_ROLES.get(membership.get("role") if isinstance(membership, Mapping) else None, "annotator")
     return "reviewer" if number in chosen.reviewers and theirs == "annotator" else theirs
+
+
+def fields(project: Row) -> list[str]:
+    """The scored fields of a project."""
+    return list((project["summary"] or {}).get("controls") or ())
+
+
+def field(project: Row, given: Any) -> str | None:
+    """The field that a request names; without a name the project's first, or None while nothing is scored.
+
+    Raises
+    ------
+    Refused
+        If there is no such field.
+    """
+    names = fields(project)
+    return next(iter(names), None) if given is None or not names else known_field(project, given)
+
+
+def known_field(project: Row, given: Any) -> str:
+    """The field that a request has to name.
+
+    Raises
+    ------
+    Refused
+        If the project has no such field: another one's numbers under its name would mislead.
+    """
+    if not isinstance(given, str) or given not in fields(project):
+        raise Refused(404, "This project has no such field.")
+    return given

@@ -126,7 +126,7 @@ class Reason:
 
 
 def _nothing(kind: str) -> str:
-    return f"no {kind}"
+    return "affirmed" if kind == "negation" else f"no {kind}"
 
 
 def one_rater_only(text: str, *, left: bool = True) -> Reason:

@@ -450,3 +450,11 @@ def test_whether_reviewers_count_is_said(seeded: Seeded, counted: bool, sentence
     store.update_project(seeded.project, summary={**seeded.row["summary"], "settings": settings})
     page = seeded.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
     assert f"Reviewers’ own answers {sentence}" in page and "rae&lt;b&gt;@example.org" in page
+
+
+@pytest.mark.parametrize("page", ["audit", "compare", "codebook"])
+def test_a_field_that_is_not_there_is_refused_and_not_another_ones_numbers_shown(seeded: Seeded, page: str) -> None:
+    seeded.client.get(f"/{page}/{NUMBER}", query_string={"k": seeded.key("report")})  # the browser keeps the key
+    known, other = (seeded.client.get(f"/{page}/{NUMBER}?control={name}") for name in ("findings", "nothing"))
+    assert known.status_code == 200 and '<header class="top">' in known.get_data(as_text=True)
+    assert other.status_code == 404 and "no such field" in other.get_data(as_text=True)

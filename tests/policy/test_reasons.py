@@ -259,3 +259,8 @@ def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
     counted = Counted()
     (reason,) = explain([texts], counted)
     assert reason.kind == "unrelated" and counted.asked <= 250
+
+
+def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:
+    ((reason,),) = ([one.words for one in explain([("rash", "no rash")], softirr.measure("indel"))],)
+    assert reason == "affirmed against no"
