@@ -65,12 +65,18 @@ def panel(page: Any) -> Any:
 
 
 def wait_for(condition: Callable[[], Any], what: str, seconds: float = 40.0) -> Any:
-    """Poll until `condition` holds."""
+    """Poll until `condition` holds; what it looks at may be drawn anew, or its page be loaded, meanwhile."""
+    from playwright.sync_api import Error
+
     end = time.monotonic() + seconds
+    last = ""
     while True:
-        found = condition()
+        try:
+            found = condition()
+        except Error as error:
+            found, last = None, f" ({error})"
         if found:
             return found
         if time.monotonic() > end:
-            pytest.fail(f"After {seconds:.0f} s: {what}")
+            pytest.fail(f"After {seconds:.0f} s: {what}{last}")
         time.sleep(0.2)

@@ -24,16 +24,22 @@ SECRETS = ("purple toenails", "zebra stripes on the tongue")
 
 
 def shown(page: Any) -> dict[str, Any]:
-    """What the panel says."""
+    """What the panel says, read in one moment: it may be drawn anew between two questions."""
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
-    return {
-        "agreement": float(frame.locator("[data-agreement]").get_attribute("data-agreement")),
-        "equivalences": [float(e.get_attribute("data-equivalence")) for e in frame.locator("[data-equivalence]").all()],
-        "matrix": [float(e.get_attribute("data-value")) for e in frame.locator(".sirr-matrix td[data-value]").all()],
-        "relations": frame.locator(".sirr-relation").all_inner_texts(),
-        "text": frame.locator(".sirr").inner_text(),
-    }
+    said: dict[str, Any] = frame.locator("body").evaluate(
+        """body => {
+            const all = selector => [...body.querySelectorAll(selector)];
+            return {
+                agreement: Number(body.querySelector("[data-agreement]").dataset.agreement),
+                equivalences: all("[data-equivalence]").map(one => Number(one.dataset.equivalence)),
+                matrix: all(".sirr-matrix td[data-value]").map(one => Number(one.dataset.value)),
+                relations: all(".sirr-relation").map(one => one.innerText),
+                text: body.querySelector(".sirr").innerText,
+            };
+        }"""
+    )
+    return said
 
 
 def assert_same(said: dict[str, Any], item: dict[str, Any]) -> None:
@@ -208,7 +214,7 @@ def test_a_decision_changes_the_score_and_undo_brings_it_back(
     )
     frame.get_by_text("Decided by reviewers").wait_for()
     # on one host the browser shows Label Studio's session to the backend too, which asks Label Studio who that is
-    assert "Lena Vogel" in frame.locator(".sirr-decisions").inner_text()
+    frame.locator(".sirr-decisions", has_text="Lena Vogel").wait_for()
     page.screenshot(path=pictures / "decided-in-label-studio.png")
     # Anna's and Ben's answers are the same now, so only Chiara's missing text is left of the disagreement
     assert after["agreement"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3, abs=1e-9)
