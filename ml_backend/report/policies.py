@@ -24,7 +24,7 @@ from softirr.report.agreement import AgreementReport
 from softirr.report.headline import headline
 from softirr.text import normalize
 
-__all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "run_wanted", "view"]
+__all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "run_wanted", "view", "with_policy"]
 
 MOST = 4
 """The lead's own candidates in one request."""
@@ -86,6 +86,34 @@ def view(
         "waiting": kept["wanted_at"] is not None,
         "stale": bool(result) and (project["summary_at"] or 0.0) > kept["result_at"],
     }
+
+
+def with_policy(
+    proposed: Sequence[Mapping[str, Any]], used: Policy, look: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    """What reviewers say does not count (`ml_backend.report.reasons`), each with the policy it comes to and what that changes, once looked at.
+
+    Parameters
+    ----------
+    proposed : sequence
+        Each with its attribute.
+    used : Policy
+        The policy in use; a proposal adds its attribute to those that do not count.
+    look : mapping, optional
+        As `view` gives it.
+    """
+    current = look["rows"] if look is not None and not look["stale"] else ()
+    rows = {Policy.from_dict(row["policy"]).mark(): row for row in current}
+    now = rows.get(used.mark())
+    found = []
+    for one in proposed:
+        policy = used.changed(ignore=used.ignore | {one["attribute"]})
+        row = rows.get(policy.mark())
+        told = ("coefficient", "value", "ci95", "n_moved")
+        changes = {**{name: row[name] for name in told}, "before": now["value"]} if row and now else None
+        ignored = one["attribute"] in used.ignore
+        found.append({**one, "in_use": ignored, "policy": policy.to_dict(), "told": policy.told(), "changes": changes})
+    return found
 
 
 def candidates(used: Policy, proposed: Policy | None, own: Iterable[Policy]) -> list[Policy]:

@@ -22,7 +22,7 @@ from ml_backend.review.panel_payload import job_view
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.scoring.scorer import needs_model
 from ml_backend.services import INDEXES
-from ml_backend.settings import effective
+from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import pages, visitors
@@ -76,6 +76,7 @@ def show(number: int) -> Response:
         leads=who is not None and who.at_least("lead"),
         attributes=KIND_NAMES,
         more_general=MORE_GENERAL,
+        used=_chosen(project).policy,
     )
     response = visitors.page(text)
     visitors.remember_given_key(response, project, "report")
@@ -120,7 +121,7 @@ def _tables(found: Mapping[str, Any]) -> tuple[str, ...]:
 def _codes(project: Row, found: Mapping[str, Any]) -> list[list[Any]]:
     """The codes of each task, looked up in the project's terminologies."""
     own = services()
-    chosen = effective(own.settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = _chosen(project)
     if not chosen.terminologies:
         raise Refused(404, "The project has no terminology, so its texts have no codes.")
     try:
@@ -372,24 +373,28 @@ def job_of(project: Row) -> Row | None:
     return next(iter(services().store.jobs(project["id"], limit=1)), None)
 
 
+def _chosen(project: Row) -> ProjectSettings:
+    """The settings that hold in the project."""
+    return effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+
+
 def _with_policies(project: Row, found: Mapping[str, Any]) -> dict[str, Any]:
     """The report with the look at what counts as the same, where the lead asked for one."""
-    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    chosen = _chosen(project)
     links, store = links_of(project), services().store
     used = chosen.policy.told() if chosen.policy.changes_scores else "texts as written"
-    return {
-        **found,
-        "policy_in_use": used,
-        "policies": policies.view(store, project, found["control"], chosen, links.task),
-    }
+    look = policies.view(store, project, found["control"], chosen, links.task)
+    reasons = found["reasons"]
+    if reasons:
+        reasons = {**reasons, "proposed": policies.with_policy(reasons["proposed"], chosen.policy, look)}
+    return {**found, "reasons": reasons, "policy_in_use": used, "policies": look}
 
 
 def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Measures that can be compared: those without a model or file, and those that the operator allows by name."""
     from softirr.measures import measure_names
 
-    settings = services().settings
-    chosen = effective(settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    settings, chosen = services().settings, _chosen(project)
     names = dict.fromkeys((*measure_names(), *settings.allowed_measures))
     entries = {name: needs_model(name) for name in names if settings.allows_measure(name)}
     entries.pop(chosen.measure, None)

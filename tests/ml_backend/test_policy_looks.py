@@ -1,6 +1,7 @@
 """Before a lead chooses what counts: the coefficient and the tasks under each candidate policy."""
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,48 @@ def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> 
     chosen = effective(seeded.settings, connection=after["extra_params"], chosen=after["chosen"])
     assert chosen.values.policy.ignore == {"severity"} and chosen.sources["policy"] == "softirr-ls"
     assert set(after["chosen"]) == {"policy"}
+
+
+class TestProposals:
+    """What reviewers say in the panel does not count."""
+
+    @pytest.fixture(autouse=True)
+    def said(self, seeded: Seeded) -> None:
+        sign = {"reviewer": "Rae", "reviewer_id": "9", "known_by": "link"}
+        for task, attribute in ((101, "severity"), (104, "severity"), (102, "side")):
+            ReviewStore(seeded.services.store).say_uncounted(seeded.project, attribute, task=task, **sign)
+
+    def proposed(self, seeded: Seeded) -> dict[str, dict[str, Any]]:
+        found = seeded.client.get("/api/report", query_string={"project": NUMBER, "k": seeded.key("report")}).json
+        return {one["attribute"]: one for one in found["reasons"]["proposed"]}
+
+    def test_it_says_what_it_changes_once_looked_at(self, seeded: Seeded) -> None:
+        found = self.proposed(seeded)
+        assert list(found) == ["severity", "side"] and found["severity"]["changes"] is None
+        own = found["side"]["policy"]
+        assert (own["ignore"], found["side"]["told"]) == (["side"], "side does not count")
+        rows = by_mark(look(seeded, own))
+        found = self.proposed(seeded)
+        for attribute, mark in (("severity", "without severity"), ("side", "without side")):
+            changes = found[attribute]["changes"]
+            assert changes["value"] == rows[mark]["value"] and changes["before"] == rows[""]["value"]
+            assert changes["n_moved"] == rows[mark]["n_moved"]
+        seeded.services.store.update_project(seeded.project, summary_at=time.time() + 60)
+        assert self.proposed(seeded)["side"]["changes"] is None, "the project was scored again since"
+
+    def test_it_adds_to_what_does_not_count_already(self, seeded: Seeded) -> None:
+        seeded.services.store.update_project(seeded.project, chosen={"policy": ANY_SEVERITY.to_dict()})
+        found = self.proposed(seeded)
+        assert found["severity"]["in_use"] and not found["side"]["in_use"]
+        assert set(found["side"]["policy"]["ignore"]) == {"severity", "side"}
+
+    def test_the_lead_gets_a_button_and_nobody_else(self, seeded: Seeded) -> None:
+        button = 'data-attribute="severity"'
+        page = f"/report/{NUMBER}"
+        assert button in seeded.as_person("lead").get(page).text
+        assert button not in seeded.as_person("reviewer").get(page).text
+        file = seeded.client.get(f"{page}/report.html", query_string={"k": seeded.key("report")}).text
+        assert button not in file and "<strong>Severity</strong> does not count" in file
 
 
 @pytest.mark.parametrize("path", ["/api/policies", "/api/policies/choice"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -20,6 +21,7 @@ from seeded_store import NUMBER, Seeded
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
+from ml_backend.store.reviews import ReviewStore
 
 pytestmark = pytest.mark.browser
 WIDTHS = (390, 1280, 1920)
@@ -241,12 +243,48 @@ class TestLive:
 
 
 @pytest.mark.slow
+def test_a_proposal_of_the_panel_is_looked_at_and_chosen(made: Served, chromium: Any, pictures: Path) -> None:
+    seeded = made.seeded
+    seeded.put({300 + n: {"2": [f"severe {text}"], "3": [f"mild {text}"]} for n, text in enumerate(["rash", "pain"])})
+    seeded.score()
+    sign = {"reviewer": "Rae <img src=x onerror=alert(1)>", "reviewer_id": "9", "known_by": "link"}
+    ReviewStore(seeded.services.store).say_uncounted(seeded.project, "severity", task=300, **sign)
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(made.report)
+    proposed = page.locator("li[data-proposed=severity]")
+    page.get_by_role("button", name="See what it changes: severity does not count").click()
+    expect(page.locator("#policies-said")).to_have_text("Being computed …")
+    expect(page.get_by_role("checkbox", name="severity")).to_be_checked()
+    store = seeded.services.store
+    run_wanted(store, seeded.services.scorer, seeded.row, ProjectSettings(measure=seeded.settings.measure))
+    store.update_project(seeded.project, wanted_at=None)
+    store.close_stale_jobs(seeded.project, but=0)
+    expect(proposed).to_contain_text("would be")
+    own = page.locator(
+        ".policies tr", has=page.get_by_role("button", name="Use this policy: severity does not count", exact=True)
+    )
+    row = own.locator("td[data-value]")
+    assert proposed.locator("[data-value]").inner_text() == row.inner_text() != page.inner_text("#headline-value")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("section[aria-labelledby=h-reasons]").screenshot(path=pictures / "proposed-390.png")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("section[aria-labelledby=h-reasons]").screenshot(path=pictures / "proposed-1280.png")
+    page.on("dialog", lambda dialog: dialog.accept())
+    proposed.get_by_role("button", name="Use this policy: severity does not count").click()
+    expect(page.locator("#policies-said")).to_have_text("Chosen. The project is scored again.")
+    assert seeded.row["chosen"]["policy"]["ignore"] == ["severity"] and problems == []
+    context.close()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_codebook_is_merged_and_parted_by_keyboard(
     served: Served, chromium: Any, pictures: Path, width: int
 ) -> None:
-    from playwright.sync_api import expect
-
     seeded = served.seeded
     CodebookStore(seeded.services.store).want(seeded.project, "findings")
     run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, ProjectSettings(measure="indel"))

@@ -30,6 +30,8 @@ document.addEventListener("change", (event) => {
 document.addEventListener("click", (event) => {
   const chosen = event.target.closest?.("button.choose-policy");
   if (chosen) choosePolicy(chosen);
+  const proposed = event.target.closest?.("button.preview-policy");
+  if (proposed) preview(proposed);
   const button = event.target.closest?.("button.send-back");
   if (!button) return;
   const row = button.closest("tr");
@@ -120,15 +122,29 @@ function queueSentence(low, done, back) {
 
 /** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
 async function lookAtPolicies(form) {
-  const own = { ignore: [...form.querySelectorAll("[name=ignore]:checked")].map((box) => box.value), more_general: form.elements.more_general.value };
+  const ignore = [...form.querySelectorAll("[name=ignore]:checked")].map((box) => box.value);
+  const count = form.dataset.count.split(" ").filter((kind) => kind && !ignore.includes(kind));
+  const own = { ignore, count, more_general: form.elements.more_general.value };
   const body = { project: Number(project), control, policies: [own] };
-  await ask("api/policies", body, "Being computed …");
+  return ask("api/policies", body, "Being computed …");
+}
+
+/** A reviewer's proposal in the lead's form, and what it changes; the attributes of the policy in use stay chosen. */
+async function preview(button) {
+  const form = byId("policies");
+  form.reset();
+  form.querySelector(`[name=ignore][value="${CSS.escape(button.dataset.attribute)}"]`).checked = true;
+  button.disabled = true;
+  button.textContent = "Being computed …";
+  if (await lookAtPolicies(form)) return;
+  button.disabled = false;
+  button.textContent = "See what it changes";
+  byId("policies-said").scrollIntoView({ block: "center" }); // it says why not
 }
 
 async function choosePolicy(button) {
-  const row = button.closest("tr");
-  if (!confirm(`${row.querySelector("th").textContent.trim()}\n\nUse this policy? The project is scored again.`)) return;
-  await ask("api/policies/choice", { project: Number(project), policy: JSON.parse(row.dataset.policy) }, "Chosen. The project is scored again.");
+  if (!confirm(`${button.dataset.told}\n\nUse this policy? The project is scored again.`)) return;
+  await ask("api/policies/choice", { project: Number(project), policy: JSON.parse(button.dataset.policy) }, "Chosen. The project is scored again.");
 }
 
 async function ask(path, body, text) {
@@ -137,8 +153,10 @@ async function ask(path, body, text) {
     await call(path, { method: "POST", body: JSON.stringify(body) });
     told.textContent = text;
     next(SOON);
+    return true;
   } catch (error) {
     told.textContent = error.message;
+    return false;
   }
 }
 
