@@ -23,7 +23,7 @@ from softirr.measures.base import Measure, Pairs, layers_of, mutual, raw_of, rew
 from softirr.measures.lexical import Exact
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
-from softirr.terminology.coder import Coder, Known, Simplify
+from softirr.terminology.coder import RULES, Coder, Known, Simplify
 from softirr.terminology.index import TerminologyIndex, open_index
 from softirr.text import normalize
 
@@ -115,7 +115,7 @@ class TerminologyMeasure:
         told = [(one.name, one.sha256) for one in self.coder.terminologies]
         simplify = self.coder.simplify
         how = "" if simplify is None else f"{simplify.__module__}.{getattr(simplify, '__qualname__', '')}"
-        return hashlib.sha256(repr((told, how, MOST_NAMES)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((told, how, MOST_NAMES, RULES)).encode()).hexdigest()[:16]
 
     def expand(self, pairs: Pairs) -> Expansion:
         """What the terminologies tell of the pairs, and which pairs the raw measure has to score."""

@@ -13,7 +13,7 @@ from softirr.terminology.index import TerminologyIndex
 from softirr.terminology.lookup import HOW, find
 from softirr.text import normalize
 
-__all__ = ["NO_ATTRIBUTES", "SCORES", "Attribute", "Code", "Coder", "Known", "Simplify", "Verdict"]
+__all__ = ["NO_ATTRIBUTES", "RULES", "SCORES", "Attribute", "Code", "Coder", "Known", "Simplify", "Verdict"]
 
 Attribute = tuple[str, str]
 """A kind of attribute and its wording, such as ("side", "left")."""
@@ -25,6 +25,8 @@ Verdict = tuple[float, float]
 NO_ATTRIBUTES: tuple[Attribute, ...] = ()
 SCORES = {"name": 1.0, "variant": 0.99, "word order": 0.98, "spelling": 0.95}
 """Score of a concept by how its text was found; an ambiguous name shares it among its concepts."""
+RULES = 2
+"""Raise it whenever other concepts are found for a text, or two are related otherwise: scores that were kept are then computed anew."""
 _WITHOUT = 0.95
 """Factor where attributes had to be taken off."""
 _ALTERING = frozenset({"negation", "subject"})
@@ -33,6 +35,7 @@ _UNCLEAR = frozenset({"certainty", "time"})
 """Attributes that can leave a statement as it is or not ("acute", "history of"): the measure decides."""
 _CLOSED = frozenset({"side"})
 """Attributes whose different values exclude each other; other values may be two wordings of one, such as "severe" and "marked"."""
+_CAUSE = "cause"
 _TERMINOLOGY = 32
 """Bits of a concept's number below the number of its terminology."""
 _MOST_FORMS = 15
@@ -193,9 +196,14 @@ class Coder:
         for text, own in forms.items():
             for form, attributes in own:
                 known = found[form]
-                if known is not None and attributes:
+                if known is not None and attributes and not self._names_cause(known, attributes):
                     self._known[text] = Known(known.concepts, known.how, tuple(sorted(attributes)))
                     break
+
+    def _names_cause(self, known: Known, attributes: Iterable[Attribute]) -> bool:
+        """Whether a terminology has names with one of these causes: there the cause makes another concept ("insomnia due to other mental disorder")."""
+        indexes = [self.terminologies[number] for number in known.terminologies]
+        return any(kind == _CAUSE and index.has_phrase(wording) for kind, wording in attributes for index in indexes)
 
 
 def _compare_attributes(a: tuple[Attribute, ...], b: tuple[Attribute, ...]) -> Verdict | None:

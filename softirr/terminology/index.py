@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.terminology.base import SAME_MEANING, Terminology
-from softirr.terminology.keys import Folder, exact_keys, keys_of
+from softirr.terminology.keys import Folder, exact_keys, keys_of, pair_hashes
 from softirr.terminology.load import load, source_files
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]
 
 _LOG = logging.getLogger("softirr")
 _MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-_VERSION = 2
+_VERSION = 3
 """Raise it whenever keys or arrays change: files of other versions are made anew."""
 _ALIGNED = 64
 _AT_ONCE = 50_000
@@ -40,6 +40,7 @@ _ARRAYS = {
     "parent": "<u4",
     **{f"{what}_{part}": kind for what in ("id", "name") for part, kind in (("start", "<u8"), ("text", "|u1"))},
     "word_hash": "<u8",
+    "pair_hash": "<u8",
     "word_start": "<u8",
     "word_text": "|u1",
     "cut_hash": "<u8",
@@ -143,8 +144,16 @@ class TerminologyIndex:
 
     def knows_words(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Whether folded words stand in any name, by their hashes, shape (n,)."""
-        words = self.arrays["word_hash"]
-        return np.asarray(words[np.minimum(np.searchsorted(words, hashes), len(words) - 1)] == hashes)
+        return _stand_in(self.arrays["word_hash"], hashes)
+
+    def has_phrase(self, text: str) -> bool:
+        """Whether every word of a text stands in some name, and so does every two neighboring words."""
+        folder = Folder()
+        _, words = keys_of([text], folder)
+        return len(words.flat) > 0 and bool(
+            self.knows_words(folder.hashes_of(words.flat)).all()
+            and _stand_in(self.arrays["pair_hash"], pair_hashes(words, folder)).all()
+        )
 
     def words_without_a_letter(self, hashes: Sequence[int]) -> list[str]:
         """Long words that have one of these hashes when one of their letters is left out, or as they are."""
@@ -260,9 +269,11 @@ def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], di
         arrays |= _packed(what, texts)
     folder = Folder()
     parts: dict[str, list[NDArray[np.uint64]]] = {key: [] for key in KEYS}
+    pairs: list[NDArray[np.uint64]] = []
     for start in range(0, len(names), _AT_ONCE):
         part = names[start : start + _AT_ONCE]
-        found, _ = keys_of(part, folder)
+        found, words = keys_of(part, folder)
+        pairs.append(np.unique(pair_hashes(words, folder)))
         for key in KEYS:
             parts[key].append(exact_keys(part) if key == "exact" else getattr(found, key))
     for key in KEYS:
@@ -270,6 +281,7 @@ def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], di
         order = np.argsort(hashes, kind="stable")
         order = order[np.searchsorted(hashes[order], 1) :]
         arrays[f"{key}_hash"], arrays[f"{key}_name"] = hashes[order], order.astype(np.uint32)
+    arrays["pair_hash"] = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *pairs]))
     arrays |= _words(folder)
     header = {"name": terminology.name, "sha256": sha256, "notes": list(terminology.notes)}
     return header, arrays
@@ -297,6 +309,12 @@ def _cuts_of(words: Sequence[str], counts: list[int]) -> Iterator[int]:
         cuts = cut_hashes(word)
         counts.append(len(cuts))
         yield from cuts
+
+
+def _stand_in(ascending: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(len(hashes), dtype=bool)
+    return np.asarray(ascending[np.minimum(np.searchsorted(ascending, hashes), len(ascending) - 1)] == hashes)
 
 
 def is_long(word: str) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from softirr.text import normalize
 
-__all__ = ["Folder", "Keys", "WordLists", "exact_keys", "hash_text", "keys_of"]
+__all__ = ["Folder", "Keys", "WordLists", "exact_keys", "hash_text", "keys_of", "pair_hashes"]
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -103,6 +103,9 @@ _OPPOSITES = frozenset(
         "primary",
         "early",
         "late",
+        "other",
+        "specified",
+        "unspecified",
     ]
 )
 """Two of these in one text belong to different words: then word order counts."""
@@ -432,6 +435,24 @@ def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, W
     folder = folder or Folder()
     words = folder.word_lists([normalize(text) for text in texts])
     return word_keys(words, folder), words
+
+
+def pair_hashes(words: WordLists, folder: Folder) -> Hashes:
+    """Hashes of every two neighboring words.
+
+    Parameters
+    ----------
+    words : WordLists
+    folder : Folder
+        That numbered them.
+
+    Returns
+    -------
+    shape (m,)
+    """
+    text = np.repeat(np.arange(len(words)), words.sizes)
+    word = folder.hashes_of(words.flat)
+    return _mixed(word[:-1] + _mixed(word[1:] + _STEP))[text[:-1] == text[1:]]
 
 
 def exact_keys(texts: Sequence[str]) -> Hashes:

@@ -77,6 +77,14 @@ def test_as_few_attributes_as_possible_are_taken_off() -> None:
     assert (code.id, code.attributes) == ("C1", (("side", "left"),))
 
 
+def test_a_cause_that_names_have_is_not_taken_off() -> None:
+    names = ("Insomnia",), ("Hypersomnia due to other mental disorder",), ("Drug-induced fever",)
+    coder = Coder([build_index(terminology(*names))], simplifications)
+    assert coder.know(["insomnia due to other mental disorder", "drug-induced insomnia"]) == [None, None]
+    (known,) = coder.know(["insomnia due to noise"])
+    assert known is not None and known.attributes == (("cause", "due to noise"),)
+
+
 def test_codes_say_how_they_were_found(coder: Coder) -> None:
     (code,) = coder.codes("severe left knee pains")
     assert (code.terminology, code.id, code.name) == ("test", "C1", "Knee pain")

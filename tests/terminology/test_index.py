@@ -144,6 +144,7 @@ def test_variants_of_a_name_are_found(text: str, name: str, how: str) -> None:
         ("upper left lower right quadrant", "lower left upper right quadrant"),
         ("grade 1 type 2 lesion", "grade 2 type 1 lesion"),
         ("seizures without fever", "fever without seizures"),
+        ("other injury of unspecified muscle", "unspecified injury of other muscle"),
         ("microcephaly", "Macrocephaly"),
         ("hypotension", "Hypertension"),
         ("adduction", "Abduction"),

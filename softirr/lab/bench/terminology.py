@@ -168,7 +168,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
     ----------
     terminology : Terminology
     size : int
-        Texts of each kind and part.
+        Texts of each kind and part, but every name that is left out.
     seed : int
 
     Yields
@@ -194,7 +194,7 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
                 whole,
                 [(i, draw.choice(MODIFIERS).format(name[:1].lower() + name[1:])) for i, name in names],
             ),
-            "names that are left out": (half, [draw.choice(left_out) for _ in range(size)]),
+            "names that are left out": (half, left_out),
         }
         for kind, (coder, texts) in made.items():
             counts = dict.fromkeys(OUTCOMES, 0)
