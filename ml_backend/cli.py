@@ -117,6 +117,11 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="write the agreed answers into Label Studio as predictions of the model version “consensus”",
     )
+    agreed.add_argument(
+        "--ground-truth",
+        action="store_true",
+        help="write the agreed answers into Label Studio as ground-truth annotations of the token’s user",
+    )
     add_json(agreed)
 
     doctor = command(
@@ -550,8 +555,9 @@ def _link(parsed: argparse.Namespace) -> None:
 def _consensus(parsed: argparse.Namespace) -> None:
     import csv
 
-    from ml_backend.labelstudio.consensus import write_predictions
+    from ml_backend.labelstudio.consensus import write_ground_truth, write_predictions
     from ml_backend.review.consensus import csv_rows, entries
+    from ml_backend.store.agreed import AgreedStore
     from softirr.tables.cells import plain_cell
 
     services = _services()
@@ -561,7 +567,18 @@ def _consensus(parsed: argparse.Namespace) -> None:
     names = [control["name"] for control in row["controls"]]
     if parsed.control is not None and parsed.control not in names:
         raise InputError(f"Project {parsed.project} has no TextArea {parsed.control}; it has {', '.join(names)}.")
+    if parsed.ground_truth and parsed.control is not None:
+        raise InputError("A ground truth holds every field of a task: leave out --control.")
     found = entries(services.store, row, parsed.control)
+    if parsed.ground_truth:
+        once = {entry["task"] for entry in AgreedStore(services.store).log(row["id"])}
+        with services.client() as client:
+            done = write_ground_truth(
+                client, parsed.project, row["label_config"], found, once=once, page_size=services.settings.page_size
+            )
+        told = "{created} ground truths written, {updated} updated, {deleted} removed, {kept} set by people kept."
+        print(json.dumps(done) if parsed.json else told.format(**done))
+        return
     if parsed.predictions:
         with services.client() as client:
             written = write_predictions(

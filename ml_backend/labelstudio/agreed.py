@@ -6,6 +6,7 @@ from typing import Any
 
 from ml_backend.labelstudio.answers import of_this_config
 from ml_backend.labelstudio.config import Control
+from ml_backend.labelstudio.consensus import is_written
 from ml_backend.labelstudio.history import History
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import ANNOTATION, GROUND_TRUTH, given_hash
@@ -92,9 +93,12 @@ def _accepted(
 
 
 def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The task's annotations that say something: no skipped ones, and none that only repeat what is agreed already."""
     annotations = task.get("annotations")
     for one in annotations if isinstance(annotations, list) else ():
-        if isinstance(one, Mapping) and not one.get("was_cancelled") and isinstance(one.get("id"), int):
+        if not isinstance(one, Mapping) or one.get("was_cancelled") or not isinstance(one.get("id"), int):
+            continue
+        if not is_written(one):
             yield one
 
 

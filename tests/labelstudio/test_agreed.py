@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.labelstudio.backend import Commands
+from tests.labelstudio.backend import Commands, score_of_export
 from tests.labelstudio.conftest import Harness, annotation
 
 
@@ -56,6 +56,36 @@ def test_agreed_answers_are_read_and_written(ls: Harness, tmp_path: Path) -> Non
         copied: ["high fever"],
     }
     assert ls.api.get(f"/api/projects/{project}/")["model_version"] == "agreement"
+    alone = score_of_export(ls.export_file(project, tmp_path))
+
+    def ground_truths(expected: str) -> dict[int, list[str]]:
+        status, out, err = commands.here("consensus", "--project", str(project), "--ground-truth")
+        assert (status, out.strip()) == (0, expected), err
+        marked = [
+            (task["id"], one) for task in ls.export(project) for one in task["annotations"] if one["ground_truth"]
+        ]
+        return {task: one["result"][0]["value"]["text"] for task, one in marked if task in (starred, copied)}
+
+    expected = {starred: ["fever", "cough"], copied: ["high fever"]}
+    assert ground_truths("1 ground truths written, 0 updated, 0 removed, 1 set by people kept.") == expected
+    assert ground_truths("0 ground truths written, 0 updated, 0 removed, 1 set by people kept.") == expected
+    told = agreed()
+    commands.sync(project, "--changes")
+    assert agreed() == told, "it says nothing new: who agreed stays"
+    assert {
+        one["task"]: one["score"] for one in ls.predictions(project) if one["model_version"] == "agreement"
+    } == before
+    assert score_of_export(ls.export_file(project, tmp_path)) == alone
+
+    (written,) = [
+        one for one in ls.api.get(f"/api/tasks/{copied}/")["annotations"] if one["ground_truth"]
+    ]  # a person edits it
+    edited = [{**written["result"][0], "origin": "prediction-changed", "value": {"text": ["pyrexia"]}}]
+    rae.api.patch(f"/api/annotations/{written['id']}/", {"result": edited})
+    commands.sync(project, "--changes")
+    assert (agreed()[copied]["texts"], agreed()[copied]["source"]) == (["pyrexia"], "ground truth")
+    assert ground_truths("0 ground truths written, 0 updated, 0 removed, 2 set by people kept.")[copied] == ["pyrexia"]
+    ls.api.delete(f"/api/annotations/{written['id']}/")
     ls.api.patch(f"/api/annotations/{first['id']}/", {"ground_truth": False})
     final = commands.sync(project)
     assert (final["created"], final["updated"], final["deleted"]) == (0, 0, 0)

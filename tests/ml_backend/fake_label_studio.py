@@ -216,6 +216,9 @@ class FakeLabelStudio:
             ("POST", "/api/dm/views", lambda: self._add(self.views, body)),
             ("PATCH", r"/api/dm/views/(\d+)", lambda number: self._change(self.views, int(number), body)),
             ("DELETE", r"/api/dm/views/(\d+)", lambda number: self._remove(self.views, int(number))),
+            ("POST", r"/api/tasks/(\d+)/annotations", lambda number: self._post_annotation(int(number), body)),
+            ("PATCH", r"/api/annotations/(\d+)", lambda number: self._patch_annotation(int(number), body)),
+            ("DELETE", r"/api/annotations/(\d+)", lambda number: self._delete_annotation(int(number))),
             ("POST", "/api/ml", lambda: self._add(self.connections, {"state": "CO", **(body or {})})),
             ("DELETE", r"/api/ml/(\d+)", lambda number: self._remove(self.connections, int(number))),
             ("POST", "/api/webhooks", lambda: self._add(self.webhooks, body)),
@@ -304,6 +307,27 @@ class FakeLabelStudio:
 
     def _list_predictions(self, request: httpx.Request) -> httpx.Response:
         return _reply(self.tasks[int(request.url.params["task"])]["predictions"])
+
+    def _post_annotation(self, task: int, body: Mapping[str, Any]) -> httpx.Response:
+        made = self.annotate(task, 1, [], updated_by=1, **body)
+        return self._patch_annotation(made, body, 201)
+
+    def _patch_annotation(self, annotation: int, body: Mapping[str, Any], status: int = 200) -> httpx.Response:
+        for task in self.tasks.values():
+            found = next((one for one in task["annotations"] if one["id"] == annotation), None)
+            if found is None:
+                continue
+            if body.get("ground_truth"):  # there is one for each task
+                for other in task["annotations"]:
+                    other["ground_truth"] = False
+            found.update({**body, "updated_by": 1, "updated_at": self.now()})
+            task["updated_at"] = self.now()
+            return _reply(found, status)
+        return _reply({"detail": "Not found."}, 404)
+
+    def _delete_annotation(self, annotation: int) -> httpx.Response:
+        self.delete_annotation(annotation)
+        return httpx.Response(204)
 
     def _versions(self) -> dict[str, int]:
         counts: dict[str, int] = {}

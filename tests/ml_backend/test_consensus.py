@@ -16,7 +16,7 @@ from fake_label_studio import Bench, region
 from seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 from ml_backend.cli import main
-from ml_backend.labelstudio.consensus import predictions_of, write_predictions
+from ml_backend.labelstudio.consensus import predictions_of, write_ground_truth, write_predictions
 from ml_backend.review.consensus import csv_rows, entries
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.backup import back_up, restore
@@ -285,6 +285,60 @@ class TestExport:
             "3",
         ]
 
+    def test_ground_truths_in_label_studio(self, bench: Bench) -> None:
+        tasks = [bench.fake.add_task({2: ["fever"], 3: ["fever"]}) for _ in range(4)]
+        alone, edited, starred, withdrawn = tasks
+        bench.sync()
+        store, project = AgreedStore(bench.store), bench.row["id"]
+        signed = {"reviewer": "Rae", "reviewer_id": "9"}
+        numbers = {
+            task: store.agree(project, task, "findings", ["pyrexia"], **signed) for task in tasks if task != starred
+        }
+        bench.fake.tasks[starred]["annotations"][0] |= {"ground_truth": True, "updated_by": 9}
+        bench.fake.tasks[starred]["updated_at"] = bench.fake.now()
+        bench.sync()
+        config, before = bench.fake.project["label_config"], bench.fake.expected()
+
+        def write() -> dict[str, int]:
+            once = {row["task"] for row in store.log(project)}
+            with bench.client() as client:
+                rows = entries(bench.store, bench.row)
+                return write_ground_truth(client, FAKE_NUMBER, config, rows, once=once, page_size=2)
+
+        def marked(task: int) -> list[dict[str, Any]]:
+            return [one for one in bench.fake.tasks[task]["annotations"] if one["ground_truth"]]
+
+        assert write() == {"created": 3, "updated": 0, "deleted": 0, "kept": 1}
+        assert write() == {"created": 0, "updated": 0, "deleted": 0, "kept": 1}
+        assert [marked(task)[0]["result"][0]["value"]["text"] for task in (alone, starred)] == [["pyrexia"], ["fever"]]
+        # what was written is read back as nothing new: no answer of a rater, and agreed by who agreed
+        told = agreed_of(bench)
+        bench.sync(full=True)
+        found = agreed_of(bench)
+        assert [row["id"] for row in found.values()] == [row["id"] for row in told.values()]
+        assert (found[alone]["source"], found[alone]["user"], len(store.log(project))) == ("panel", "9", 4)
+        answers = bench.store.get_tasks(project, [alone])[alone]["answers"]["findings"]
+        assert list(answers["answers"]) == ["2", "3"]
+        assert answers["excluded"] == [[str(1), "copied from a prediction"]]
+        assert bench.fake.expected() == before and bench.fake.wrong() == []
+        # a changed answer, a withdrawn one, and one that a person edited in Label Studio
+        store.agree(project, alone, "findings", [], **signed)
+        store.withdraw(project, numbers[withdrawn], **signed)
+        (ours,) = marked(edited)
+        bench.fake.edit(
+            ours["id"],
+            [],
+            result=[{**ours["result"][0], "origin": "prediction-changed", "value": {"text": ["hot"]}}],
+            updated_by=9,
+        )
+        bench.sync()
+        assert (agreed_of(bench)[edited]["texts"], agreed_of(bench)[edited]["source"]) == (["hot"], "ground truth")
+        assert write() == {"created": 0, "updated": 1, "deleted": 1, "kept": 2}
+        assert marked(alone)[0]["result"][0]["value"]["text"] == [] and marked(withdrawn) == []
+        assert marked(edited)[0]["result"][0]["value"]["text"] == ["hot"]
+        bench.sync(full=True)
+        assert agreed_of(bench)[alone]["texts"] == [] and bench.fake.expected() == before
+
     def test_a_textarea_for_each_region_is_left_out(self) -> None:
         config = '<View><Text name="text" value="$t"/><TextArea name="a" toName="text" perRegion="true"/></View>'
         row = {"task": 1, "control": "a", "texts": ["x"], "who": "", "when": "", "codes": {}}
@@ -305,6 +359,7 @@ class TestExport:
         assert main(["consensus", "--project", str(NUMBER), "--json"]) == 0
         assert json.loads(capsys.readouterr().out.splitlines()[-1])["answers"][0]["task"] == 101
         assert main(["consensus", "--project", str(NUMBER), "--control", "other"]) == 2
+        assert main(["consensus", "--project", str(NUMBER), "--control", "findings", "--ground-truth"]) == 2
         assert main(["consensus", "--project", "99"]) == 2
 
 
