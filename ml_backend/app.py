@@ -5,6 +5,7 @@ import time
 from importlib.util import find_spec
 
 from flask import Flask, Response, g, jsonify, request
+from jinja2 import ChoiceLoader, FileSystemLoader
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
@@ -17,6 +18,7 @@ from ml_backend.web.api import api
 from ml_backend.web.callers import check_host
 from ml_backend.web.protocol import protocol
 from ml_backend.web.webhook import webhook
+from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +36,7 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
         Objects that the app shares between requests; made from the settings by default.
     """
     app = Flask("ml_backend", template_folder="web/templates", static_folder="web/static")
+    app.jinja_loader = ChoiceLoader([app.jinja_loader, FileSystemLoader(TEMPLATES)])  # type: ignore[list-item]
     app.json.sort_keys = False  # type: ignore[attr-defined]
     parts = services or Services(settings or Settings.from_environment())
     app.extensions["softirr"] = parts

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ml_backend.report.compare import KEPT, state
 from ml_backend.report.groups import batches, histogram, over_time
-from ml_backend.report.headline import NAMES, audit_of, coefficients, headline_of, target_line
+from ml_backend.report.headline import audit_of, coefficients, headline_of, target_line
 from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
 from ml_backend.report.queue import Queue
@@ -31,6 +31,7 @@ from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
+from softirr.report.page.sentences import NAMES
 
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue in the report; the API has all

@@ -7,24 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.links import Links
+from softirr.report.page.view import histogram_bins
 
 BATCHES = 20
 
 
 def histogram(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:
     """Number of tasks in each of ten equal ranges of agreement."""
-    bins = [0] * 10
-    for row in rows:
-        if row["agreement"] is not None:
-            bins[min(9, int(row["agreement"] * 10))] += 1
+    bins = histogram_bins(row["agreement"] for row in rows if row["agreement"] is not None)
     return [
-        {
-            "low": i / 10,
-            "high": (i + 1) / 10,
-            "n": n,
-            "link": links.agreement(i / 10, (i + 1) / 10, f"Agreement {i / 10:.1f} to {(i + 1) / 10:.1f}"),
-        }
-        for i, n in enumerate(bins)
+        {**one, "link": links.agreement(one["low"], one["high"], f"Agreement {one['low']:.1f} to {one['high']:.1f}")}
+        for one in bins
     ]
 
 

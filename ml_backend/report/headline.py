@@ -5,40 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ml_backend.report.formats import number
 from ml_backend.report.links import Links
 from ml_backend.review.headline import field_headline, target_of
 from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from softirr.report.outlook import outlook
-
-NAMES = {
-    "observed_agreement": "Observed agreement",
-    "cohen_kappa": "Cohen’s kappa",
-    "scott_pi": "Scott’s pi",
-    "fleiss_kappa": "Fleiss’ kappa",
-    "krippendorff_alpha": "Krippendorff’s alpha",
-    "gwet_ac2": "Gwet’s AC2",
-    "sigma": "Sigma",
-    "ks": "KS",
-}
-MEANINGS = {
-    "observed_agreement": "Mean equivalence of two answers to the same task; says nothing of chance.",
-    "cohen_kappa": "Beyond chance, mean over pairs of annotators, each with their own habits.",
-    "scott_pi": "Beyond chance, for exactly two annotators with habits in common.",
-    "fleiss_kappa": "Beyond chance, any number of annotators with habits in common.",
-    "krippendorff_alpha": "Beyond chance; copes with missing answers and small samples.",
-    "gwet_ac2": "Beyond chance; stays high where nearly all answers are alike.",
-    "sigma": "Share of same-task pairs more alike than 95% of different-task pairs (Braylan et al. 2022).",
-    "ks": "Greatest gap between same-task and different-task pairs (Braylan et al. 2022).",
-}
-EXPECTED = {
-    "cohen_kappa": "cohen",
-    "fleiss_kappa": "fleiss",
-    "scott_pi": "fleiss",
-    "krippendorff_alpha": "krippendorff",
-}
+from softirr.report.page.sentences import EXPECTED, NAMES, TASKS, coefficient_rows, headline_sentence
 
 
 def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], audit: Row | None) -> dict[str, Any]:
@@ -61,10 +34,14 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]], a
     left_out = "".join(f" {said}" for said in _said_of_the_run(project))
     if not found["audited"] or audit is None:
         more = outlook(summary["coefficients"][key], n, items="tasks")
-        return base | {"sentence": sentence(key, found, summary, n) + (f" {more}" if more else "") + left_out}
+        return base | {
+            "sentence": headline_sentence(key, found, summary, n, words=TASKS) + (f" {more}" if more else "") + left_out
+        }
     result = audit["result"]
     judgements = result["audit"]["judgements"]
-    said = sentence(key, found, {**result, "n_raters": summary["n_raters"]}, n, more="more judgements")
+    said = headline_sentence(
+        key, found, {**result, "n_raters": summary["n_raters"]}, n, words=TASKS, more="more judgements"
+    )
     more = outlook(result["coefficients"][key], n, result["audit"], items="tasks")
     people = "one person" if result["audit"].get("judges", 1) == 1 else f"{result['audit']['judges']} people"
     return base | {
@@ -94,60 +71,10 @@ def _said_of_the_run(project: Row) -> list[str]:
     return [*project["summary"].get("left_out", ()), *([rival] if rival else [])]
 
 
-def sentence(
-    name: str, coefficient: Mapping[str, Any], summary: Mapping[str, Any], n_tasks: int, *, more: str | None = None
-) -> str:
-    """The meaning of the headline as sentences; `more` says what would narrow a wide interval; by default the main cause of its width."""
-    value, interval = coefficient["value"], coefficient.get("ci95")
-    raters = summary["n_raters"]
-    basis = f"over {n_tasks:,} {'task' if n_tasks == 1 else 'tasks'} answered by {raters} {'annotator' if raters == 1 else 'annotators'}"
-    if name == "observed_agreement":
-        return f"Two answers to the same task are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
-    certain = ""
-    items = coefficient.get("ci95_items")
-    if interval:
-        certain = f" (95% confidence: {number(interval[0])} to {number(interval[1])})"
-    if value <= 0:
-        text = "Annotators agree no more than chance would have it"
-    elif interval and interval[0] <= 0:
-        text = "Whether annotators agree beyond chance is not certain"
-    else:
-        text = "Annotators agree beyond chance"
-    text += f": {NAMES[name]} is {number(value)}{certain}, {basis}."
-    observed = summary["coefficients"].get("observed_agreement", {}).get("value")
-    expected = summary["expected_agreement"].get(EXPECTED.get(name, ""))
-    if observed is not None and expected is not None:
-        text += f" Answers to the same task are equivalent at {observed:.2f} on average, where chance alone would give {expected:.2f}."
-    if interval and items:
-        text += (
-            f" Nobody has audited this value, so the interval includes the errors of the measure, as they were on benchmark data. "
-            f"If the measure made no errors, it would be {number(items[0])} to {number(items[1])}."
-        )
-    if more is None:
-        more = "more tasks"
-        if items and interval and items[1] - items[0] < (interval[1] - interval[0]) / 2:
-            more = "an audit"
-    if interval and interval[1] - interval[0] > 0.3:
-        text += f" The interval is wide: {more} would make this more certain."
-    return text
-
-
 def coefficients(summary: Mapping[str, Any], links: Links) -> list[dict[str, Any]]:
-    """Every coefficient with its meaning and its value expected by chance."""
-    expected = summary["expected_agreement"]
-    return [
-        {
-            "key": key,
-            "name": NAMES.get(key, key),
-            "meaning": MEANINGS.get(key, ""),
-            **coefficient,
-            "expected": expected.get(EXPECTED[key])
-            if key in EXPECTED and coefficient.get("value") is not None
-            else None,
-            "link": links.scored("All tasks with an agreement"),
-        }
-        for key, coefficient in summary["coefficients"].items()
-    ]
+    """Every coefficient with its meaning, its value expected by chance, and its tasks."""
+    link = links.scored("All tasks with an agreement")
+    return [{**row, "link": link} for row in coefficient_rows(summary, words=TASKS)]
 
 
 def unaudited(project: Row, control: str, audit: Row) -> dict[str, float | None]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.links import Links
+from softirr.report.page.sentences import tendency_words
 
 
 def rater_rows(
@@ -42,22 +42,6 @@ def rater_rows(
             }
         )
     return sorted(found, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
-
-
-def tendency_words(general: int, specific: int) -> str:
-    """Whether an annotator tends to general or specific texts, by a sign test."""
-    total = general + specific
-    if not total:
-        return "no differences"
-    # one-sided probability of such a majority if both are equally likely
-    majority = max(general, specific)
-    if total <= 1000:
-        tail = sum(math.comb(total, k) for k in range(majority, total + 1)) / 2**total
-    else:
-        tail = math.erfc((2 * majority - total - 1) / math.sqrt(2 * total)) / 2
-    if tail > 0.05:
-        return "neither"
-    return "more general" if general > specific else "more specific"
 
 
 def pair_rows(summary: Mapping[str, Any], names: Mapping[str, str], links: Links) -> list[dict[str, Any]]:

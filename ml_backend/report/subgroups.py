@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ml_backend.report.headline import EXPECTED, NAMES
 from ml_backend.report.links import Links
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.planning.difference import Sample, equality
+from softirr.report.page.sentences import EXPECTED, NAMES
 
 __all__ = ["LABEL", "MOST_GROUPS", "dimensions", "period", "regions", "subgroups"]
 

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ml_backend.report.codes import coverage
-from ml_backend.report.formats import count, day, number
 from ml_backend.review.consensus import csv_rows
-from softirr.policy.rules import Policy
+from softirr.report.page.formats import day
+from softirr.report.page.view import how_computed
 
 TABLES = ("tasks", "annotators", "annotator_pairs", "coefficients", "disagreements", "reasons", "consensus", "left_out")
-_METHODS = {
-    "exact": "exactly, from every pair of answers",
-    "permutation": "by permutation",
-    "stratified": "from a stratified sample of pairs",
-}
 
 
 def table(
@@ -136,28 +131,12 @@ def table(
                 yield [row["task"], row["name"], row["reason"]]
 
 
-def _terminologies(used: Sequence[Mapping[str, Any]]) -> str:
-    """Names and hashes of the terminologies of a report."""
-    return ", ".join(f"{one['name']} (SHA-256 {one['sha256'][:12]})" for one in used)
-
-
 def facts(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts about the computation of the report, as terms and values."""
-    made, expected, settings = report["provenance"], report["expected_agreement"], report["settings"] or {}
-    chance = _METHODS.get(expected["method"], expected["method"])
-    if expected["method"] != "exact":
-        chance += f", standard error {number(expected['standard_error'], 4)}"
+    made, settings = report["provenance"], report["settings"] or {}
     found: list[tuple[str, Any]] = [
-        ("Measure", made.get("measure")),
-        ("What counts as the same", Policy.from_dict(made["policy"]).told() if made.get("policy") else None),
-        ("Terminologies", _terminologies(made.get("terminologies") or ())),
-        ("Texts that they know", coverage(report)),
-        ("Model", made.get("model")),
-        ("SHA-256 of the model", made.get("model_sha256")),
-        ("Label order of the model", made.get("label_order")),
-        ("Device", " ".join(filter(None, (made.get("device"), made.get("precision"))))),
-        ("Texts cut to fit the model", count(made["truncated_texts"]) if made.get("truncated_texts") else None),
-        ("Expected agreement", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
+        *how_computed(made, report["expected_agreement"]),
+        ("Texts that the terminologies know", coverage(report)),
         ("Field", report["control"]),
         ("Computed", day(made.get("computed_at"))),
         ("Took", f"{made['seconds']:.1f} s" if made.get("seconds") else None),

@@ -415,7 +415,6 @@ class Scorer:
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=told)
             result = report.to_dict()
             result.pop("items", None)
-        result["distributions"] = report.distributions.to_dict() if report.distributions else None
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]
         return result

@@ -4,6 +4,11 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from softirr.report.page.render import SCRIPTS, STATIC, STYLES
+
+SHARED = (*STYLES, *SCRIPTS)
+"""Files of the pages that stand in `softirr.report.page`."""
+
 
 def plugin_dir() -> Path:
     """Folder ``plugin``: from the package, else from the checkout."""
@@ -12,8 +17,13 @@ def plugin_dir() -> Path:
 
 
 def static_dir() -> Path:
-    """Scripts and styles of the report and audit pages."""
+    """Scripts and styles of the report and audit pages, beside those of `softirr.report.page`."""
     return Path(__file__).parent / "static"
+
+
+def page_files_version() -> str:
+    """Version of the pages' files, those of `softirr.report.page` and those here."""
+    return f"{version_of(STATIC)}{version_of(static_dir())}"
 
 
 @cache

@@ -206,8 +206,9 @@ def _result(project: Row, found: Row) -> dict[str, Any] | None:
     """The report's headline, and every coefficient with and without the audit."""
     if found["result"] is None:
         return None
-    from ml_backend.report.headline import NAMES, unaudited
+    from ml_backend.report.headline import unaudited
     from ml_backend.review.headline import field_headline
+    from softirr.report.page.sentences import NAMES
 
     result = found["result"]
     plain = unaudited(project, found["control"], found)

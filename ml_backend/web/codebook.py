@@ -6,7 +6,6 @@ from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
 
-from ml_backend.report.formats import FORMATS
 from ml_backend.review import codebook as books
 from ml_backend.review.panel_payload import job_view, moment, name_of
 from ml_backend.settings import effective
@@ -18,6 +17,7 @@ from ml_backend.web.pages import page_files
 from ml_backend.web.report import csv_response, job_of
 from softirr.errors import InputError
 from softirr.report.codebook import Codebook
+from softirr.report.page.formats import FORMATS
 from softirr.text import normalize
 
 codebook = Blueprint("codebook", __name__)

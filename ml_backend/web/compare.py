@@ -9,8 +9,6 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from ml_backend.report import side_by_side
-from ml_backend.report.formats import FORMATS
-from ml_backend.report.headline import NAMES
 from ml_backend.review.headline import field_headline
 from ml_backend.review.panel_payload import job_view, moment, name_of
 from ml_backend.store.reviews import ReviewStore
@@ -20,6 +18,8 @@ from ml_backend.web import pages, visitors
 from ml_backend.web.callers import Refused, is_operator, json_body, keys, project_number, require_operator, services
 from ml_backend.web.report import job_of
 from softirr.errors import InputError
+from softirr.report.page.formats import FORMATS
+from softirr.report.page.sentences import NAMES
 from softirr.tables.fields import ANNOTATED_AT
 
 compare = Blueprint("compare", __name__)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import render_template
-from markupsafe import Markup
 
-from ml_backend.report.formats import FORMATS
-from ml_backend.report.headline import NAMES
-from ml_backend.report.matrix import matrix
-from ml_backend.web.assets import static_dir, version_of
+from ml_backend.web.assets import page_files_version
+from softirr.report.page.formats import FORMATS
+from softirr.report.page.matrix import matrix
+from softirr.report.page.render import SCRIPTS, STYLES, inlined
+from softirr.report.page.sentences import NAMES, TASKS
 
-STYLES = ("pages.css", "report.css")
-SCRIPTS = ("vendor/echarts.min.js", "charts.js")
 LIVE = "report.js"  # what talks to the server; not in the file
 CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "subgroups", "person_trends")
 
@@ -40,7 +36,7 @@ def message(title: str, sentence: str, **more: Any) -> str:
 
 def page_files(*styles: str, scripts: Sequence[str] = (), modules: Sequence[str] = ()) -> dict[str, Any]:
     """Template variables for the addresses of the page's files."""
-    files = f"report/static/{version_of(static_dir())}"
+    files = f"report/static/{page_files_version()}"
     return {"files": files, "up": "../", "styles": styles, "scripts": scripts, "modules": modules}
 
 
@@ -58,20 +54,19 @@ def _why_waiting(project: Mapping[str, Any], job: Mapping[str, Any] | None) -> d
 
 def one_file(report: Mapping[str, Any], **more: Any) -> str:
     """The report as one HTML file: no network, and a policy that allows its own scripts and styles only."""
-    styles = [_read(name) for name in STYLES]
-    scripts = [_read(name) for name in SCRIPTS]
-    policy = f"default-src 'none'; img-src data:; style-src {_hashes(styles)}; script-src {_hashes(scripts)}; base-uri 'none'; form-action 'none'"
-    return _rendered(report, policy=policy, inline_styles=styles, inline_scripts=scripts, live=False, **more)
+    return _rendered(report, **inlined(), live=False, **more)
 
 
 def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     charts = {name: report[name] for name in CHARTS if report.get(name)}
     charts["calibration"] = report["decisions"]["calibration"]
     charts["target"] = report["target"]
+    charts["words"] = {"item": TASKS.item}
     return render_template(
         "report.html",
         report=report,
         names=NAMES,
+        words=TASKS,
         charts=charts,
         matrix=matrix(report),
         contents=_contents(report),
@@ -101,12 +96,3 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("h-how", "How it was computed", True),
     ]
     return [(anchor, name) for anchor, name, there in sections if there]
-
-
-def _read(name: str) -> Markup:
-    return Markup((static_dir() / name).read_text(encoding="utf-8"))  # noqa: S704 - our own files, never somebody's text
-
-
-def _hashes(texts: Sequence[str]) -> str:
-    digests = (hashlib.sha256(text.encode()).digest() for text in texts)
-    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

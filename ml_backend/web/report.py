@@ -26,13 +26,14 @@ from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from ml_backend.web import pages, visitors
-from ml_backend.web.assets import static_dir, version_of
+from ml_backend.web.assets import SHARED, page_files_version, static_dir
 from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.panel import allow_label_studio
 from softirr.errors import InputError
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASONS
 from softirr.policy.rules import MORE_GENERAL
+from softirr.report.page.render import STATIC
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
@@ -137,8 +138,8 @@ def _codes(project: Row, found: Mapping[str, Any]) -> list[list[Any]]:
 @report.get("/report/static/<version>/<path:name>")
 def files(version: str, name: str) -> Response:
     """Scripts and styles of the pages; they hold no data, and their address changes with their content."""
-    folder = static_dir()
-    response = send_from_directory(folder, name, max_age=A_YEAR if version == version_of(folder) else 0)
+    folder = STATIC if name in SHARED else static_dir()
+    response = send_from_directory(folder, name, max_age=A_YEAR if version == page_files_version() else 0)
     response.headers["X-Content-Type-Options"] = "nosniff"
     return response
 

@@ -86,6 +86,7 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
     for number, (name, report) in enumerate(reports.items(), start=1):
         plain = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
         folder = Path(arguments.output) / plain if len(reports) > 1 else Path(arguments.output)
-        notes |= dict.fromkeys(write_report(report, folder, source=arguments.file))
+        source = None if arguments.file == "-" else Path(arguments.file).name
+        notes |= dict.fromkeys(write_report(report, folder, source=source))
     for note in notes:
         print(f"softirr: {note}", file=sys.stderr)

@@ -387,6 +387,7 @@ class AgreementReport:
             "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
             "items": [item.to_dict() for item in self.items],
             "reasons": None if self.reasons is None else self.reasons.to_dict(),
+            "distributions": None if self.distributions is None else self.distributions.to_dict(),
             "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
             "warnings": [*self.misfits, *self.warnings],
             "misfits": list(self.misfits),

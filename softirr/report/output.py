@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from softirr.errors import InputError
 from softirr.report.frames import FrameKind, report_part
-from softirr.report.html import report_page
+from softirr.report.page.render import report_page
 from softirr.tables.cells import plain_cell
 
 __all__ = ["write_report"]
@@ -26,7 +26,7 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
     """Write a report into a folder, which is made where it is missing; files of the same names are replaced.
 
     ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches`` and ``reasons`` are written as CSV and Parquet and are sheets of ``report.xlsx``;
-    ``report.html`` is one page without scripts, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins
+    ``report.html`` is one page with the figures that needs no server, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins
     it. In CSV and XLSX a text that a spreadsheet would run gets an apostrophe in front.
 
     Parameters

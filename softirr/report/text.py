@@ -11,7 +11,15 @@ from softirr.report.headline import COEFFICIENT_NAMES, headline, headline_senten
 from softirr.report.outlook import outlook
 from softirr.text import normalize
 
-__all__ = ["catalogue_lines", "printable", "report_blocks", "report_lines", "table_lines"]
+__all__ = [
+    "catalogue_lines",
+    "printable",
+    "rater_pair_sentences",
+    "report_blocks",
+    "report_lines",
+    "table_lines",
+    "what_if_sentences",
+]
 
 _LOWEST_SHOWN = 5
 _LISTED = 3
@@ -255,7 +263,7 @@ def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
             for one in reasons["kinds"]
         ],
     )
-    sentences = [*_most_frequent(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
+    sentences = [*rater_pair_sentences(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
     yield from ("", *sentences) if sentences else ()
 
 
@@ -273,6 +281,10 @@ def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     ----------
     found : sequence of mappings
         ``reasons.what_if`` of a report.
+
+    Yields
+    ------
+    str
     """
     for one in found:
         if abs(one["value"] - one["instead_of"]) < _LEAST_CHANGE:
@@ -284,8 +296,18 @@ def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         )
 
 
-def _most_frequent(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """The rater pairs and the reasons that come up most often, where they come up in several items."""
+def rater_pair_sentences(rater_pairs: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The rater pairs and the reasons that come up most often, where they come up in several items.
+
+    Parameters
+    ----------
+    rater_pairs : sequence of mappings
+        ``reasons.rater_pairs`` of a report.
+
+    Yields
+    ------
+    str
+    """
     found = [
         (count / pair["n_items"], pair, kind)
         for pair in rater_pairs

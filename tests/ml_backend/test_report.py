@@ -19,7 +19,7 @@ from ml_backend.report.compare import run_wanted
 from ml_backend.report.tables import TABLES
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
-from ml_backend.web.assets import static_dir
+from softirr.report.page.render import STATIC
 
 HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)>"
 
@@ -41,7 +41,7 @@ def get(seeded: Seeded, path: str, key: str | None = None, **parameters: Any) ->
 
 def own(text: str) -> str:
     """A page without the chart library that it may carry."""
-    return text.replace((static_dir() / "vendor" / "echarts.min.js").read_text(), "")
+    return text.replace((STATIC / "vendor" / "echarts.min.js").read_text(), "")
 
 
 def data(seeded: Seeded) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.headline import headline_of, sentence
+from ml_backend.report.headline import headline_of
 from ml_backend.settings import Settings
+from softirr.report.page.sentences import TASKS, headline_sentence
 
 
 def _project(error: float) -> dict[str, Any]:
@@ -70,7 +71,9 @@ def test_what_is_said_of_chance_follows_from_the_interval(
     value: float, interval: tuple[float, float], begins: str
 ) -> None:
     summary = {"n_raters": 4, "coefficients": {}, "expected_agreement": {}}
-    assert sentence("krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67).startswith(begins)
+    assert headline_sentence(
+        "krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67, words=TASKS
+    ).startswith(begins)
 
 
 def test_a_page_does_not_offer_a_measure_that_needs_a_file() -> None:

@@ -13,8 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import RATERS, Seeded
 
-from ml_backend.report.matrix import matrix
-from ml_backend.report.people import tendency_words
+from softirr.report.page.matrix import matrix
+from softirr.report.page.sentences import tendency_words
 
 TASKS = {
     1: {"2": ["cough"], "3": ["dry cough"], "4": ["cough"]},

@@ -6,9 +6,11 @@
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const drawn = [];
   let target = null;
+  let item = "item"; // what the page calls one
 
   const two = (value) => Number(value).toFixed(2);
   const many = (value) => Number(value).toLocaleString("en");
+  const counted = (n) => `${many(n)} ${n === 1 ? item : `${item}s`}`;
   const share = (value) => `${(100 * value).toFixed(1)} %`;
 
   function colors() {
@@ -75,7 +77,7 @@
 
   function told(row) {
     const interval = row.ci95 ? `\n95% interval ${two(row.ci95[0])} to ${two(row.ci95[1])}` : "";
-    return `${row.label}\n${two(row.agreement)}${interval}\n${many(row.n)} ${row.n === 1 ? "task" : "tasks"}`;
+    return `${row.label}\n${two(row.agreement)}${interval}\n${counted(row.n)}`;
   }
 
   const charts = {
@@ -112,8 +114,8 @@
       return (c, b) => ({
         ...b,
         xAxis: { ...b.axis, type: "category", data: bins.map((bin) => `${bin.low.toFixed(1)} to ${bin.high.toFixed(1)}`), splitLine: { show: false } },
-        yAxis: { ...b.axis, type: "value", name: "tasks", minInterval: 1 },
-        tooltip: { ...b.tooltip, formatter: (p) => `Agreement ${p.name}\n${many(p.value)} ${p.value === 1 ? "task" : "tasks"}` },
+        yAxis: { ...b.axis, type: "value", name: `${item}s`, minInterval: 1 },
+        tooltip: { ...b.tooltip, formatter: (p) => `Agreement ${p.name}\n${counted(p.value)}` },
         series: [{ type: "bar", barCategoryGap: "8%", data: bins.map((bin) => bin.n), itemStyle: { color: c.same } }],
         links: bins.map((bin) => (bin.n ? bin.link : null)),
       });
@@ -133,12 +135,12 @@
           trigger: "axis",
           formatter: (points) => {
             const i = Math.min(n - 1, Math.floor(points[0].axisValue * n + 1e-9));
-            return `Equivalence ${two(i / n)} to ${two((i + 1) / n)}\nsame task ${share(shares.same_item[i])}\ndifferent tasks ${share(shares.different_items[i])}`;
+            return `Equivalence ${two(i / n)} to ${two((i + 1) / n)}\nsame ${item} ${share(shares.same_item[i])}\ndifferent ${item}s ${share(shares.different_items[i])}`;
           },
         },
         series: [
-          { name: "same task", type: "line", step: "end", symbol: "none", data: steps(shares.same_item), lineStyle: { color: c.same, width: 2.5 }, areaStyle: { color: c.same, opacity: 0.18 }, itemStyle: { color: c.same } },
-          { name: "different tasks (chance)", type: "line", step: "end", symbol: "none", data: steps(shares.different_items), lineStyle: { color: c.chance, width: 2.5, type: "dashed" }, areaStyle: { color: c.chance, opacity: 0.12 }, itemStyle: { color: c.chance } },
+          { name: `same ${item}`, type: "line", step: "end", symbol: "none", data: steps(shares.same_item), lineStyle: { color: c.same, width: 2.5 }, areaStyle: { color: c.same, opacity: 0.18 }, itemStyle: { color: c.same } },
+          { name: `different ${item}s (chance)`, type: "line", step: "end", symbol: "none", data: steps(shares.different_items), lineStyle: { color: c.chance, width: 2.5, type: "dashed" }, areaStyle: { color: c.chance, opacity: 0.12 }, itemStyle: { color: c.chance } },
         ],
       });
     },
@@ -176,7 +178,7 @@
         grid: { ...b.grid, top: 54 },
         xAxis: { ...b.axis, type: "category", data: found.periods, splitLine: { show: false }, axisLabel: { ...b.text, hideOverlap: true } },
         yAxis: { ...b.axis, type: "value", min: 0, max: 1, name: "agreement with the others", nameTextStyle: { ...b.text, align: "left" } },
-        tooltip: { ...b.tooltip, trigger: "item", formatter: (p) => `${p.seriesName}, ${p.name}\n${two(p.value)}\n${many(people[p.seriesIndex].counts[p.dataIndex])} tasks` },
+        tooltip: { ...b.tooltip, trigger: "item", formatter: (p) => `${p.seriesName}, ${p.name}\n${two(p.value)}\n${counted(people[p.seriesIndex].counts[p.dataIndex])}` },
         series: people.map((one, i) => ({
           name: one.name, type: "line", data: one.values, connectNulls: true, symbol: symbols[i], symbolSize: 8,
           lineStyle: { color: i % 2 ? c.chance : c.same, width: 2, type: ["solid", "solid", "dashed", "dashed", "dotted", "dotted"][i % 6] }, itemStyle: { color: i % 2 ? c.chance : c.same },
@@ -215,6 +217,7 @@
     for (const chart of drawn.splice(0)) chart.dispose();
     const data = JSON.parse(block.textContent);
     target = data.target;
+    item = data.words.item;
     const c = colors();
     for (const node of document.querySelectorAll(".chart")) {
       const name = node.dataset.chart;

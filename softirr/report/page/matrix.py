@@ -1,4 +1,4 @@
-"""The table of agreement annotator by annotator, with the pairs that stand out marked."""
+"""The table of agreement rater by rater, with the pairs that stand out marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def matrix(report: Mapping[str, Any]) -> list[list[dict[str, Any] | None]]:
     -------
     list of list of dict or None
         The pair with ``level``, 0 (the lowest value of the table) to 10, and ``mark``: ``low`` where the whole interval is below the mean of all
-        pairs, ``lowest`` for the lowest of them. None where two annotators share no task.
+        pairs, ``lowest`` for the lowest of them. None where two raters share no item.
     """
     pairs = [pair for pair in report["rater_pairs"] if pair["observed_agreement"] is not None]
     total = sum(pair["n_items"] for pair in pairs)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+__all__ = ["FORMATS", "count", "day", "interval", "number", "percent", "plural", "shade"]
+
 
 def number(value: float | None, digits: int = 2) -> str:
     """0.42, with a real minus sign; a dash where there is none."""

@@ -1,0 +1,242 @@
+"""What the page shows of a report: its parts by the names that the templates know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from softirr.policy.reasons import REASON_NAMES
+from softirr.policy.rules import Policy
+from softirr.report.headline import headline, references, shown_interval, who_pulls_down
+from softirr.report.outlook import outlook
+from softirr.report.page.formats import count, number
+from softirr.report.page.sentences import NAMES, coefficient_rows, headline_sentence, tendency_words
+from softirr.report.text import printable, rater_pair_sentences, what_if_sentences
+
+__all__ = ["histogram_bins", "how_computed", "page_view"]
+
+MOST_ITEMS = 2000
+"""Items that the page lists, those with the lowest agreement."""
+MOST_EXCLUDED = 200
+_METHODS = {
+    "exact": "exactly, from every pair of answers",
+    "permutation": "by permutation",
+    "stratified": "from a stratified sample of pairs",
+}
+
+
+def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[str, Any]:
+    """The variables of ``file.html``.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``AgreementReport.to_dict()`` or ``AuditReport.to_dict()`` gives.
+    source : str, optional
+        Name of the input, for the heading.
+
+    Returns
+    -------
+    dict
+    """
+    compared = [item for item in report["items"] if item["agreement"] is not None]
+    lowest = sorted(compared, key=lambda item: item["agreement"])
+    return {
+        "title": "" if source is None else printable(source),
+        "measure": report["measure"],
+        "n_items": report["n_items"],
+        "n_compared": len(compared),
+        "n_raters": report["n_raters"],
+        "headline": _headline(report, len(compared)),
+        "warnings": report["warnings"],
+        "audited": "audit" in report,
+        "coefficients": _coefficients(report),
+        "raters": _raters(report),
+        "rater_pairs": [
+            {**pair, "ci95": pair["observed_agreement_ci95"], "link": None} for pair in report["rater_pairs"]
+        ],
+        "histogram": histogram_bins(item["agreement"] for item in compared),
+        "distributions": report.get("distributions"),
+        "reasons": _reasons(report, len(compared)),
+        "items": [_item(item) for item in lowest[:MOST_ITEMS]],
+        "excluded": _excluded(report["excluded"]),
+        "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_own_facts(report["provenance"])],
+        "provenance": report["provenance"],
+    }
+
+
+def histogram_bins(values: Any) -> list[dict[str, Any]]:
+    """Number of values in each of ten equal ranges of [0, 1].
+
+    Parameters
+    ----------
+    values : iterable of float
+
+    Returns
+    -------
+    list of dict
+        ``low``, ``high`` and ``n``.
+
+    Examples
+    --------
+    >>> [one["n"] for one in histogram_bins([0.0, 0.05, 1.0])]
+    [2, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    """
+    bins = [0] * 10
+    for value in values:
+        bins[min(9, max(0, int(value * 10)))] += 1
+    return [{"low": i / 10, "high": (i + 1) / 10, "n": n} for i, n in enumerate(bins)]
+
+
+def how_computed(provenance: Mapping[str, Any], expected: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Measure, policy, model and chance of a report as terms and values; what is not known is left out.
+
+    Parameters
+    ----------
+    provenance, expected : mapping
+        ``provenance`` and ``expected_agreement`` of a report.
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    chance = _METHODS.get(expected["method"], expected["method"])
+    if expected["method"] != "exact":
+        chance += f", standard error {number(expected['standard_error'], 4)}"
+    policy = provenance.get("policy")
+    used = provenance.get("terminologies") or ()
+    found: list[tuple[str, Any]] = [
+        ("Measure", provenance.get("measure")),
+        ("What counts as the same", Policy.from_dict(policy).told() if policy else None),
+        ("Terminologies", ", ".join(f"{one['name']} (SHA-256 {one['sha256'][:12]})" for one in used)),
+        ("Model", provenance.get("model")),
+        ("SHA-256 of the model", provenance.get("model_sha256")),
+        ("Label order of the model", provenance.get("label_order")),
+        ("Device", " ".join(filter(None, (provenance.get("device"), provenance.get("precision"))))),
+        (
+            "Texts cut to fit the model",
+            count(provenance["truncated_texts"]) if provenance.get("truncated_texts") else None,
+        ),
+        ("Expected agreement", f"{chance}; {count(expected['pairs_scored'])} pairs compared"),
+    ]
+    return [(term, str(value)) for term, value in found if value]
+
+
+def _own_facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    options = provenance.get("options") or {}
+    found = [
+        ("Intervals", options.get("interval")),
+        ("Seed", provenance.get("seed")),
+        ("SHA-256 of the input", provenance.get("input_sha256")),
+        ("softirr", provenance.get("softirr")),
+    ]
+    return [(term, str(value)) for term, value in found if value is not None]
+
+
+def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
+    found = headline(report)
+    if found is None:
+        alpha = report["coefficients"].get("krippendorff_alpha") or {}
+        reason = alpha.get("undefined") or "there is nothing to compare"
+        return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
+    key, coefficient = found
+    audit = report.get("audit")
+    interval = shown_interval(coefficient)
+    only_items = coefficient["ci95"] if coefficient.get("ci95_unaudited") else None
+    more = outlook(coefficient, n, audit)
+    plain = coefficient["value"] if audit is None else audit["plain"].get(key)
+    told = {"value": coefficient["value"], "ci95": interval, "ci95_items": None if audit else only_items}
+    sentence = headline_sentence(key, told, report, n, more="more judgements" if audit else None)
+    without = (report.get("headline") or {}).get("without", ())
+    pull = None if plain is None else who_pulls_down(without, plain)
+    return {
+        **told,
+        "key": key,
+        "name": NAMES[key],
+        "audited": audit is not None,
+        "judgements": audit["judgements"] if audit else None,
+        "n_tasks": n,
+        "sentence": f"{sentence} {more}" if more else sentence,
+        "standing": None,
+        "without": None if pull is None else {**pull, "name": printable(pull["rater"])},
+        "references": references(coefficient["value"]) if key != "observed_agreement" else None,
+    }
+
+
+def _coefficients(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each coefficient; the interval of an audited one stands where that with the measure's error would be."""
+    rows = coefficient_rows(report)
+    return [{**row, "ci95_unaudited": row["ci95"], "ci95": None} if "audit" in report else row for row in rows]
+
+
+def _raters(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each rater, lowest agreement first."""
+    left_out = Counter(one["rater"] for one in report["excluded"])
+    tendency = (report.get("reasons") or {}).get("tendency", {})
+    found = []
+    for one in report["raters"]:
+        leaning = tendency.get(one["id"], {"more_general": 0, "more_specific": 0})
+        general, specific = leaning["more_general"], leaning["more_specific"]
+        found.append(
+            {
+                "id": one["id"],
+                "name": printable(one["id"]),
+                "n_items": one["n_items"],
+                "agreement": one["agreement"],
+                "ci95": one["agreement_ci95"],
+                "cohen_kappa": one["cohen_kappa"]["value"],
+                "left_out": left_out[one["id"]],
+                "general": general,
+                "specific": specific,
+                "tendency": tendency_words(general, specific) if tendency else None,
+            }
+        )
+    return sorted(found, key=lambda one: (one["agreement"] is None, one["agreement"] or 0.0, one["name"]))
+
+
+def _reasons(report: Mapping[str, Any], n: int) -> dict[str, Any] | None:
+    reasons = report.get("reasons")
+    if not reasons:
+        return None
+    kinds = [{**one, "tasks": one["items"], "share": one["items"] / n if n else 0.0} for one in reasons["kinds"]]
+    sentences = [*rater_pair_sentences(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
+    return {"kinds": sorted(kinds, key=lambda one: -one["tasks"]), "sentences": sentences}
+
+
+def _item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item with its groups of texts: those that match first, then what one rater alone has."""
+    groups = [
+        {
+            "texts": [(printable(rater), text) for rater, text in match["texts"].items()],
+            "equivalence": match["equivalence"],
+            "said": match["relation"],
+        }
+        for match in item["matches"]
+    ]
+    groups += [
+        {"texts": [(printable(rater), text)], "equivalence": None, "said": "no match"}
+        for rater, texts in item["unmatched"].items()
+        for text in texts
+    ]
+    kinds = dict.fromkeys(one["kind"] for one in item["reasons"])
+    return {
+        "id": printable(item["id"]),
+        "agreement": item["agreement"],
+        "groups": groups,
+        "reasons": [REASON_NAMES.get(kind, kind) for kind in kinds],
+        "words": next((one["words"] for one in item["reasons"]), ""),
+    }
+
+
+def _excluded(excluded: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "n": len(excluded),
+        "reasons": [
+            {"reason": reason, "n": n} for reason, n in Counter(one["reason"] for one in excluded).most_common()
+        ],
+        "answers": [
+            {"task": printable(one["item"]), "name": printable(one["rater"]), "reason": one["reason"]}
+            for one in excluded[:MOST_EXCLUDED]
+        ],
+    }

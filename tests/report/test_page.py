@@ -1,0 +1,93 @@
+"""The page of a report in a real Chromium, from a file and without a network: its figures are drawn, and texts stay texts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from softirr.report.page.render import report_page
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
+from browsers import serious_faults
+
+HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=window.__pwned=2>"
+
+
+def report_of(texts: list[tuple[str, str, str]], **options: Any) -> softirr.AgreementReport:
+    return softirr.agreement(
+        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in texts), "indel", **options
+    )
+
+
+def rows(n: int, hostile: str = "") -> list[tuple[str, str, str]]:
+    said = ("fever", "high fever", "cough", "rash of the left arm", "rash of the right arm")
+    return [
+        (f"{item}{hostile}", f"{rater}{hostile}", f"{said[(item * step) % 5]}{hostile}")
+        for item in range(n)
+        for step, rater in enumerate(("ann", "bob", "cy"), start=1)
+    ]
+
+
+def test_a_report_without_an_agreement_has_a_page() -> None:
+    text = report_page(report_of([("1", "ann", "fever")]).to_dict())
+    assert (
+        "There is no agreement to report yet" in text
+        and "nan" not in text.partition("<main")[2].partition("<script")[0]
+    )
+
+
+def test_an_audited_report_says_so() -> None:
+    report = report_of(rows(12)).to_dict()
+    alone = dict(report["coefficients"]["krippendorff_alpha"])
+    audited = alone | {"ci95_unaudited": None, "audited": True, "informed": None}
+    report["coefficients"]["krippendorff_alpha"] = audited
+    report["audit"] = {"judgements": 60, "units": 60, "plain": {"krippendorff_alpha": 0.1}, "needed_for_width": {}}
+    text = report_page(report)
+    assert '<span class="badge">audited</span>' in text and "60 judgements" in text
+    assert "not audited" not in text.partition("<main")[2].partition("<footer")[0]
+
+
+def test_many_items_say_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from softirr.report.page import view
+
+    monkeypatch.setattr(view, "MOST_ITEMS", 5)
+    text = report_page(report_of(rows(9)).to_dict())
+    assert "5 items with the lowest agreement of 9" in text and text.count('<th scope="row" class="item">') == 5
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictures: Path, width: int) -> None:
+    report_of(rows(20, HOSTILE)).to_folder(tmp_path, source=f"ward {HOSTILE}.csv")
+    context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
+    page = context.new_page()
+    problems: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.locator("[data-chart=histogram] canvas").wait_for()
+    found = page.evaluate(
+        "({pwned: window.__pwned ?? null, images: document.images.length, wide: document.documentElement.scrollWidth,"
+        " charts: [...document.querySelectorAll('.chart canvas')].length, title: document.querySelector('h1').textContent,"
+        " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length})"
+    )
+    page.screenshot(path=pictures / f"report-file-{width}.png")
+    assert found == {
+        "pwned": None,
+        "images": 0,
+        "wide": width,
+        "charts": 3,
+        "title": f"ward {HOSTILE}.csv",
+        "matrix": 3,
+        "rows": 20,
+    }
+    assert problems == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert serious_faults(page) == []
+    context.close()
