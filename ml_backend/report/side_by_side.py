@@ -223,6 +223,7 @@ class _Work:
             "comparison": found.to_dict(),
             "coefficient_name": name,
             "sentences": found.sentences(),
+            "adjustment": found.adjustment,
             "svg": forest_svg(rows, name),
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }

@@ -273,6 +273,7 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
         "svg": Markup(found["svg"]) if found else None,  # noqa: S704 - forest_svg escapes the labels
         "comparison": found.get("comparison"),
         "sentences": found.get("sentences", ()),
+        "adjustment": found.get("adjustment"),
         "coefficient": found.get("coefficient_name"),
         "policy": found.get("policy"),
         "many": several > MANY_DIFFERENCES,

@@ -88,6 +88,14 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(mark, mark if ord(mark) < 0x180 else "?") for mark in text)
 
 
+_HASH = re.compile("[0-9a-f]{32,}")
+
+
+def _breakable(found: re.Match[str]) -> str:
+    """A hash that can end a line anywhere after eight digits: it is wider than what is left of most lines."""
+    return r"\allowbreak{}".join(re.findall(".{1,8}", found.group()))
+
+
 def as_latex(made: Document) -> str:
     """The document as LaTeX that compiles by itself, with pdflatex and the packages of every distribution."""
 
@@ -96,7 +104,7 @@ def as_latex(made: Document) -> str:
         return "".join(
             f"~\\cite{{{','.join(CITED.findall(piece))}}}" + (" " if piece.endswith(" ") else "")
             if CITED.search(piece)
-            else latex_text(piece)
+            else _HASH.sub(_breakable, latex_text(piece))
             for piece in pieces
         )
 
@@ -122,8 +130,9 @@ def as_latex(made: Document) -> str:
         r"\usepackage[utf8]{inputenc}",
         r"\usepackage[T1]{fontenc}",
         r"\usepackage{textcomp}",
+        r"\sloppy",
         r"\begin{document}",
-        f"\\title{{{latex_text(made.title)}}}\\date{{}}\\maketitle",
+        f"\\title{{{latex_text(made.title)}}}\\author{{}}\\date{{}}\\maketitle",
         r"\section{Methods}",
         *(f"{text(part)}\n" for part in made.methods),
         r"\section{Results}",

@@ -23,7 +23,7 @@ from softirr.measures import DEFAULT_MEASURE, Measure, takes_model
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache, PairCache
-from softirr.planning.comparison import Comparison, Difference, Group, verdict
+from softirr.planning.comparison import Comparison, Difference, Group, verdict, with_adjusted_intervals
 from softirr.planning.difference import Sample, difference, equality, holm, p_value, trend
 from softirr.policy.measure import policy_of
 from softirr.policy.rules import Policy
@@ -340,10 +340,14 @@ def compare_raters(
             for group in _each_of(table.part(raters=others), coefficient, made, how, store, told)
         )
     p = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
+    if adjust:
+        differences = with_adjusted_intervals(differences, margin)
     told_of = tuple(
         replace(one, p_adjusted=value, verdict=verdict(one, margin, audited=bool(sheets)))
         for one, value in zip(differences, p, strict=True)
     )
+    if not adjust and len(told_of) > 1:
+        warnings.append(f"The verdicts are not adjusted for {len(told_of)} comparisons.")
     if not sheets:
         warnings.insert(0, _NOT_AUDITED)
     elif people_groups:

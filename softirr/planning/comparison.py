@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
-from softirr.planning.difference import Equality
+from softirr.planning.difference import Equality, holm_levels, limit, two_sided
 from softirr.policy.rules import Policy
 from softirr.report.forest import Row, forest_svg, forest_text
 from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.report.text import printable, table_lines
 
-__all__ = ["Comparison", "Difference", "Group", "measure_told", "policy_told", "verdict"]
+__all__ = ["Comparison", "Difference", "Group", "measure_told", "policy_told", "verdict", "with_adjusted_intervals"]
 
 _SURE = 0.05
 MOST_ITEMS = 100_000
@@ -67,6 +67,8 @@ class Difference:
         Items that both rest on.
     verdict : str or None
         For a rater or model against the others: within their range, below, or can't tell yet.
+    ci95_adjusted : (float, float) or None
+        The interval that the verdict follows from, where there are several raters or models: adjusted for their number.
     """
 
     a: str
@@ -76,6 +78,7 @@ class Difference:
     p_adjusted: float | None
     n_shared: int
     verdict: str | None = None
+    ci95_adjusted: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``differences``."""
@@ -87,6 +90,7 @@ class Difference:
             "p_adjusted": self.p_adjusted,
             "n_shared": self.n_shared,
             "verdict": self.verdict,
+            "ci95_adjusted": None if self.ci95_adjusted is None else list(self.ci95_adjusted),
         }
 
 
@@ -254,19 +258,35 @@ class Comparison:
         )
 
     def _table(self) -> Iterable[str]:
+        simultaneous = any(one.ci95_adjusted for one in self.differences)
         rows = [
             (
                 f"{printable(one.b)} − {printable(one.a)}",
                 "undefined" if one.difference.value is None else f"{one.difference.value:+.3f}",
-                "" if one.difference.ci95 is None else "{:+.3f} to {:+.3f}".format(*one.difference.ci95),
+                _interval(one.difference.ci95),
+                *([_interval(one.ci95_adjusted)] if simultaneous else []),
                 _p(one.p),
                 _p(one.p_adjusted),
             )
             for one in self.differences
         ]
-        yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
-        if self.adjusted:
-            yield f"p is adjusted for {len(self.differences)} differences (Holm 1979); each interval stands for itself."
+        more = ("adjusted interval",) if simultaneous else ()
+        yield from table_lines(("difference", "value", "95% interval", *more, "p", "p adjusted"), rows)
+        if self.adjustment is not None:
+            yield self.adjustment
+
+    @property
+    def adjustment(self) -> str | None:
+        """What is adjusted for the number of differences, as a sentence; None where nothing is."""
+        if self.adjusted is None:
+            return None
+        n = len(self.differences)
+        if any(one.ci95_adjusted for one in self.differences):
+            return (
+                f"p and the adjusted intervals are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the adjusted intervals: with a "
+                "probability of 95% none of them is wrong."
+            )
+        return f"p is adjusted for {n} differences (Holm 1979); each interval stands for itself."
 
 
 def measure_told(measure: str, policy: Policy) -> str:
@@ -310,6 +330,10 @@ def _row(group: Group) -> Row:
     return Row(group.label, found.value, found.ci95, False, n if found.value is not None else found.undefined or "")
 
 
+def _interval(limits: tuple[float, float] | None) -> str:
+    return "" if limits is None else "{:+.3f} to {:+.3f}".format(*limits)
+
+
 def _p(value: float | None) -> str:
     if value is None:
         return "-"
@@ -320,6 +344,46 @@ def _p_is(value: float | None) -> str:
     """For a sentence: ``= 0.012`` or ``< 0.001``."""
     told = _p(value)
     return told if told.startswith("<") else f"= {told}"
+
+
+def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
+    """Give several raters or models the intervals that their verdicts follow from.
+
+    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below them. At most one of the two is
+    true, so each family is tested at half of 5% (that is, by one limit of an interval), with the levels of Holm (1979).
+
+    Parameters
+    ----------
+    differences : sequence of Difference
+        Each of a rater and the others.
+    margin : float
+
+    Returns
+    -------
+    list of Difference
+        As given where there are fewer than two with an interval.
+    """
+    known = [one for one in differences if one.difference.ci95 is not None and one.n_shared > 1]
+    if len(known) < 2:
+        return list(differences)
+    below: list[float | None] = []
+    within: list[float | None] = []
+    for one in differences:
+        found = one.difference
+        if found.value is None or found.ci95 is None or one.n_shared < 2:
+            below.append(None)
+            within.append(None)
+            continue
+        below.append(two_sided(-found.value, found.ci95[1] - found.value, one.n_shared))
+        within.append(two_sided(found.value + margin, found.value - found.ci95[0], one.n_shared))
+    result = []
+    for one, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
+        limits = (
+            limit(one.difference, one.n_shared, lower, upper=False),
+            limit(one.difference, one.n_shared, upper, upper=True),
+        )
+        result.append(replace(one, ci95_adjusted=None if None in limits else limits))  # type: ignore[arg-type]
+    return result
 
 
 def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
@@ -355,7 +419,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     found = one.difference
     if found.value is None or found.ci95 is None:
         return None
-    low, high = found.ci95
+    low, high = one.ci95_adjusted or found.ci95
     if low >= -margin:
         return f"within the range of the others (not more than {margin:g} below them)"
     if high < 0:

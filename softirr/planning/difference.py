@@ -24,7 +24,18 @@ from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient
 from softirr.tables.ratings import Floats
 
-__all__ = ["Sample", "covariance", "difference", "equality", "holm", "p_value", "trend"]
+__all__ = [
+    "Sample",
+    "covariance",
+    "difference",
+    "equality",
+    "holm",
+    "holm_levels",
+    "limit",
+    "p_value",
+    "trend",
+    "two_sided",
+]
 
 
 _CERTAIN = 1e-9
@@ -131,16 +142,57 @@ def p_value(found: Coefficient, n: int) -> float | None:
     -------
     float or None
     """
-    from scipy.special import stdtr, stdtrit
-
     if found.value is None or found.ci95 is None or n < 2:
         return None
     if found.value == 0:
         return 1.0
     reach = found.value - found.ci95[0] if found.value > 0 else found.ci95[1] - found.value
+    return two_sided(abs(found.value), reach, n)
+
+
+def two_sided(distance: float, reach: float, n: int) -> float:
+    """Two-sided p of a value this far away, where the 95% interval reaches ``reach`` to that side.
+
+    Parameters
+    ----------
+    distance, reach : float
+    n : int
+        Items; the test has n - 1 degrees of freedom.
+
+    Returns
+    -------
+    float
+        1 if the distance is 0 or negative.
+    """
+    from scipy.special import stdtr, stdtrit
+
     if reach <= 0:
-        return 0.0
-    return float(2 * stdtr(n - 1, -abs(found.value) / reach * float(stdtrit(n - 1, 0.975))))
+        return 0.0 if distance > 0 else 1.0
+    return min(2 * float(stdtr(n - 1, -distance / reach * float(stdtrit(n - 1, 0.975)))), 1.0)
+
+
+def limit(found: Coefficient, n: int, level: float, *, upper: bool) -> float | None:
+    """A limit of the interval at another level: that of the 95% interval, by the quantiles of Student's t.
+
+    Parameters
+    ----------
+    found : Coefficient
+    n : int
+        Items; t has n - 1 degrees of freedom.
+    level : float
+        One minus the coverage, such as 0.05.
+    upper : bool
+
+    Returns
+    -------
+    float or None
+    """
+    from scipy.special import stdtrit
+
+    if found.value is None or found.ci95 is None or n < 2:
+        return None
+    grown = float(stdtrit(n - 1, 1 - level / 2) / stdtrit(n - 1, 0.975))
+    return found.value + (found.ci95[int(upper)] - found.value) * grown
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
@@ -166,6 +218,37 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
         highest = max(highest, min((len(known) - rank) * value, 1.0))
         adjusted[place] = highest
     return adjusted
+
+
+def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
+    """The level at which Holm's procedure tests each of several hypotheses.
+
+    The smallest p is tested at ``level`` over the number of hypotheses, the next one at ``level`` over one less, and so on until one is not rejected; all
+    others are tested at the level of that one.
+
+    Parameters
+    ----------
+    p : sequence of (float or None)
+        None does not count, and has the level of a single hypothesis.
+    level : float
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> [round(one, 4) for one in holm_levels([0.001, None, 0.3, 0.2])]
+    [0.0167, 0.05, 0.025, 0.025]
+    """
+    known = sorted((value, place) for place, value in enumerate(p) if value is not None)
+    levels = [level] * len(p)
+    left, going = len(known), True
+    for value, place in known:
+        levels[place] = level / left
+        going = going and value < levels[place]
+        left -= going
+    return levels
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ class Page(Seeded):
     def found(self, **question: Any) -> dict[str, Any]:
         reply = self.ask(**question)
         assert reply.status_code == 202, reply.json
+        self.newest = reply.json["id"]
         self.compute()
         body = self.client.get(f"/api/side-by-side/{reply.json['id']}", query_string={"project": NUMBER}).json
         assert body["state"] == "done", body["problem"]
@@ -345,6 +346,8 @@ class TestNumbers:
         verdicts = {one["b"]: one["verdict"] for one in found["differences"]}
         assert set(verdicts) == {"model good", "model poor"}
         assert verdicts["model good"].startswith("within the range") and verdicts["model poor"] == "below the others"
+        shown = page.client.get(f"/compare/{NUMBER}", query_string={"show": page.newest}).text
+        assert "Adjusted interval" in shown and "with a probability of 95% none of them is wrong" in shown
 
     def test_without_models(self, page: Page) -> None:
         assert "prediction of another model" in page.problem(kind="models")

@@ -129,6 +129,13 @@ class TestFormats:
         words = [program, "-interaction=nonstopmode", "-halt-on-error"] if program else ["tectonic"]
         done = subprocess.run([*words, "report.tex"], cwd=tmp_path, capture_output=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout[-2000:]
+        # no text runs into the margin, such as the hash of the data
+        assert re.findall(rb"Overfull[^\n]*\n(\\T1[^\n]*)", done.stdout) == []
+
+    def test_a_hash_can_be_broken_in_latex(self, report: dict[str, object]) -> None:
+        page = as_latex(document(report))
+        (written,) = re.findall(r"SHA-256 (\S+)\.", page)
+        assert len(written.replace(r"\allowbreak{}", "")) == 64 and max(map(len, written.split(r"\allowbreak{}"))) == 8
 
     def test_a_word_file_opens(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         answers, path = _csv(tmp_path / "a.csv"), tmp_path / "report.docx"

@@ -12,7 +12,7 @@ import pytest
 import softirr
 from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
-from softirr.planning.comparison import Difference, verdict
+from softirr.planning.comparison import Difference, verdict, with_adjusted_intervals
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
 
@@ -202,6 +202,49 @@ class TestRatersAndModels:
     def test_verdicts_follow_from_the_interval(self, value: float, low: float, high: float, said: str) -> None:
         one = Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100)
         assert said in str(verdict(one, 0.05))
+
+
+class TestSeveralModels:
+    def test_no_verdict_is_wrong_in_95_percent(self) -> None:
+        """Eight models, four as good as people and four that are just out of their range: without adjustment a wrong verdict is likely."""
+        rng, margin, error, runs = np.random.default_rng(5), 0.05, 0.02, 400
+        true = [0.0] * 4 + [-margin] * 4
+
+        def wrong(told: list[Difference]) -> bool:
+            said = [str(verdict(one, margin)) for one in told]
+            return any(one == "below the others" for one in said[:4]) or any(
+                one.startswith("within") for one in said[4:]
+            )
+
+        alone = together = 0
+        for _ in range(runs):
+            values = rng.normal(true, error).tolist()
+            given = [
+                Difference(
+                    "others", str(i), Coefficient(v, error, (v - 1.96 * error, v + 1.96 * error)), None, None, 10_000
+                )
+                for i, v in enumerate(values)
+            ]
+            alone += wrong(given)
+            together += wrong(with_adjusted_intervals(given, margin))
+        assert alone / runs > 0.12 and together / runs < 0.05 + 2 * 0.011
+
+    def test_they_are_said_and_one_model_stays_as_it_is(self) -> None:
+        rows = _rows(300, {**PEOPLE, "model:a": 0.85, "model:b": 0.75, "model:c": 0.2})
+        found = softirr.compare_raters(_table(rows), measure="exact")
+        told = {one.b: one for one in found.differences}
+        for one in told.values():
+            assert one.ci95_adjusted is not None and one.difference.ci95 is not None
+            assert one.ci95_adjusted[0] <= one.difference.ci95[0] and one.ci95_adjusted[1] >= one.difference.ci95[1]
+        assert told["model:c"].verdict == "below the others" and (told["model:c"].p_adjusted or 0) < 0.05
+        assert "adjusted interval" in str(found) and "with a probability of 95% none of them is wrong" in str(found)
+        alone = softirr.compare_raters(
+            _table([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
+        )
+        assert alone.differences[0].ci95_adjusted is None and "adjusted" not in str(alone)
+        without = softirr.compare_raters(_table(rows), measure="exact", adjust=False)
+        assert without.differences[0].ci95_adjusted is None
+        assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
 
 
 class TestTime:

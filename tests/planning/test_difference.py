@@ -9,7 +9,17 @@ from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient, analytic, standard_error
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.planning.difference import Sample, covariance, difference, equality, holm, p_value, trend
+from softirr.planning.difference import (
+    Sample,
+    covariance,
+    difference,
+    equality,
+    holm,
+    holm_levels,
+    limit,
+    p_value,
+    trend,
+)
 
 # Gwet (2016), table of two rounds of the same 15 subjects by four raters.
 ROUND_1 = "1111 1123 1123 2223 1211 2111 2222 2322 3333 1111 1123 3333 3233 1211 2111"
@@ -44,6 +54,30 @@ class TestPublished:
         assert b.coefficient.value == pytest.approx(second, abs=1e-6)
         assert found.standard_error == pytest.approx(error, abs=2e-3)
         assert found.ci95 is not None and found.ci95[0] == pytest.approx(0, abs=0.06)  # his p is 0.04 to 0.05
+
+    def test_mckenzie_1996(self) -> None:
+        """Two screening tests of the same 50 patients, each against the diagnosis (McKenzie et al. 1996).
+
+        Vanbelle and Albert (2008, section 5.2) compare both kappas by a bootstrap of the patients: T² is 2.19, p is 0.14.
+        """
+        patients = [
+            *([(1, 1, 1)] * 7 + [(0, 1, 1)] + [(0, 1, 0)] + [(1, 0, 1)] * 4),
+            *([(0, 0, 1)] * 2 + [(1, 0, 0)] * 2 + [(0, 0, 0)] * 33),
+        ]
+        diagnosis, bdi, ghq = np.array(patients).T
+        a, b = (_sample(np.stack([diagnosis, test], axis=1), "cohen_kappa") for test in (bdi, ghq))
+        found = difference(a, b)
+        # 2 x 2 tables of 7, 2, 6, 35 and of 11, 3, 2, 34 patients
+        assert a.coefficient.value == pytest.approx(1 - (1 - 0.84) / (1 - (13 * 9 + 37 * 41) / 2500))
+        assert b.coefficient.value == pytest.approx(1 - (1 - 0.90) / (1 - (13 * 14 + 37 * 36) / 2500))
+        rng = np.random.default_rng(2008)
+        weights = rng.multinomial(50, np.full(50, 1 / 50), 4000).astype(float)
+        assert a.estimate.replicate is not None and b.estimate.replicate is not None
+        bootstrap = float(np.nanstd(b.estimate.replicate(weights) - a.estimate.replicate(weights)))
+        assert found.standard_error == pytest.approx(bootstrap, rel=0.05)
+        assert found.value is not None and (found.value / bootstrap) ** 2 == pytest.approx(2.19, rel=0.06)
+        p = p_value(found, 50)
+        assert p is not None and p == pytest.approx(0.14, abs=0.05)
 
     def test_other_items_are_independent(self) -> None:
         a, b = _sample(_matrix(ROUND_1)), _sample(_matrix(ROUND_2), start=100)
@@ -85,6 +119,19 @@ def test_holm_is_monotone_and_leaves_one_alone() -> None:
     assert holm([0.02]) == [0.02]
     assert holm([0.5, 0.6]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+class TestHolmLevels:
+    def test_the_hypotheses_below_their_level_are_those_with_an_adjusted_p_below_it(self) -> None:
+        p = [0.04, 0.001, 0.02, 0.012, 0.3]
+        rejected = [value < level for value, level in zip(p, holm_levels(p), strict=True)]
+        assert rejected == [one is not None and one < 0.05 for one in holm(p)]
+
+    def test_a_limit_at_the_level_of_its_p_is_there(self) -> None:
+        found = Coefficient(0.3, 0.1, (-0.02, 0.6))
+        p = p_value(found, 20)
+        assert p is not None and limit(found, 20, p, upper=False) == pytest.approx(0)
+        assert limit(found, 20, 0.05, upper=True) == pytest.approx(0.6)
 
 
 class TestEquality:
