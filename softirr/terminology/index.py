@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError
 from softirr.terminology.base import SAME_MEANING, Terminology
-from softirr.terminology.keys import Folder, exact_keys, keys_of, pair_hashes
+from softirr.terminology.keys import Folder, cut_hashes, exact_keys, keys_of, pair_hashes
 from softirr.terminology.load import load, source_files
 
 __all__ = ["TerminologyIndex", "build_index", "open_index"]
 
 _LOG = logging.getLogger("softirr")
 _MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-_VERSION = 3
+_VERSION = 4
 """Raise it whenever keys or arrays change: files of other versions are made anew."""
 _ALIGNED = 64
 _AT_ONCE = 50_000
@@ -155,15 +155,17 @@ class TerminologyIndex:
             and _stand_in(self.arrays["pair_hash"], pair_hashes(words, folder)).all()
         )
 
-    def words_without_a_letter(self, hashes: Sequence[int]) -> list[str]:
-        """Long words that have one of these hashes when one of their letters is left out, or as they are."""
-        wanted = np.array(hashes, dtype=np.uint64)
+    def words_near(self, words: Sequence[str]) -> list[list[str]]:
+        """For each word the long words of names that become equal to it where each of the two loses a letter or none."""
+        hashes, owner = cut_hashes(words)
+        order = np.argsort(hashes)
+        hashes, owner = hashes[order], owner[order]
         cuts = self.arrays["cut_hash"]
-        first, last = np.searchsorted(cuts, wanted, side="left"), np.searchsorted(cuts, wanted, side="right")
-        found: set[int] = set()
-        for low, high in zip(first.tolist(), last.tolist(), strict=True):
-            found.update(self.arrays["cut_word"][low:high].tolist())
-        return [self._text("word", i) for i in sorted(found)]
+        first, last = np.searchsorted(cuts, hashes, side="left"), np.searchsorted(cuts, hashes, side="right")
+        found: list[set[int]] = [set() for _ in words]
+        for place in np.flatnonzero(last > first).tolist():
+            found[owner[place]].update(self.arrays["cut_word"][first[place] : last[place]].tolist())
+        return [[self._text("word", i) for i in sorted(own)] for own in found]
 
     def _text(self, what: str, number: int) -> str:
         first, last = self.arrays[f"{what}_start"][number : number + 2].tolist()
@@ -289,26 +291,15 @@ def _contents(terminology: Terminology, sha256: str) -> tuple[dict[str, Any], di
 
 def _words(folder: Folder) -> dict[str, NDArray[Any]]:
     """The vocabulary, and the long words by what is left of them without one letter."""
-    words = np.array(list(folder.hashes.values()), dtype=np.uint64)
-    long = [word for word in folder.hashes if is_long(word)]
-    counts: list[int] = []
-    hashes = np.fromiter(_cuts_of(long, counts), dtype=np.uint64)
-    numbers = np.repeat(np.arange(len(long), dtype=np.uint32), counts)
+    long = [word for word in folder.vocabulary if is_long(word)]
+    hashes, numbers = cut_hashes(long)
     order = np.argsort(hashes, kind="stable")
     return {
-        "word_hash": np.unique(words),
+        "word_hash": np.unique(folder.hashes_of(np.arange(len(folder.vocabulary)))),
         **_packed("word", long),
         "cut_hash": hashes[order],
-        "cut_word": numbers[order],
+        "cut_word": numbers[order].astype(np.uint32),
     }
-
-
-def _cuts_of(words: Sequence[str], counts: list[int]) -> Iterator[int]:
-    """The hashes of all cuts; `counts` receives their number for each word."""
-    for word in words:
-        cuts = cut_hashes(word)
-        counts.append(len(cuts))
-        yield from cuts
 
 
 def _stand_in(ascending: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -320,12 +311,6 @@ def _stand_in(ascending: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDAr
 def is_long(word: str) -> bool:
     """Whether misspellings of a folded word are looked for."""
     return len(word) >= SHORTEST_TYPO and word.isascii() and word.isalpha()
-
-
-def cut_hashes(word: str) -> set[int]:
-    """Hashes of a word as it is, and without each of its letters in turn."""
-    cuts = {word, *(word[:i] + word[i + 1 :] for i in range(len(word)))}
-    return {int.from_bytes(hashlib.blake2b(cut.encode(), digest_size=8).digest(), "little") for cut in cuts}
 
 
 def _starts(sizes: Any, kind: Any) -> NDArray[Any]:

@@ -7,7 +7,6 @@ carry meaning: around words such as "due to" and "without", and in texts with tw
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from softirr.text import normalize
 
-__all__ = ["Folder", "Keys", "WordLists", "exact_keys", "hash_text", "keys_of", "pair_hashes"]
+__all__ = ["Folder", "Keys", "WordLists", "cut_hashes", "exact_keys", "keys_of", "pair_hashes"]
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -117,31 +116,64 @@ _BASE = 0xD1342543DE82EF95
 _MASK = (1 << 64) - 1
 
 
-def hash_text(text: str) -> int:
-    """Hash of a word, the same in every process.
+def hash_texts(texts: Sequence[str]) -> Hashes:
+    """Hashes of many texts, 64 bits each, shape (n,); 0 for empty texts."""
+    letters = _letters(texts)
+    return _summed(_placed(letters.flat, letters.place), letters.text, len(texts))
+
+
+def cut_hashes(words: Sequence[str]) -> tuple[Hashes, Ints]:
+    """Hashes of words as they are, and without each of their letters in turn.
 
     Parameters
     ----------
-    text : str
+    words : sequence of str
 
     Returns
     -------
-    int
-        64 bits, never 0.
+    shape (m,), shape (m,)
+        Hashes, and the place of the word that each belongs to. Every word has each of its hashes once.
     """
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "little") or 1
+    letters = _letters(words)
+    first = np.zeros(len(letters.flat) + 1, dtype=np.uint64)
+    moved = first.copy()
+    np.cumsum(_placed(letters.flat, letters.place), out=first[1:])
+    np.cumsum(_placed(letters.flat, letters.place - 1), out=moved[1:])
+    start = np.concatenate([[0], np.cumsum(letters.sizes)])
+    whole = first[start[1:]] - first[start[:-1]]
+    cut = np.arange(len(letters.flat))
+    cut = cut[
+        ~((letters.place > 0) & (letters.flat == np.roll(letters.flat, 1)))
+    ]  # of two equal letters one is left out
+    word = letters.text[cut]
+    rest = (first[cut] - first[start[word]]) + (moved[start[word + 1]] - moved[cut + 1])
+    return np.concatenate([whole, rest]), np.concatenate([np.arange(len(words)), word])
 
 
-def hash_texts(texts: Sequence[str], *, shortest: int = 1) -> Hashes:
-    """Hashes of many texts, 64 bits each, shape (n,); 0 for texts of fewer bytes than `shortest`."""
-    encoded = [text.encode("utf-8") for text in texts]
-    sizes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    flat = np.frombuffer(b"".join(encoded), dtype=np.uint8).astype(np.uint64)
-    text = np.repeat(np.arange(len(encoded)), sizes)
-    place = (np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes)).astype(np.uint64)
-    result = _summed(_mixed(flat + (place + np.uint64(1)) * _STEP), text, len(encoded))
-    result[sizes < shortest] = 0
-    return result
+@dataclass(frozen=True, eq=False)
+class _Letters:
+    """The bytes of n texts, one text after the other, shape (m,): the place of each in its text, and its text; sizes has shape (n,)."""
+
+    flat: NDArray[np.uint8]
+    place: Ints
+    text: Ints
+    sizes: Ints
+
+
+def _letters(texts: Sequence[str]) -> _Letters:
+    joined = "".join(texts)
+    if joined.isascii():
+        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    else:
+        sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), dtype=np.int64, count=len(texts))
+    flat = np.frombuffer(joined.encode("utf-8"), dtype=np.uint8)
+    place = np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return _Letters(flat, place, np.repeat(np.arange(len(texts)), sizes), sizes)
+
+
+def _placed(letters: NDArray[np.uint8], place: Ints) -> Hashes:
+    """Hashes of letters at their places."""
+    return _mixed(letters + (place + 1).astype(np.uint64) * _STEP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,16 +222,12 @@ class Folder:
 
     def __init__(self) -> None:
         self._separators = _Separators()
-        self._folded: dict[str, str] = {}
         self._raw = _Numbers(self)
         self._number: dict[str, int] = {}
-        self._roles: list[int] = []
-        self._letters: list[int] = []
-        self._lengths: list[int] = []
+        words, numbers = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        self._described = _Described(words, numbers, words, numbers)
         self.vocabulary: list[str] = []
         """Every folded word so far, by its number."""
-        self.hashes: dict[str, int] = {}
-        """Hash of every folded word so far."""
 
     def words(self, text: str) -> list[str]:
         """The folded words of a normalized text, in order.
@@ -221,7 +249,7 @@ class Folder:
             del parts[0]
         if text.isupper() and (len(parts) > 1 or len(text) > _SHORTEST_JOINED):
             parts = [part.lower() for part in parts]
-        return [self._fold(part) for part in parts]
+        return [self.vocabulary[self._raw[part]] for part in parts]
 
     def word_lists(self, texts: Sequence[str]) -> WordLists:
         """The folded words of normalized texts: what :meth:`words` gives, many at a time.
@@ -235,6 +263,7 @@ class Folder:
         WordLists
         """
         n = len(texts)
+        texts = [_lowered(text) if text.isupper() else text for text in texts]
         simple = np.fromiter((text.isascii() and not text.isupper() for text in texts), dtype=bool, count=n)
         ends = np.fromiter(accumulate(len(text) + 1 for text in texts), dtype=np.int64, count=n)
         special = [found.start() for found in _SPECIAL.finditer("\n".join(texts))]
@@ -269,19 +298,20 @@ class Folder:
 
     def hashes_of(self, numbers: Ints) -> Hashes:
         """Hashes of words by their numbers."""
-        return np.fromiter(self.hashes.values(), dtype=np.uint64, count=len(self.hashes))[numbers]
+        return self._words().hashes[numbers]
 
     def roles_of(self, numbers: Ints) -> Ints:
         """Roles of words by their numbers: what they mean for the order of words."""
-        return np.array(self._roles, dtype=np.int64)[numbers]
+        return self._words().roles[numbers]
 
     def letters_of(self, numbers: Ints) -> tuple[Hashes, Ints]:
         """Polynomials of the bytes of words by their numbers, and the lengths in bytes."""
-        return np.array(self._letters, dtype=np.uint64)[numbers], np.array(self._lengths, dtype=np.int64)[numbers]
+        words = self._words()
+        return words.letters[numbers], words.lengths[numbers]
 
     def number_of_raw(self, raw: str) -> int:
         """The number of a word as it is written."""
-        return self._numbered(self._fold(raw))
+        return self._numbered(fold_word(raw))
 
     def _plain_words(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
         """Numbers of the words of texts without special marks, and how many words each has."""
@@ -302,24 +332,60 @@ class Folder:
             sizes[several[articles]] -= 1
         return flat, sizes
 
-    def _fold(self, raw: str) -> str:
-        word = self._folded.get(raw)
-        if word is None:
-            word = self._folded[raw] = fold_word(raw)
-            self._numbered(word)
-        return word
-
     def _numbered(self, word: str) -> int:
         number = self._number.get(word)
         if number is None:
             number = self._number[word] = len(self.vocabulary)
             self.vocabulary.append(word)
-            self.hashes[word] = hash_text(word)
-            self._roles.append(_role(word))
-            encoded = word.encode("utf-8")
-            self._letters.append(_polynomial(encoded))
-            self._lengths.append(len(encoded))
         return number
+
+    def _words(self) -> _Described:
+        """What is known of every word so far; words that are new since the last call are added."""
+        known = self._described
+        new = self.vocabulary[len(known.hashes) :]
+        if new:
+            roles = np.fromiter(map(_role, new), dtype=np.int64, count=len(new))
+            letters = _letters(new)
+            values = (letters.flat.astype(np.uint64) + np.uint64(1)) * np.uint64(_SPREAD)
+            polynomials = _summed(values * _powers(letters.sizes)[letters.place], letters.text, len(new))
+            known = self._described = _Described(
+                np.concatenate([known.hashes, hash_texts(new)]),
+                np.concatenate([known.roles, roles]),
+                np.concatenate([known.letters, polynomials]),
+                np.concatenate([known.lengths, letters.sizes]),
+            )
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class _Described:
+    """Of n words: hashes, roles (what they mean for the order of words), and lengths in bytes.
+
+    ``letters`` has their bytes as polynomials modulo 2**64: the polynomial of joined words follows from those of the words.
+    """
+
+    hashes: Hashes
+    roles: Ints
+    letters: Hashes
+    lengths: Ints
+
+
+def _powers(lengths: Ints) -> Hashes:
+    """Powers of the base of polynomials, from the 0th to that of the greatest length."""
+    most = int(lengths.max(initial=0))
+    return np.fromiter(accumulate(repeat(_BASE, most), lambda a, b: a * b & _MASK, initial=1), dtype=np.uint64)
+
+
+def _lowered(text: str) -> str:
+    """A text in capitals in small letters, unless it may be an acronym, or begins with an A that may be no article."""
+    if (
+        len(text) <= _SHORTEST_JOINED
+        or not text.isascii()
+        or not text[0].isalpha()
+        or (text[0] == "A" and not text[1].isalpha())
+    ):
+        return text
+    return text.lower()
 
 
 class _Numbers(dict[str, int]):
@@ -331,15 +397,6 @@ class _Numbers(dict[str, int]):
     def __missing__(self, raw: str) -> int:
         self[raw] = self._folder.number_of_raw(raw)
         return self[raw]
-
-
-def _polynomial(encoded: bytes) -> int:
-    """Bytes as a polynomial modulo 2**64, so that the one of joined words follows from those of the words."""
-    value, power = 0, 1
-    for byte in encoded:
-        value += (byte + 1) * _SPREAD * power
-        power = power * _BASE & _MASK
-    return value & _MASK
 
 
 _SPREAD = 0x9E3779B97F4A7C15
@@ -372,16 +429,23 @@ def fold_word(raw: str) -> str:
     if not word.isascii():
         word = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)) or word
     word = _ROMAN.get(word, word)
-    if len(word) < _SHORTEST_STEM or not (word.isascii() and word.isalpha()) or sum(map(str.isupper, raw)) > 1:
+    if (
+        len(word) < _SHORTEST_STEM
+        or not (word.isascii() and word.isalpha())
+        or (raw != word and sum(map(str.isupper, raw)) > 1)
+    ):
         return word
     if word.endswith("ae") and len(word) > _SHORTEST_STEM:
         return word[:-1]  # vertebrae, vertebra
-    for pattern, into in _AMERICAN:
-        word = pattern.sub(into, word)
+    if _BRITISH.search(word):
+        for pattern, into in _AMERICAN:
+            word = pattern.sub(into, word)
     return _singular(word)
 
 
 def _singular(word: str) -> str:
+    if word[-1] not in "es":
+        return word
     if word.endswith("ies"):
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
@@ -395,21 +459,21 @@ def _singular(word: str) -> str:
     return word
 
 
-_AMERICAN = tuple(
-    (re.compile(pattern), into)
-    for pattern, into in (
-        ("[ao]e", "e"),
-        ("(?<=...)our", "or"),
-        ("([tb])re(s?)$", r"\1er\2"),
-        ("is(e|ed|ing|ation)$", r"iz\1"),
-        ("ys(e|ed|ing)$", r"yz\1"),
-        ("ll(ing|ed|er)$", r"l\1"),
-        ("sulph", "sulf"),
-        ("leuco", "leuko"),
-        ("grey", "gray"),
-        ("ogue$", "og"),
-    )
+_PATTERNS = (
+    ("[ao]e", "e"),
+    ("(?<=...)our", "or"),
+    ("([tb])re(s?)$", r"\1er\2"),
+    ("is(e|ed|ing|ation)$", r"iz\1"),
+    ("ys(e|ed|ing)$", r"yz\1"),
+    ("ll(ing|ed|er)$", r"l\1"),
+    ("sulph", "sulf"),
+    ("leuco", "leuko"),
+    ("grey", "gray"),
+    ("ogue$", "og"),
 )
+_AMERICAN = tuple((re.compile(pattern), into) for pattern, into in _PATTERNS)
+_BRITISH = re.compile("[ao]e|our|[tb]res?$|[iy]s(?:e|ed|ing|ation)$|ll(?:ing|ed|er)$|sulph|leuco|grey|ogue$")
+"""Words in which none of the patterns is found have no part of this."""
 
 
 def keys_of(texts: Sequence[str], folder: Folder | None = None) -> tuple[Keys, WordLists]:
@@ -520,24 +584,26 @@ def _joined(words: WordLists, folder: Folder, text: Ints, start: Ints) -> Hashes
     if len(before):
         filled = start[text]
         before -= before[filled]
-    powers = np.fromiter(
-        accumulate(repeat(_BASE, int(before.max(initial=0))), lambda a, b: a * b & _MASK, initial=1), dtype=np.uint64
-    )
-    result = _mixed(_summed(letters * powers[before], text, n))
+    result = _mixed(_summed(letters * _powers(before)[before], text, n))
     result[whole < _SHORTEST_JOINED] = 0
     return result
 
 
+_ROLES = {
+    **dict.fromkeys(_OPPOSITES, _IS_OPPOSITE),
+    **dict.fromkeys(_DROPPED, _IS_DROPPED),
+    **dict.fromkeys(_JOINING, _IS_JOINING),
+    **dict.fromkeys(_DIRECTED, _IS_DIRECTED),
+}
+
+
 def _role(word: str) -> int:
-    if word in _DIRECTED:
-        return _IS_DIRECTED
-    if word in _JOINING:
-        return _IS_JOINING
-    if word in _DROPPED:
-        return _IS_DROPPED
-    if word in _OPPOSITES:
-        return _IS_OPPOSITE
-    return _IS_NUMBER if len(word) == 1 or any(map(str.isdigit, word)) else _IS_PLAIN
+    role = _ROLES.get(word)
+    if role is not None:
+        return role
+    if len(word) > 1 and (word.isalpha() or not any(map(str.isdigit, word))):
+        return _IS_PLAIN
+    return _IS_NUMBER
 
 
 def _ordered(role: NDArray[np.int64], text: NDArray[np.int64], n: int) -> NDArray[np.bool_]:

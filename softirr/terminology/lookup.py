@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.terminology.index import TerminologyIndex, cut_hashes, is_long
+from softirr.terminology.index import TerminologyIndex, is_long
 from softirr.terminology.keys import Folder, WordLists, exact_keys, keys_of, word_keys
 
 __all__ = ["HOW", "Found", "How", "find"]
@@ -106,11 +106,12 @@ def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[
     text = np.repeat(np.arange(len(words)), words.sizes)[strange]
     alone = np.bincount(text, minlength=len(words))[text] == 1
     strange, text = strange[alone], text[alone]
-    meant = {number: _meant(index, words.vocabulary[number]) for number in np.unique(words.flat[strange]).tolist()}
+    numbers = [number for number in np.unique(words.flat[strange]).tolist() if is_long(words.vocabulary[number])]
+    meant = dict(zip(numbers, _meant(index, [words.vocabulary[number] for number in numbers]), strict=True))
     starts = np.cumsum(words.sizes) - words.sizes
     places, mended = [], []
     for slip, place in zip(strange.tolist(), text.tolist(), strict=True):
-        right = meant[int(words.flat[slip])]
+        right = meant.get(int(words.flat[slip]))
         if right is not None:
             first = int(starts[place])
             found = [words.vocabulary[i] for i in words.flat[first : first + int(words.sizes[place])].tolist()]
@@ -120,12 +121,11 @@ def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[
     return np.array(places, dtype=np.int64), mended
 
 
-def _meant(index: TerminologyIndex, word: str) -> str | None:
-    """The only word of the names that is one slip away, if there is one."""
-    if not is_long(word):
-        return None
-    near = [other for other in index.words_without_a_letter(sorted(cut_hashes(word))) if one_slip(word, other)]
-    return near[0] if len(near) == 1 else None
+def _meant(index: TerminologyIndex, words: Sequence[str]) -> Iterator[str | None]:
+    """The only word of the names that is one slip away from each word, if there is one."""
+    for word, others in zip(words, index.words_near(words), strict=True):
+        near = [other for other in others if one_slip(word, other)]
+        yield near[0] if len(near) == 1 else None
 
 
 def one_slip(word: str, other: str) -> bool:
