@@ -229,6 +229,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--ignore", metavar="KINDS", help="attributes that do not count, joined by commas")
     group.add_argument(
+        "--count",
+        metavar="KINDS",
+        help="attributes that decide, joined by commas: texts that say different things of one are not the same",
+    )
+    group.add_argument(
         "--more-general", choices=["strict", "graded", "lenient"], help="whether a more general text counts as the same"
     )
     group.add_argument(
@@ -283,11 +288,15 @@ def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
     """The policy of a command, None where it names no part of one."""
     from softirr.policy.rules import AS_WRITTEN, find_policy
 
-    if parsed.policy is None and parsed.ignore is None and parsed.more_general is None and parsed.split is None:
+    given = (parsed.policy, parsed.ignore, parsed.count, parsed.more_general, parsed.split)
+    if all(part is None for part in given):
         return None
     found = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
-    ignore = None if parsed.ignore is None else [kind.strip() for kind in parsed.ignore.split(",") if kind.strip()]
-    return found.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split).to_dict()
+    ignore, count = (
+        None if kinds is None else [kind.strip() for kind in kinds.split(",") if kind.strip()]
+        for kinds in (parsed.ignore, parsed.count)
+    )
+    return found.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split, count=count).to_dict()
 
 
 def _terminology(source: str) -> str:

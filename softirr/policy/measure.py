@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +27,14 @@ __all__ = ["PolicyMeasure", "combine_directions", "policy_of", "under_policy"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_UNRELATED = (
+    *("headache", "abdominal pain", "skin rash", "high blood pressure", "broken arm", "difficulty swallowing"),
+    *("blurred vision", "kidney stones", "hearing loss", "swollen ankles", "iron deficiency", "heart murmur"),
+    *("joint stiffness", "frequent urination", "weight gain", "sore throat", "muscle weakness", "lung nodule"),
+    *("anxiety", "tooth decay"),
+)
+"""Findings that have nothing to do with each other."""
 
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
@@ -65,6 +74,9 @@ class PolicyMeasure:
 
     decided: Mapping[tuple[str, str], bool] = {}
     """No pair is decided here; see :func:`softirr.corrected`."""
+
+    unrelated = 0.0
+    """P of texts that say different things of an attribute that counts: what the measure gives unrelated texts."""
 
     def __init__(self, raw: Measure, policy: Policy) -> None:
         self.raw = raw
@@ -108,11 +120,11 @@ class PolicyMeasure:
         return replace(self.raw.provenance(), measure=self.name, policy=self.policy.to_dict())
 
     def _limited(self, values: Floats, pairs: Pairs) -> Floats:
-        """Values of pairs, 0 where they say different things of an attribute that counts."""
+        """Values of pairs, those of unrelated texts where they say different things of an attribute that counts."""
         differ = self.limits([text for pair in pairs for text in pair])
         if differ is not None:
             values = np.array(values)
-            values[differ(np.arange(0, 2 * len(pairs), 2), np.arange(1, 2 * len(pairs), 2))] = 0.0
+            values[differ(np.arange(0, 2 * len(pairs), 2), np.arange(1, 2 * len(pairs), 2))] = self.unrelated
         return values
 
     def _rewritten(self, pairs: Pairs) -> list[tuple[str, str]]:
@@ -149,12 +161,23 @@ class _Checked(PolicyMeasure):
 
 
 class _Block(PolicyMeasure):
+    @cached_property
+    def unrelated(self) -> float:  # type: ignore[override]
+        """The mean over some unrelated findings.
+
+        Letters of unrelated texts are alike in part, and chance agreement holds that part. With less where an attribute differs, raters who agree on the
+        attribute and not on the rest would look as if they agreed beyond chance.
+        """
+        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
+        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
+
     def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
         """P of all rows with all columns under the policy, shape (len(rows), len(cols))."""
         texts = _Written([*rows, *cols], self.rewrite)
         row, col = texts.place[: len(rows)], texts.place[len(rows) :]
         p = cast(Any, self.raw).block([texts.texts[k] for k in row.tolist()], [texts.texts[k] for k in col.tolist()])
-        return _with_ones(p, row, col, self._differ(rows, cols))
+        differ = self._differ(rows, cols)
+        return _with_ones(p, row, col, differ, self.unrelated if differ is not None else 0.0)
 
     def _differ(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.bool_] | None:
         differ = self.limits([*rows, *cols])
@@ -165,7 +188,9 @@ class _Indexed(_Block):
     def index(self, texts: Sequence[str]) -> Any:
         """An index of the texts, scored under the policy."""
         written = _Written(texts, self.rewrite)
-        return _PolicyIndex(cast(Any, self.raw).index(written.texts), written.place, self.limits(texts))
+        differ = self.limits(texts)
+        unrelated = self.unrelated if differ is not None else 0.0
+        return _PolicyIndex(cast(Any, self.raw).index(written.texts), written.place, differ, unrelated)
 
 
 class _Written:
@@ -183,6 +208,7 @@ class _PolicyIndex:
     raw: Any
     place: Ints
     differ: Callable[[Ints, Ints], NDArray[np.bool_]] | None
+    unrelated: float
 
     def pairs(self, left: Ints, right: Ints) -> Floats:
         a, b = self.place[left], self.place[right]
@@ -190,20 +216,22 @@ class _PolicyIndex:
         differ = np.flatnonzero(a != b)
         p[differ] = self.raw.pairs(np.minimum(a, b)[differ], np.maximum(a, b)[differ])
         if self.differ is not None:
-            p[self.differ(left, right)] = 0.0
+            p[self.differ(left, right)] = self.unrelated
         return p
 
     def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
         row, col = self.place[rows], self.place[cols]
         differ = None if self.differ is None else self.differ(rows[:, None], cols)
-        return _with_ones(self.raw.block(row, col), row, col, differ)
+        return _with_ones(self.raw.block(row, col), row, col, differ, self.unrelated)
 
 
-def _with_ones(p: NDArray[Any], row: Ints, col: Ints, differ: NDArray[np.bool_] | None) -> NDArray[np.float32]:
+def _with_ones(
+    p: NDArray[Any], row: Ints, col: Ints, differ: NDArray[np.bool_] | None, unrelated: float
+) -> NDArray[np.float32]:
     p = np.array(p, dtype=np.float32)
     p[row[:, None] == col[None, :]] = 1.0
     if differ is not None:
-        p[differ] = 0.0
+        p[differ] = unrelated
     return p
 
 

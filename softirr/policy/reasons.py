@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,6 +262,52 @@ class _Asked:
 _Trial = tuple[str, str]
 
 
+class _Text:
+    """What is asked about a text again and again, worked out on first use."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._shorter: dict[tuple[str, ...], str] = {}
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        return attributes(self._text)
+
+    @cached_property
+    def said(self) -> dict[str, list[str]]:
+        """The wordings of each attribute, in folded case and sorted."""
+        said: dict[str, list[str]] = {}
+        for span in self.attributes.spans:
+            said.setdefault(span.kind, []).append(self.attributes.text[span.start : span.end].casefold())
+        return {kind: sorted(wordings) for kind, wordings in said.items()}
+
+    def without(self, kinds: tuple[str, ...]) -> str:
+        """The text without attributes of these kinds."""
+        if kinds not in self._shorter:
+            self._shorter[kinds] = without(self._text, kinds)
+        return self._shorter[kinds]
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(_words(self._text))
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The words that are not small ones."""
+        return frozenset(self.words) - _SMALL
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        return _listed(self._text)
+
+
+_kept_text = lru_cache(maxsize=1 << 14)(_Text)
+
+
+def _text(text: str) -> _Text:
+    return _kept_text(text) if len(text) <= LONGEST else _Text(text)
+
+
 class _Case:
     """Two texts whose reason is looked for."""
 
@@ -270,29 +317,33 @@ class _Case:
         self.a, self.b, self.p, self.directions, self._known = a, b, p, directions, known
         self.reason: Reason | None = None
         self._heads: _Trial | None = None
-        self._own: tuple[Attributes, Attributes] = attributes(a), attributes(b)
+        self._own = _text(a), _text(b)
         self.differ: tuple[str, ...] = ()
-        if self._own[0].spans or self._own[1].spans:
-            first, second = map(_said, self._own)
+        first, second = (one.said for one in self._own)
+        if first != second:
             self.differ = tuple(kind for kind in KINDS if first.get(kind) != second.get(kind))
 
     def heads(self) -> _Trial:
         """Both texts without everything that they disagree about."""
         if self._heads is None:
-            self._heads = without(self.a, self.differ), without(self.b, self.differ)
+            self._heads = self._without(self.differ)
         return self._heads
+
+    def _without(self, kinds: tuple[str, ...]) -> _Trial:
+        one, other = self._own
+        return one.without(kinds), other.without(kinds)
 
     def shared_heads(self) -> tuple[tuple[str, ...], _Trial]:
         """The attributes that both texts name differently, and both texts without them.
 
         An attribute that only one text has stays: with it, this text is not the more general one.
         """
-        both = tuple(kind for kind in self.differ if all(kind in one.kinds for one in self._own))
-        return both, (without(self.a, both), without(self.b, both))
+        both = tuple(kind for kind in self.differ if all(kind in one.said for one in self._own))
+        return both, self._without(both)
 
     def attribute_trials(self) -> list[_Trial]:
         """Both texts without each attribute that they disagree about, and without all of them."""
-        trials = [(without(self.a, (kind,)), without(self.b, (kind,))) for kind in self.differ]
+        trials = [self._without((kind,)) for kind in self.differ]
         return [*trials, self.heads()] if len(trials) > 1 else trials
 
     def try_attributes(self, p: Sequence[float], threshold: float) -> None:
@@ -305,13 +356,13 @@ class _Case:
             self.reason = self._attribute(*self.differ)
 
     def _attribute(self, kind: str, *also: str) -> Reason:
-        left, right = (", ".join(self._own[side].of(kind)) for side in (0, 1))
+        left, right = (", ".join(one.attributes.of(kind)) for one in self._own)
         return Reason(kind, left, right, also)
 
     def part_trials(self) -> list[_Trial]:
         """What a list, a slip of the pen or an opposite would make the same."""
         a, b = self.heads()
-        self._lists = _listed(a), _listed(b)
+        self._lists = _text(a).listed, _text(b).listed
         self._words = self._changed_word()
         trials = []
         if 1 < len(self._lists[0]) * len(self._lists[1]) <= _MOST_TRIALS:
@@ -338,7 +389,7 @@ class _Case:
         """The two words, in folded case, that exclude each other or look alike; opposites come first."""
         if len(self.a) > LONGEST or len(self.b) > LONGEST:
             return None
-        first, second = (_words(head) for head in self.heads())
+        first, second = (_text(head).words for head in self.heads())
         if "".join(first) == "".join(second) and first != second:
             return " ".join(first), " ".join(second)
         only = [w for w in first if w not in second], [w for w in second if w not in first]
@@ -366,7 +417,7 @@ class _Case:
                 return Reason("more general", b, a)
             if backward >= DIRECTION > forward:
                 return Reason("more general", a, b)
-        first, second = (set(_words(text)) - _SMALL for text in (a, b))
+        first, second = (_text(text).content for text in (a, b))
         if first and first < second:
             return Reason("more general", a, b)
         if second and second < first:
@@ -376,14 +427,6 @@ class _Case:
     def last_reason(self) -> Reason:
         """The reason of texts that nothing else connects."""
         return Reason("unrelated", self.a, self.b)
-
-
-def _said(found: Attributes) -> dict[str, list[str]]:
-    """The wordings of each attribute of a text, in folded case and sorted."""
-    said: dict[str, list[str]] = {}
-    for span in found.spans:
-        said.setdefault(span.kind, []).append(found.text[span.start : span.end].casefold())
-    return {kind: sorted(wordings) for kind, wordings in said.items()}
 
 
 def _decide(

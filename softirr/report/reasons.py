@@ -203,8 +203,7 @@ _AT_ONCE = 1 << 18
 
 def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: float) -> list[tuple[OpenPair, ...]]:
     pairs = [(a, b) for own in items for _, left, right in own for a in left for b in right]
-    values = score(pairs) if pairs else np.zeros(0)
-    matches = (values >= threshold).tolist()
+    values = score(pairs).tolist() if pairs else []
     start = 0
     result = []
     for own in items:
@@ -215,28 +214,32 @@ def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: fl
                 found += [OpenPair(raters, (text, None), True) for text in left]
                 found += [OpenPair(raters, (None, text), True) for text in right]
             elif stop == start + 1:
-                if not matches[start]:
+                if values[start] < threshold:
                     found.append(OpenPair(raters, (left[0], right[0]), False))
             else:
-                found += _of_sets(raters, left, right, values[start:stop].reshape(len(left), len(right)), threshold)
+                found += _of_sets(raters, left, right, values[start:stop], threshold)
             start = stop
         result.append(tuple(found))
     return result
 
 
 def _of_sets(
-    raters: tuple[str, str], left: Sequence[str], right: Sequence[str], p: Floats, threshold: float
+    raters: tuple[str, str], left: Sequence[str], right: Sequence[str], p: list[float], threshold: float
 ) -> Iterator[OpenPair]:
-    rows = np.flatnonzero(p.max(axis=1) < threshold).tolist()
-    columns = np.flatnonzero(p.max(axis=0) < threshold).tolist()
-    while rows and columns:
-        place = int(np.argmax(p[np.ix_(rows, columns)]))
-        row, column = rows.pop(place // len(columns)), columns.pop(place % len(columns))
-        yield OpenPair(raters, (left[row], right[column]), False)
+    """Those of two sets, of which `p` holds row by row how equal their texts are."""
+    width = len(right)
+    in_row = [p[start : start + width] for start in range(0, len(p), width)]
+    in_column = [p[column::width] for column in range(width)]
+    rows = {row: None for row, own in enumerate(in_row) if max(own) < threshold}
+    columns = {column: None for column, own in enumerate(in_column) if max(own) < threshold}
+    for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
+        if row in rows and column in columns:
+            del rows[row], columns[column]
+            yield OpenPair(raters, (left[row], right[column]), False)
     for row in rows:
-        yield OpenPair(raters, (left[row], right[int(np.argmax(p[row]))]), True)
+        yield OpenPair(raters, (left[row], right[in_row[row].index(max(in_row[row]))]), True)
     for column in columns:
-        yield OpenPair(raters, (left[int(np.argmax(p[:, column]))], right[column]), True)
+        yield OpenPair(raters, (left[in_column[column].index(max(in_column[column]))], right[column]), True)
 
 
 def explain_items(

@@ -147,6 +147,9 @@ def test_settings_are_noted_and_forgotten(
     assert line("threshold") == ["threshold", "0.7", "softirr-ls"]
     assert line("policy")[-1] == "default"
     assert '["severity"],' in line("policy", "--ignore", "severity")
+    assert '"count":' in (decided := line("policy", "--count", "side, severity")) and '["side",' in decided
+    assert asked(capsys, "settings", "--project", "4", "--count", "mood")[0] == 2
+    assert asked(capsys, "settings", "--project", "4", "--count", "side", "--ignore", "side")[0] == 2
     assert line("policy", "--policy", "exact-concept")[-1] == "softirr-ls"
     assert '"strict",' in line("policy")
     assert asked(capsys, "settings", "--project", "4", "--ignore", "mood")[0] == 2

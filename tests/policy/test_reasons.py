@@ -161,6 +161,26 @@ def test_every_text_without_a_match_has_a_reason(given_texts: dict[str, tuple[st
     assert all((one.reason.kind == "one rater only") >= (None in one.texts) for one in reasons)
 
 
+@given(st.integers(1, 4), st.integers(1, 4), st.data())
+@settings(deadline=None)
+def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data: st.DataObject) -> None:
+    values = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7])
+    p = np.array(data.draw(st.lists(values, min_size=n * m, max_size=n * m))).reshape(n, m)
+    left, right = [f"a{i}" for i in range(n)], [f"b{j}" for j in range(m)]
+    (found,) = open_pairs([{"ann": tuple(left), "ben": tuple(right)}], lambda _: p.ravel(), 0.5)
+    rows, columns = np.flatnonzero(p.max(axis=1) < 0.5).tolist(), np.flatnonzero(p.max(axis=0) < 0.5).tolist()
+    expected = []
+    while rows and columns and n * m > 1:
+        row, column = np.unravel_index(np.argmax(p[np.ix_(rows, columns)]), (len(rows), len(columns)))
+        expected.append((left[rows.pop(row)], right[columns.pop(column)], False))
+    if n * m == 1:
+        expected = [("a0", "b0", False)] if rows else []
+    else:
+        expected += [(left[row], right[int(np.argmax(p[row]))], True) for row in rows]
+        expected += [(left[int(np.argmax(p[:, column]))], right[column], True) for column in columns]
+    assert [(*one.texts, one.alone) for one in found] == expected
+
+
 def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
     return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
 

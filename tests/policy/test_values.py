@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,9 @@ def test_what_counts_decides(name: str) -> None:
     made = under_policy(measure(name), COUNTING)
     p = table(made)
     assert p[0, 1] == 1.0  # both mild
-    assert p[0, 2] == p[0, 3] == p[4, 5] == 0.0  # severe, and nothing said
+    unrelated = np.float32(made.unrelated)  # type: ignore[attr-defined]
+    assert p[0, 2] == p[0, 3] == p[4, 5] == unrelated < 0.3  # severe, and nothing said
+    assert name == "indel" or unrelated == 0.0
     assert p[0, 4] == pytest.approx(measure(name).score([("pain", "rash")])[0], abs=1e-6)
     if name == "indel":
         assert p[3, 6] > 0.2  # not recognized: the measure decides
@@ -86,6 +89,22 @@ def test_what_counts_decides(name: str) -> None:
     pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(left, right, strict=True)]
     np.testing.assert_allclose(made.score(pairs), p.ravel(), atol=1e-6)
     np.testing.assert_allclose(PairScorer(made, TEXTS).score(left, right), p.ravel(), atol=1e-6)
+
+
+def test_agreeing_on_the_attribute_alone_is_no_agreement() -> None:
+    """Letters of unrelated texts are alike in part: that is no agreement on those whose side is the same."""
+    draw = Random(0)
+    findings = "headache, chest pain, dry mouth, skin rash, kidney stone, hearing loss, weak pulse, ankle swelling"
+    rows = []
+    for item in range(200):
+        side = draw.choice(["left", "right"])
+        rows += [(str(item), who, f"{side} {draw.choice(findings.split(', '))}") for who in ("ann", "ben")]
+    table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    policy = Policy(count=frozenset({"side"}))
+    value = softirr.agreement(table, "indel", policy=policy).coefficients["cohen_kappa"].value
+    truth = softirr.agreement(table, "exact").coefficients["cohen_kappa"].value
+    assert value is not None and truth is not None
+    assert abs(value - truth) < 0.05
 
 
 def test_directions_and_what_counts() -> None:
@@ -127,7 +146,7 @@ def test_a_report_under_it_gives_the_attribute_as_the_reason() -> None:
     ]
     table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
     report = softirr.agreement(table, "indel", policy=COUNTING)
-    assert report.coefficients["observed_agreement"].value == 0.0
+    assert report.coefficients["observed_agreement"].value == pytest.approx(0.288, abs=1e-3)
     told = report.to_dict()
     assert told["provenance"]["policy"]["count"] == ["severity"]
     assert told["reasons"]["kinds"][0]["kind"] == "severity"
