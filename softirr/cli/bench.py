@@ -20,6 +20,7 @@ BENCHES = (
     "policies",
     "project",
     "combine",
+    "paragraphs",
     "terminology",
 )
 """Tables, each a module of ``softirr.lab.bench``."""

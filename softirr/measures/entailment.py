@@ -1,7 +1,7 @@
 """Mutual entailment: P(a ≡ b) = sqrt(P(a ⇒ b) P(b ⇒ a)) by a natural language inference model (Wullschleger et al. 2026).
 
 Any Hugging Face sequence classifier with an entailment class works: a folder, a hub name (``name@revision`` pins it) or a short name.
-``nli`` alone is the bundled model.
+``nli`` alone is the bundled model. Texts of several sentences are compared sentence by sentence (:mod:`softirr.measures.sentences`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from softirr.inference.models import FoundModel, bundled_model, content_hash, fi
 from softirr.inference.plan import PairPlan
 from softirr.measures.base import CHUNK, Measure, Pairs, mutual, refuse_unknown
 from softirr.measures.labels import LabelOrder, given_order, resolve
+from softirr.measures.sentences import SentencePlan
 from softirr.provenance import Progress, Provenance
+from softirr.text import sentences
 
 __all__ = ["Entailment", "make"]
 
@@ -35,8 +37,8 @@ def make(name: str, model: str | None = None, **options: Any) -> Measure:
     model : str, optional
         Folder, hub name or short name, optionally followed by the order of its outputs: ``FOLDER?labels=c,n,e``; None is the bundled model.
     **options
-        ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``:
-        see :class:`Entailment`.
+        ``label_order`` (or ``labels``), ``device``, ``precision``, ``max_length``, ``token_budget``, ``threads``, ``engine``, ``workers``,
+        ``by_sentence``: see :class:`Entailment`.
 
     Returns
     -------
@@ -75,6 +77,8 @@ class Entailment:
         ``local``, or ``ray`` to spread the pairs over a Ray cluster (the extra ``softirr[ray]``).
     workers
         Number of Ray workers; as many as the cluster has processors or GPUs for when None.
+    by_sentence
+        Whether texts of several sentences are compared sentence by sentence. False reads both texts at once, as the paper does.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Entailment:
         threads: int | None = None,
         engine: str = "local",
         workers: int | None = None,
+        by_sentence: bool = True,
     ) -> None:
         from softirr.inference.classifier import ClassifierOptions
         from softirr.inference.engines import open_engine
@@ -97,7 +102,7 @@ class Entailment:
         options = ClassifierOptions(
             device=device, precision=precision, max_length=max_length, token_budget=token_budget, threads=threads
         )
-        self._name, self._found = name, found
+        self._name, self._found, self._by_sentence = name, found, by_sentence
         self._engine = open_engine(Path(found.folder), options, engine=engine, workers=workers)
         self._sha256 = content_hash(found.folder)
         self.labels: LabelOrder = (
@@ -114,9 +119,10 @@ class Entailment:
 
     @property
     def cache_key(self) -> str:
-        """Content of the model, number format, meaning of the outputs and length limit."""
+        """Content of the model, number format, meaning of the outputs, length limit, and whether paragraphs are compared by sentences."""
         engine = self._engine
-        return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}"
+        compared = " sentences" if self._by_sentence else ""
+        return f"nli {self._sha256} {engine.precision} {self.labels.entailment} {engine.max_length}{compared}"
 
     def score(self, pairs: Pairs) -> NDArray[np.float64]:
         """P(a ≡ b) of each pair, shape (n,); 1 for texts that are the same after normalizing."""
@@ -172,17 +178,29 @@ class Entailment:
             yield same, np.ones((len(same), 2)), np.ones(len(same), dtype=bool)
         # Both directions of a pair are adjacent, so that they are in one part.
         both = np.stack([plan.low, plan.high], axis=1)
-        for where, outputs in stream(plan.texts, both.ravel(), both[:, ::-1].ravel()):
-            values = self._entailment(outputs.logits).reshape(-1, 2)
-            done = where[::2] // 2
-            self._truncated += int(outputs.truncated.reshape(-1, 2).any(axis=1).sum())
-            row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last entry is for identical texts
-            row[done] = np.arange(len(done))
-            places = np.flatnonzero(row[plan.wanted] >= 0)
-            found = values[row[plan.wanted[places]]]
-            turned = plan.turned[places]
-            found[turned] = found[turned][:, ::-1]
-            yield places, found, np.ones(len(places), dtype=bool)
+        several = np.array([self._by_sentence and len(sentences(text)) > 1 for text in plan.texts], dtype=bool)
+        paragraphs = np.flatnonzero(several[both].any(axis=1))
+        if len(paragraphs):
+            values, truncated = self._run(
+                plan.texts, both[paragraphs].ravel(), both[paragraphs, ::-1].ravel(), progress
+            )
+            yield self._part(plan, paragraphs, values, truncated)
+        others = np.setdiff1d(np.arange(len(both)), paragraphs)
+        for where, outputs in stream(plan.texts, both[others].ravel(), both[others, ::-1].ravel()):
+            yield self._part(plan, others[where[::2] // 2], self._entailment(outputs.logits), outputs.truncated)
+
+    def _part(
+        self, plan: PairPlan, done: NDArray[np.int64], values: NDArray[np.float64], truncated: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        """A part of the answer: some unordered pairs of the plan, whose directions follow each other in `values`."""
+        self._truncated += int(truncated.reshape(-1, 2).any(axis=1).sum())
+        row = np.full(len(plan.low) + 1, -1, dtype=np.int64)  # the last entry is for identical texts
+        row[done] = np.arange(len(done))
+        places = np.flatnonzero(row[plan.wanted] >= 0)
+        found = values.reshape(-1, 2)[row[plan.wanted[places]]]
+        turned = plan.turned[places]
+        found[turned] = found[turned][:, ::-1]
+        return places, found, np.ones(len(places), dtype=bool)
 
     def provenance(self) -> Provenance:
         """Model, device, number format, meaning of the outputs, pairs that were cut so far."""
@@ -205,8 +223,14 @@ class Entailment:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         if not len(left):
             return np.zeros(0, dtype=np.float64), np.zeros(0, dtype=bool)
-        outputs = self._engine.run(texts, left, right, progress=progress)
-        return self._entailment(outputs.logits), outputs.truncated
+        plan = SentencePlan.of(texts, left, right) if self._by_sentence else None
+        if plan is None:
+            outputs = self._engine.run(texts, left, right, progress=progress)
+            return self._entailment(outputs.logits), outputs.truncated
+        n = len(left)
+        scaled = None if progress is None else lambda done, total: progress(done * n // max(total, 1), n)
+        outputs = self._engine.run(plan.texts, plan.left, plan.right, progress=scaled)
+        return plan.combine(self._entailment(outputs.logits)), plan.cut(outputs.truncated)
 
     def _entailment(self, outputs: NDArray[np.float32]) -> NDArray[np.float64]:
         """P(premise ⇒ hypothesis) from logits."""

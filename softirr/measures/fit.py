@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -106,8 +107,8 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         found.append(
             Misfit(
                 "length",
-                f"{long:,} of {len(texts):,} texts have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on: paragraphs that contradict "
-                "each other get a high P. Compare them sentence by sentence with --split sentences.",
+                f"{long:,} of {len(texts):,} texts have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
+                "same only if each sentence of one follows from the other. --split sentences counts how many sentences agree.",
             )
         )
     return tuple(found)
@@ -224,7 +225,7 @@ def unknown_share(texts: Sequence[str]) -> float:
     float
         0 without any piece.
     """
-    encoded = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
+    encoded = _tokenizer(_bundled_folder()).encode_batch(list(texts), add_special_tokens=False)
     total = sum(len(one.tokens) for one in encoded)
     return sum(one.tokens.count("[UNK]") for one in encoded) / total if total else 0.0
 
@@ -267,13 +268,17 @@ def takes_probability(measure: Measure | str) -> bool:
     return _raw_name(measure).startswith(("nli", "llm"))
 
 
-@cache
-def _tokenizer() -> Any:
-    from tokenizers import Tokenizer
-
+def _bundled_folder() -> Path:
     from softirr.inference.models import bundled_model
 
-    tokenizer = Tokenizer.from_file(str(bundled_model().folder / "tokenizer.json"))
+    return Path(bundled_model().folder)
+
+
+@cache
+def _tokenizer(folder: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -20,7 +20,7 @@ from softirr.policy.attributes import KINDS, without
 from softirr.policy.rules import SPLITS
 from softirr.policy.rules import Split as SplitMode
 from softirr.tables.table import AnnotationTable, Split
-from softirr.text import normalize
+from softirr.text import normalize, protected, sentences
 
 __all__ = ["Splitting", "choose_splitting", "split_in_words", "split_table"]
 LONG = 20
@@ -50,11 +50,6 @@ _BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)
 _INLINE_BULLET = re.compile(r"\s*[•‣◦▪●]\s*")
 _SEMICOLON = re.compile(r"\s*[;；]\s*")
 _COMMA = re.compile(r"\s*(?:(?<!\d)[,，、]|[,，、](?!\d))\s*")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
-_NO_END = re.compile(
-    r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$",
-    re.IGNORECASE,
-)
 _JOINED = re.compile(r"\s+(?:and|&|\+|as well as)\s+|\s*(?<!\d)/(?!\d)\s*|(?<=\d)\s+/\s+(?=\d)", re.IGNORECASE)
 _LEADING = re.compile(r"(?:and|plus|also|as well as|&|\+)\s+(?=\S)", re.IGNORECASE)
 _CLAUSE = re.compile(
@@ -63,7 +58,6 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PROBE = "finding"
-_OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
 _MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*[-*·–—(\d]|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)
 
 
@@ -113,7 +107,7 @@ class Splitting:
         if "bullets" in self.marks:
             parts = [part for one in parts for part in _cut(one, _INLINE_BULLET)]
         if "sentences" in self.marks:
-            parts = [part for one in parts for part in _sentences(one)]
+            parts = [part for one in parts for part in sentences(one)]
         if "semicolons" in self.marks:
             parts = [part for one in parts for part in _cut(one, _SEMICOLON)]
         if "commas" in self.marks:
@@ -141,10 +135,10 @@ class Splitting:
 
     def _at_and(self, text: str, ends_list: bool) -> list[str]:
         """`text` at the first "and" or slash between two texts that stand alone; the last part of a list is split between single words too."""
-        protected = _protected(text)
+        kept = protected(text)
         for joined in _JOINED.finditer(text):
             left, right = text[: joined.start()], text[joined.end() :]
-            if joined.start() in protected or not left or not right:
+            if joined.start() in kept or not left or not right:
                 continue
             single = ends_list and " " not in left and " " not in right and "/" not in joined.group()
             if single and _has_head(left) and _has_head(right):
@@ -279,7 +273,7 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
     """What ``auto`` splits at."""
     words = [len(text.split()) for text in texts]
     if words and median(words) >= LONG:
-        several = sum(len(list(_sentences(normalize(text)))) > 1 for text in texts)
+        several = sum(len(sentences(normalize(text))) > 1 for text in texts)
         if 2 * several > len(texts):
             return _MARKS["sentences"]
     found = ["lines"]  # a line break is a mark that people set on purpose; prose that wraps is told apart text by text
@@ -379,45 +373,19 @@ def _wraps(line: str, after: str) -> bool:
     return len(line.split()) > LIST_WORDS and line[-1] not in ".!?;:" and after[:1].islower()
 
 
-def _sentences(text: str) -> Iterator[str]:
-    start = 0
-    protected = _protected(text)
-    for end in _SENTENCE.finditer(text):
-        if end.start() in protected or _NO_END.search(text[start : end.start()]):
-            continue
-        yield text[start : end.start()]
-        start = end.end()
-    yield text[start:]
-
-
 def _cut(text: str, mark: re.Pattern[str]) -> list[str]:
     """`text` at every mark outside parentheses; never empty parts."""
     if not mark.search(text):
         return [text]
-    protected = _protected(text)
+    kept = protected(text)
     parts, start = [], 0
     for found in mark.finditer(text):
-        if found.end() - 1 in protected or found.start() in protected:
+        if found.end() - 1 in kept or found.start() in kept:
             continue
         parts.append(text[start : found.start()])
         start = found.end()
     parts.append(text[start:])
     return [part.strip() for part in parts if part.strip()]
-
-
-def _protected(text: str) -> set[int]:
-    """Places inside balanced parentheses, brackets and quotes."""
-    found: set[int] = set()
-    opened: list[tuple[str, int]] = []
-    for place, mark in enumerate(text):
-        if mark in _OPEN:
-            opened.append((_OPEN[mark], place))
-        elif opened and mark == opened[-1][0]:
-            found.update(range(opened.pop()[1], place + 1))
-    quotes = [place for place, mark in enumerate(text) if mark == '"']
-    for start, stop in zip(quotes[::2], quotes[1::2], strict=False):
-        found.update(range(start, stop + 1))
-    return found
 
 
 def _has_head(part: str) -> bool:

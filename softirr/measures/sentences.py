@@ -1,0 +1,114 @@
+"""Entailment between paragraphs, sentence by sentence.
+
+A model that reads two paragraphs at once finds the same words in both and overlooks which sentence says "no". So a paragraph follows from another one only
+if each of its sentences follows from a sentence of the other, or from all of it: the minimum over hypothesis sentences of the maximum over premises,
+as in the zero-shot method of Laban et al. (2022), SummaC, TACL 10, section 3.2, which takes the mean in place of the minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.text import sentences
+
+__all__ = ["NEAREST", "SentencePlan"]
+
+NEAREST = 4
+"""Most sentences of a premise that are asked about one sentence: those that share most words with it. More would cost the square of a text's length."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentencePlan:
+    """What a model is asked so that paragraphs are compared sentence by sentence.
+
+    Attributes
+    ----------
+    texts
+        Those of the pairs, followed by sentences.
+    left, right : shape (q,)
+        Premise and hypothesis of each question as indices, each question once.
+    whole : shape (q,)
+        Whether the premise is a text of several sentences.
+    """
+
+    texts: tuple[str, ...]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    whole: NDArray[np.bool_]
+    _asked: NDArray[np.int64]  # for each use of a question its place; -1 where premise and hypothesis are the same
+    _sentence: NDArray[np.int64]  # where the uses of a sentence begin
+    _pair: NDArray[np.int64]  # where the sentences of a pair begin
+
+    @classmethod
+    def of(cls, texts: Sequence[str], left: NDArray[np.int64], right: NDArray[np.int64]) -> SentencePlan | None:
+        """The plan of directed pairs of normalized texts.
+
+        Parameters
+        ----------
+        texts
+            Each once.
+        left, right : shape (n,)
+            Premise and hypothesis as indices.
+
+        Returns
+        -------
+        SentencePlan or None
+            None if no text has more than one sentence.
+        """
+        parts = {int(k): found for k in np.union1d(left, right) if len(found := sentences(texts[k])) > 1}
+        if not parts:
+            return None
+        numbers = {text: number for number, text in enumerate(texts)}
+        for found in parts.values():
+            for sentence in found:
+                numbers.setdefault(sentence, len(numbers))
+        uses: list[tuple[int, int]] = []
+        sentence_starts: list[int] = []
+        pair_starts: list[int] = []
+        for premise, hypothesis in zip(left.tolist(), right.tolist(), strict=True):
+            pair_starts.append(len(sentence_starts))
+            for sentence in parts.get(hypothesis, (texts[hypothesis],)):
+                sentence_starts.append(len(uses))
+                near = (numbers[one] for one in _nearest(sentence, parts.get(premise, ())))
+                uses += [(one, numbers[sentence]) for one in (*near, premise)]
+        asked = np.array(uses, dtype=np.int64)
+        size = max(int(asked.max(initial=0)), len(numbers)) + 1
+        differ = asked[:, 0] != asked[:, 1]
+        keys, places = np.unique(asked[differ, 0] * size + asked[differ, 1], return_inverse=True)
+        wanted = np.full(len(asked), -1, dtype=np.int64)
+        wanted[differ] = places
+        premises, hypotheses = np.divmod(keys, size)
+        return cls(
+            tuple(numbers),
+            premises,
+            hypotheses,
+            np.isin(premises, list(parts)),
+            wanted,
+            np.array(sentence_starts, dtype=np.int64),
+            np.array(pair_starts, dtype=np.int64),
+        )
+
+    def combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P(premise ⇒ hypothesis) of each pair, shape (n,), from those of the questions, shape (q,)."""
+        best = np.maximum.reduceat(np.append(values, 1.0)[self._asked], self._sentence)
+        result: NDArray[np.float64] = np.minimum.reduceat(best, self._pair)
+        return result
+
+    def cut(self, truncated: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which pairs hold a sentence that was cut, shape (n,); a premise that was cut as a whole is there in its sentences too."""
+        uses = np.append(truncated & ~self.whole, False)[self._asked]
+        return np.logical_or.reduceat(np.logical_or.reduceat(uses, self._sentence), self._pair)
+
+
+def _nearest(sentence: str, premises: Sequence[str]) -> Sequence[str]:
+    """The premises that share most words with a sentence."""
+    if len(premises) <= NEAREST:
+        return premises
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(sentence, premises, scorer=fuzz.token_set_ratio, limit=NEAREST)
+    return [text for text, _, _ in found]

@@ -1,0 +1,119 @@
+"""Paragraphs sentence by sentence: against the definition, through every way that a measure is asked, and by the bundled model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softirr import measure
+from softirr.lab.bench.paragraphs import KINDS, compose, main
+from softirr.measures.sentences import NEAREST, SentencePlan
+from softirr.text import sentences
+from tests.inference.tiny import make_model
+
+SENTENCE = st.sampled_from(
+    ["No fever.", "A dry cough!", "Is it asthma?", "Rash (on both arms. And legs) is new.", "Seen by Dr. Lee."]
+)
+TEXT = st.lists(SENTENCE, min_size=1, max_size=NEAREST).map(" ".join)
+
+
+def p_of(premise: str, hypothesis: str) -> float:
+    """A made-up model, which knows that a text entails itself."""
+    return 1.0 if premise == hypothesis else (sum(map(ord, premise)) * 31 + sum(map(ord, hypothesis)) * 17) % 97 / 97
+
+
+def by_definition(premise: str, hypothesis: str) -> float:
+    parts = sentences(premise)
+    premises = {*parts, premise}
+    return min(max(p_of(one, sentence) for one in premises) for sentence in sentences(hypothesis))
+
+
+@given(st.lists(st.tuples(TEXT, TEXT).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=6))
+def test_the_least_supported_sentence_counts_by_its_best_premise(pairs: list[tuple[str, str]]) -> None:
+    texts = sorted({text for pair in pairs for text in pair})
+    left, right = (np.array([texts.index(pair[side]) for pair in pairs]) for side in (0, 1))
+    plan = SentencePlan.of(texts, left, right)
+    if plan is None:
+        assert all(len(sentences(text)) == 1 for text in texts)
+        return
+    asked = list(zip(plan.left.tolist(), plan.right.tolist(), strict=True))
+    assert len(set(asked)) == len(asked)
+    values = np.array([p_of(plan.texts[a], plan.texts[b]) for a, b in asked])
+    assert plan.combine(values).tolist() == [by_definition(*pair) for pair in pairs]
+    # a whole premise that was cut stands in its sentences too
+    assert not plan.cut(plan.whole).any()
+
+
+def test_questions_grow_with_the_length_of_the_hypothesis_alone() -> None:
+    premise = " ".join(f"Finding {k} is there." for k in range(40))
+    hypothesis = " ".join(f"Sign {k} is absent." for k in range(30))
+    plan = SentencePlan.of([premise, hypothesis], np.array([0]), np.array([1]))
+    assert plan is not None and len(plan.left) == 30 * (NEAREST + 1)
+
+
+def test_parts_whole_and_one_direction_agree(tmp_path: Path) -> None:
+    folder = make_model(tmp_path, "bert", labels={0: "contradiction", 1: "entailment", 2: "neutral"})
+    pairs = [
+        ("No fever. A dry cough.", "A dry cough. No fever."),
+        ("fever", "cough"),
+        ("No fever. A dry cough.", "No fever."),
+        ("cough", "fever"),
+        ("No fever. A dry cough.", "No fever. A dry cough."),
+    ]
+    nli: Any = measure(f"nli:{folder}", device="cpu", precision="float32")
+    both = nli.entail_both(pairs)
+    assert both[0].tolist() == [1.0, 1.0], "the same sentences in another order"
+    assert both[2, 0] == 1.0 > both[2, 1]
+    assert both[1].tolist() == both[3, ::-1].tolist()
+    assert nli.entail(pairs) == pytest.approx(both[:, 0], abs=1e-6)
+    at_once: Any = measure(f"nli:{folder}", device="cpu", precision="float32", by_sentence=False)
+    assert at_once.entail_both(pairs)[0, 0] < 1
+    assert at_once.entail_both(pairs)[1] == pytest.approx(both[1], abs=1e-6)
+    assert at_once.cache_key != nli.cache_key
+    calls: list[tuple[int, int]] = []
+    nli.entail_checked(pairs, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1][0] == calls[-1][1] <= len(pairs), "progress counts pairs, not questions"
+
+    class Streamed:
+        """The engine, whose answers come in parts."""
+
+        def __init__(self, engine: Any) -> None:
+            self.engine = engine
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.engine, name)
+
+        def stream(self, texts: Any, left: Any, right: Any) -> Any:
+            for start in range(0, len(left), 2):
+                part = np.arange(start, start + 2)
+                yield part, self.engine.run(texts, left[part], right[part])
+
+    nli._engine = Streamed(nli._engine)
+    found = np.zeros((len(pairs), 2))
+    for places, values, sound in nli.entail_parts(pairs):
+        found[places] = values
+        assert sound.all()
+    assert found == pytest.approx(both, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_bundled_model_tells_paragraphs_that_contradict_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--n", "5"]) == 0
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0] for row in rows] == list(KINDS)
+    for kind, _, _, _, p, _ in rows:
+        assert float(p) > 0.6 if KINDS[kind] else float(p) < 0.35, kind
+
+
+def test_composed_pairs_say_what_their_kind_says() -> None:
+    from random import Random
+
+    for size in (2, 3, 4):
+        first, second = compose("one denied", size, Random(size))
+        differing = [a for a, b in zip(sentences(first), sentences(second), strict=True) if a != b]
+        assert len(differing) == 1
