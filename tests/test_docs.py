@@ -238,6 +238,8 @@ def test_every_command_runs(
         days = [int(row.split(",")[0].strip("N")) for row in part]
         told = [f"{row},{'Basel' if day % 2 else 'Bern'},{day}" for row, day in zip(part, days, strict=True)]
         (tmp_path / name).write_text("\n".join([f"{head},site,day", *told]) + "\n", encoding="utf-8")
+    weighted = [f"{row},{1 + int(row.split(',')[0].strip('N')) % 3}" for row in rows]
+    (tmp_path / "weighted.csv").write_text("\n".join([f"{head},share", *weighted]) + "\n", encoding="utf-8")
     (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
     formats.wide_csv(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -384,7 +386,8 @@ def test_every_key_of_the_json_report_is_documented(
         3: [("fever, cough",), ("rash",), ("nausea",), ("itching",), ("rash",), None],
     }
     tasks = [
-        {"id": n, "data": {}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]} for n in range(6)
+        {"id": n, "data": {"share": n + 1}, "annotations": [_annotation(who, all[n]) for who, all in said.items()]}
+        for n in range(6)
     ]
     monkeypatch.chdir(tmp_path)
     Path("export.json").write_text(json.dumps(tasks))
@@ -399,10 +402,10 @@ def test_every_key_of_the_json_report_is_documented(
     written = set(re.findall(r"^\| `([^`]+)`", page, flags=re.MULTILINE))
     assert written >= COEFFICIENT | OF_THE_TABLE
     documented = written - COEFFICIENT - OF_THE_TABLE
-    assert softirr.cli.main.main(["score", "export.json", *options, "--json"]) == 0
+    assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
-    # a list that is empty in one place and not in another
-    keys -= {key for key in keys if any(other.startswith(f"{key}[]") for other in keys)}
+    # a list that is empty in one place and not in another, an object that is null in one
+    keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."
     assert sorted(documented - keys) == [], "docs/reference/json.md: these don't exist."
     for name in report["coefficients"]:

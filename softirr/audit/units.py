@@ -18,6 +18,7 @@ from softirr.measures.pairs import PairScorer
 from softirr.provenance import Progress
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable, Answer
+from softirr.tables.weights import refuse_weights
 
 __all__ = ["AuditUnit", "Frames", "digest", "proxy_scores", "seed_of"]
 
@@ -57,6 +58,7 @@ class Frames:
         cache: PairCache | None,
         progress: Progress | None,
     ) -> None:
+        refuse_weights(table, "An audit")
         self.table = table = _in_order(table)
         self.measure = measure_by_name(measure) if isinstance(measure, str) else measure
         scorer = self.scorer = PairScorer(self.measure, table.texts, cache=cache, progress=progress)

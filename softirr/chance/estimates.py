@@ -115,10 +115,12 @@ def exact(
     position[distinct] = np.arange(len(distinct))
     columns = _Columns(ratings, position, len(distinct))
     pi = sums(place, pooling.weights, len(distinct))
-    multiplicity = np.bincount(position[ratings.answer[ratings.comparable]], minlength=len(distinct))
+    multiplicity = sums(
+        position[ratings.answer[ratings.comparable]], ratings.weight[ratings.item[ratings.comparable]], len(distinct)
+    )
 
     single = len(ratings.comparable_items) < 2
-    left_out = LeftOut(ratings, pooling) if pooling.marginals == "answers" else None
+    left_out = LeftOut(ratings, pooling) if pooling.marginals == "answers" and ratings.weights is None else None
     lost = _Lost(left_out.by_answer(position, len(distinct))) if left_out is not None else None
     dense = np.stack([pi, np.full(len(distinct), 1 / len(distinct))], axis=1)
     pass_ = _Pass(equivalence, distinct, dense, columns, lost)
@@ -207,6 +209,10 @@ class _Columns:
         lengths = np.array([len(r) for r in rows], dtype=np.int64)
         values = np.repeat(1 / np.maximum(lengths, 1), lengths)
         places = position[ratings.answer[np.concatenate(rows)]] if rows else np.zeros(0, dtype=np.int64)
+        if ratings.weights is not None and rows:
+            values = ratings.weight[ratings.item[np.concatenate(rows)]]
+            values = values / np.repeat(np.add.reduceat(values, np.cumsum(lengths) - lengths), lengths)
+        self.weight = ratings.weight[ratings.item[comparisons.left]]
         self.matrix = csr_matrix(
             (values, (places, np.repeat(np.arange(len(rows)), lengths))), shape=(size, max(self.count, 1))
         )
@@ -243,8 +249,9 @@ class _Pass:
     def cohen(self) -> tuple[Floats, Floats, Floats]:
         """Expected agreement of each rater pair, and the mean equivalences at the left and right answers."""
         comparisons = self._columns.comparisons
-        total = sums(comparisons.rater_pair, self._left, len(comparisons.shared))
-        return total / np.maximum(comparisons.shared, 1), self._left, self._right
+        m, weight = len(comparisons.shared), self._columns.weight
+        total = sums(comparisons.rater_pair, weight * self._left, m)
+        return total / sums(comparisons.rater_pair, weight, m), self._left, self._right
 
     def _symmetric(self, block_size: int, histogram: _Histogram | None) -> None:
         slices = list(_slices(len(self._answers), block_size))
@@ -317,8 +324,8 @@ class _Product:
 class _Histogram:
     """Counts pairs of rows by the equivalence of their answers, on the grid; a pair of distinct answers counts once for each pair of rows."""
 
-    def __init__(self, multiplicity: Ints) -> None:
-        self._weights = multiplicity.astype(np.float64)
+    def __init__(self, multiplicity: Floats) -> None:
+        self._weights = multiplicity
         self._even = bool((multiplicity == 1).all())
         self.counts = np.zeros(GRID + 1)
 
@@ -338,11 +345,12 @@ class _Histogram:
             counts[GRID] -= float(np.sum(self._weights[low:high] ** 2))
         self.counts += counts / 2
 
-    def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Ints) -> Floats:
+    def different_items(self, ratings: Ratings, scores: Floats, multiplicity: Floats) -> Floats:
         """The counts without pairs of the same item, shape (GRID + 1,)."""
         counts = self.counts.copy()
-        counts[GRID] += float(np.sum(multiplicity * (multiplicity - 1) / 2))
-        return counts - np.bincount(on_grid(scores), minlength=GRID + 1)
+        own = ratings.weight[ratings.item[ratings.comparable]]
+        counts[GRID] += float(np.sum(multiplicity**2) - np.sum(own**2)) / 2
+        return counts - sums(on_grid(scores), ratings.weight[ratings.comparisons.item] ** 2, GRID + 1)
 
     def _count(self, block: NDArray[Any], rows: slice, cols: slice) -> Floats:
         steps = (
@@ -378,11 +386,13 @@ class _RowTail:
             ]
         )
         self._steps = steps[:, columns]
-        self._other = ratings.item[rows][:, None] != ratings.item[chosen][None, :]
+        other = ratings.item[rows][:, None] != ratings.item[chosen][None, :]
+        self._other = other if ratings.weights is None else other * ratings.weight[ratings.item[chosen]]
 
     def __call__(self, step: int) -> Floats:
         reached = (self._steps >= step)[self._place]
-        return np.asarray((reached & self._other).sum(axis=1) / np.maximum(self._other.sum(axis=1), 1))
+        total = self._other.sum(axis=1)
+        return np.asarray((reached * self._other).sum(axis=1) / np.where(total > 0, total, 1))
 
 
 def permutation(
@@ -419,6 +429,8 @@ def permutation(
     comparisons = ratings.comparisons
     pooling = Pooling.of(ratings, marginals)
     distinct = np.unique(ratings.answer[pooling.rows])
+    if ratings.weights is not None:
+        return _weighted_draws(ratings, equivalence, pooling, permutations, rng)
     raters = [_permuted_pairs(comparisons, rng) for _ in range(permutations)]
     draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
     others = [rng.permutation(len(distinct)) for _ in range(permutations)]
@@ -460,6 +472,69 @@ def permutation(
         pairs_scored=len(keys),
         pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
     )
+
+
+def _weighted_draws(
+    ratings: Ratings, equivalence: Equivalence, pooling: Pooling, draws: int, rng: np.random.Generator
+) -> Chance:
+    """What :func:`permutation` gives where items weigh differently: partners are drawn with replacement, by the weights of their items."""
+    comparisons, distinct = ratings.comparisons, np.unique(ratings.answer[pooling.rows])
+    weight, pair, m = ratings.weight[comparisons.item], comparisons.rater_pair, len(comparisons.shared)
+    mass = sums(pair, weight, m)
+    partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
+    pooled_draws = [_permuted_pooling(pooling, rng) for _ in range(draws)]
+    others = [rng.permutation(len(distinct)) for _ in range(draws)]
+    first, second = zip(*pooled_draws, strict=True)
+    left = [ratings.answer[comparisons.left]] * draws + [
+        ratings.answer[comparisons.left[at]] for at in partners[draws:]
+    ]
+    right = [ratings.answer[comparisons.right[at]] for at in partners[:draws]] + [
+        ratings.answer[comparisons.right]
+    ] * draws
+    left += [ratings.answer[rows] for rows in first] + [distinct] * draws
+    right += [ratings.answer[rows] for rows in second] + [distinct[at] for at in others]
+    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
+    values = equivalence.score(k, l)
+    n, rows = len(weight), len(first[0])
+    pairwise, pooled = values[: 2 * draws * n].reshape(2, draws, n), values[2 * draws * n :][: draws * rows]
+    pooled, uniform = pooled.reshape(draws, rows), values[2 * draws * n + draws * rows :]
+    at = pairwise.mean(axis=1)  # (2, P): at the left and at the right answers
+    expected = sums(pair, weight * at.mean(axis=0), m) / mass
+    spread = sums(pair, weight**2 * ((pairwise - expected[pair]) ** 2).mean(axis=(0, 1)), m)
+    within = pairwise.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(n)
+    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
+    off = np.concatenate([at != np.arange(len(distinct)) for at in others])
+    q = len(distinct)
+    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
+    return Chance(
+        method="permutation",
+        cohen=expected,
+        cohen_error=np.sqrt(spread / (2 * draws)) / mass,
+        cohen_left=at[0],
+        cohen_right=at[1],
+        cohen_noise=sums(pair, weight**2 * within, m) / sums(pair, weight**2, m),
+        pooling=pooling,
+        pooled=float(pooled.mean()),
+        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
+        pooled_at=pooled_at,
+        pooled_noise=pooled_noise,
+        distinct=q,
+        similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
+        similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
+        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
+        pairs_scored=len(keys),
+    )
+
+
+def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator) -> Ints:
+    """For each comparison another one of its rater pair, drawn with replacement by weight."""
+    order = np.argsort(comparisons.rater_pair, kind="stable")
+    reached = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ends = np.cumsum(comparisons.shared)
+    low, high = reached[ends - comparisons.shared][comparisons.rater_pair], reached[ends][comparisons.rater_pair]
+    found = np.searchsorted(reached, low + rng.random(len(weight)) * (high - low), side="right") - 1
+    first, last = (ends - comparisons.shared)[comparisons.rater_pair], ends[comparisons.rater_pair] - 1
+    return np.asarray(order[np.clip(found, first, last)])
 
 
 def _without_from_draws(

@@ -235,7 +235,7 @@ def read_tables(
     from softirr.tables.files import read_texts
 
     name = arguments.file if path is None else path
-    options = read_options(arguments) | {"fields": fields}
+    options = read_options(arguments) | {"fields": fields, "weight": getattr(arguments, "weight", None)}
     options["predictions_as_raters"] |= models
     if control is not None:
         options["controls"] = (control,)

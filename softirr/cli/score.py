@@ -23,6 +23,11 @@ def add_command(commands: Any) -> None:
     """Add ``score`` to the commands."""
     score = commands.add_parser("score", help="print the agreement of a file of answers")
     add_input_options(score)
+    score.add_argument(
+        "--weight",
+        metavar="COLUMN",
+        help="how much each item counts: a column, key or field of the data that holds a number of 0 or more",
+    )
     add_scoring(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
     add_json(score)
     score.add_argument(

@@ -73,15 +73,25 @@ def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
     """
     if reason := missing(ratings):
         return undefined(reason)
-    return _mean(item_means(ratings, scores), ratings.comparable_items)
+    return _mean(ratings, item_means(ratings, scores), ratings.comparable_items)
 
 
-def _mean(values: Floats, items: Ints) -> Estimate:
-    """Unweighted mean of one value per item."""
-    mean = float(values.mean())
+def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:
+    """Mean of one value per item, by the items' weights."""
+    own = ratings.weight[items]
+    mean = float(np.average(values, weights=own))
     return Estimate(
-        mean, values - mean, floor=0.0, replicate=lambda weights: weights @ values / len(values), items=items
+        mean,
+        own / own.mean() * (values - mean),
+        floor=0.0,
+        replicate=lambda weights: (weights @ (own * values)) / (weights @ own),
+        items=items,
     )
+
+
+def _mean_of_items(ratings: Ratings, means: Floats) -> float:
+    """Mean over the comparable items, by their weights."""
+    return float(np.average(means, weights=ratings.weight[ratings.comparable_items]))
 
 
 def _corrected(observed: float, expected: float) -> float | None:
@@ -139,18 +149,27 @@ def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> E
     expected = float(chance.cohen[pair])
     if len(mine) < 2:
         return undefined(Undefined.ONE_ITEM, expected)
-    observed = float(scores[mine].mean())
+    weight = ratings.weight[ratings.comparisons.item[mine]]
+    weight = weight / weight.mean()
+    observed = float(np.average(scores[mine], weights=weight))
     value = _corrected(observed, expected)
     if value is None:
         return undefined(Undefined.NO_VARIATION, expected)
     slope = (1 - value) / (1 - expected)
     by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
     own, n = scores[mine], len(mine)
-    influence = (own - observed) / (1 - expected) - slope * (by_chance - by_chance.mean())
-    by_different_items = _corrected(observed, (n * expected - observed) / (n - 1))
+    mean_by_chance = float(np.average(by_chance, weights=weight))
+    influence = weight * ((own - observed) / (1 - expected) - slope * (by_chance - mean_by_chance))
+    different = (n * expected - observed) / (n - 1)
+    if ratings.weights is not None:
+        squares = (weight / n) ** 2  # of the items' shares: pairs of an item with itself
+        different = (expected - float(squares @ own)) / (1 - float(squares.sum()))
+    by_different_items = _corrected(observed, different)
 
     def replicate(weights: Floats) -> Floats:
-        return _corrected_all(weights @ own / n, weights @ by_chance / n - by_chance.mean() + expected)
+        total = weights @ weight
+        met = (weights @ (weight * by_chance)) / total - mean_by_chance + expected
+        return _corrected_all((weights @ (weight * own)) / total, met)
 
     return Estimate(
         value,
@@ -200,7 +219,9 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     m = len(wanted)
     count = comparisons.shared[wanted]
     pair, own = np.searchsorted(wanted, comparisons.rater_pair[mine]), scores[mine]
-    observed = sums(pair, own, m) / count
+    weight = ratings.weight[comparisons.item[mine]]
+    mass = sums(pair, weight, m)
+    observed = sums(pair, weight * own, m) / mass
     defined = (count >= 2) & (1 - met > _CERTAIN)
     if not defined.any():
         if (count < 2).all() and m:
@@ -212,17 +233,22 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
     k = int(defined.sum())
 
     by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
-    mean_by_chance = sums(pair, by_chance, m) / count
+    mean_by_chance = sums(pair, weight * by_chance, m) / mass
     one = (own - observed[pair]) / attainable[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
     used = np.flatnonzero(defined[pair])
     items, place = np.unique(comparisons.item[mine[used]], return_inverse=True)
-    share = len(items) / (k * count[pair[used]])
-    influence = sums(place, share * one[used], len(items))
+    share = len(items) / (k * mass[pair[used]])
+    influence = sums(place, share * weight[used] * one[used], len(items))
     # rater pairs sample their chance pairs independently of each other, so their noise adds up
     noisy = chance.cohen_noise[wanted[defined]]
-    noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) / (k**2 * count[defined])))
+    squares = sums(pair, weight**2, m) / mass**2  # 1 / count where all items weigh the same
+    noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) * squares[defined] / k**2))
     error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
-    by_different_items = _corrected_all(observed, (count * met - observed) / np.maximum(count - 1, 1))
+    different = (count * met - observed) / np.maximum(count - 1, 1)
+    if ratings.weights is not None:
+        with_itself = sums(pair, weight**2 * own, m) / mass**2
+        different = np.divide(met - with_itself, 1 - squares, out=met.copy(), where=squares < 1 - _CERTAIN)
+    by_different_items = _corrected_all(observed, different)
     shift = np.where(np.isfinite(by_different_items), by_different_items - kappa, 0.0)[defined]
     return Estimate(
         float(kappa[defined].mean()),
@@ -232,31 +258,32 @@ def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int |
         error,
         noise,
         shift=float(shift.mean()),
-        replicate=_mean_cohen_replicates(pair[used], place, len(items), own[used], by_chance[used], met),
+        replicate=_mean_cohen_replicates(pair[used], place, len(items), weight[used], own[used], by_chance[used], met),
         items=items,
     )
 
 
 def _mean_cohen_replicates(
-    pair: Ints, item: Ints, n_items: int, scores: Floats, by_chance: Floats, expected: Floats
+    pair: Ints, item: Ints, n_items: int, weight: Floats, scores: Floats, by_chance: Floats, expected: Floats
 ) -> Replicate:
-    """Replicates of the mean over rater pairs; pair and item of each comparison, expected agreement of each pair."""
+    """Replicates of the mean over rater pairs; pair, item and weight of each comparison, expected agreement of each pair."""
     from scipy.sparse import csr_matrix
 
     m = len(expected)
-    count = np.bincount(pair, minlength=m)
-    mean_by_chance = sums(pair, by_chance, m) / np.maximum(count, 1)
+    mass = sums(pair, weight, m)
+    mean_by_chance = np.divide(sums(pair, weight * by_chance, m), mass, out=np.zeros(m), where=mass > 0)
 
     def by_pair(values: Floats) -> Any:
         return csr_matrix((values, (pair, item)), shape=(m, n_items))
 
-    ones, own, chance = by_pair(np.ones(len(pair))), by_pair(scores), by_pair(by_chance)
+    ones, total_mass = by_pair(np.ones(len(pair))), by_pair(weight)
+    own, chance = by_pair(weight * scores), by_pair(weight * by_chance)
 
     def replicate(weights: Floats) -> Floats:
-        total = ones @ weights.T
+        total = total_mass @ weights.T
         met = _ratio(chance @ weights.T, total) - mean_by_chance[:, None] + expected[:, None]
         kappa = _corrected_all(_ratio(own @ weights.T, total), met)
-        usable = np.isfinite(kappa) & (total >= 2)
+        usable = np.isfinite(kappa) & (ones @ weights.T >= 2)
         return _ratio(np.where(usable, kappa, 0.0).sum(axis=0), usable.sum(axis=0).astype(np.float64))
 
     return replicate
@@ -341,7 +368,8 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         return undefined(reason, float(chance.pooled))
     means = item_means(ratings, scores)
     expected = float(chance.pooled)
-    value = _corrected(float(means.mean()), expected)
+    observed = _mean_of_items(ratings, means)
+    value = _corrected(observed, expected)
     if value is None:
         return undefined(Undefined.NO_VARIATION, expected)
     slope = (1 - value) / (1 - expected)
@@ -349,7 +377,7 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     by_chance = pooling.influence(ratings, chance.pooled_at)
     influence = pooling.spread(ratings, means, expected) / (1 - expected) - 2 * slope * by_chance
     noise = 4 * slope**2 * pooling.noise(ratings, chance.pooled_noise)
-    by_different_items = _corrected(float(means.mean()), _expected_of_different_items(ratings, scores, chance))
+    by_different_items = _corrected(observed, _expected_of_different_items(ratings, scores, chance))
     center = float(np.sum(pooling.weights * chance.pooled_at))
     return Estimate(
         value,
@@ -360,7 +388,12 @@ def fleiss(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         noise,
         shift=0.0 if by_different_items is None else by_different_items - value,
         replicate=_pooled_replicates(
-            ratings, pooling, means, np.ones(len(means)), chance.pooled_at, lambda met: expected + 2 * (met - center)
+            ratings,
+            pooling,
+            means,
+            ratings.weight[ratings.comparable_items],
+            chance.pooled_at,
+            lambda met: expected + 2 * (met - center),
         ),
         items=pooling.items,
     )
@@ -418,8 +451,8 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     """
     if reason := _uncomparable(ratings):
         return undefined(reason)
-    sizes = ratings.per_item[ratings.comparable_items]
-    n = int(sizes.sum())
+    sizes = ratings.per_item[ratings.comparable_items] * ratings.weight[ratings.comparable_items]
+    n = float(sizes.sum())
     means = item_means(ratings, scores)
     observed = float(np.sum(sizes * means) / n)
     expected = (n * float(chance.pooled) - 1) / (n - 1)
@@ -445,7 +478,7 @@ def krippendorff(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
             ratings,
             chance.pooling,
             means,
-            sizes.astype(np.float64),
+            sizes,
             chance.pooled_at,
             lambda met: expected + 2 * scale * (met - center),
         ),
@@ -482,7 +515,8 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
     scale = chance.similarity * q / (q - 1)
     expected = float(scale * np.sum(frequency * (1 - frequency)))
     means = item_means(ratings, scores)
-    value = _corrected(float(means.mean()), expected)
+    observed = _mean_of_items(ratings, means)
+    value = _corrected(observed, expected)
     if value is None:
         return undefined(Undefined.NO_VARIATION, expected)
     slope = (1 - value) / (1 - expected)
@@ -494,7 +528,7 @@ def gwet(ratings: Ratings, scores: Floats, chance: Chance) -> Estimate:
         ratings,
         pooling,
         means,
-        np.ones(len(means)),
+        ratings.weight[ratings.comparable_items],
         frequency[answers],
         lambda met: expected - 2 * scale * (met - center),
     )
@@ -517,7 +551,7 @@ def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
     Estimate
     """
     mine = ratings.comparisons.of_pair(pair)
-    return _mean(scores[mine], ratings.comparisons.item[mine])
+    return _mean(ratings, scores[mine], ratings.comparisons.item[mine])
 
 
 def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
@@ -539,4 +573,4 @@ def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
     if not len(mine):
         return undefined(Undefined.NO_OTHER_RATER)
     items, place = np.unique(comparisons.item[mine], return_inverse=True)
-    return _mean(np.bincount(place, weights=scores[mine]) / np.bincount(place), items)
+    return _mean(ratings, np.bincount(place, weights=scores[mine]) / np.bincount(place), items)

@@ -25,10 +25,12 @@ def _distributions(
 
 
 def _pair_influence(ratings: Ratings, values: Floats) -> Floats:
-    """Influence of each comparable item on the unweighted mean of a value over all same-item pairs."""
-    total = sums(ratings.comparisons.item, values - values.mean(), ratings.n_items)
+    """Influence of each comparable item on the mean of a value over all same-item pairs, which weigh as their items do."""
+    item = ratings.comparisons.item
+    own = ratings.weight[item]
+    total = sums(item, own * (values - np.average(values, weights=own)), ratings.n_items)
     used = ratings.comparable_items
-    return total[used] * len(used) / len(values)
+    return total[used] * len(used) / own.sum()
 
 
 def _tail_influence(ratings: Ratings, chance: ChanceDistribution, step: int) -> Floats:
@@ -62,11 +64,12 @@ def sigma(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None, *
     if isinstance(both, Estimate):
         return both
     steps, known = both
-    value = _share_beyond(steps, known, level)
+    own = ratings.weight[ratings.comparisons.item]
+    value = _share_beyond(steps, own, known, level)
     at, part = _point(known, level)
     counts = _beyond(steps, known, level)
     # slope of the same-item share against the chance share, measured between 0.5 and 1.5 times the level
-    slope = (_share_beyond(steps, known, 1.5 * level) - _share_beyond(steps, known, 0.5 * level)) / level
+    slope = (_share_beyond(steps, own, known, 1.5 * level) - _share_beyond(steps, own, known, 0.5 * level)) / level
     below = _tail_influence(ratings, known, at + 1)
     within = _tail_influence(ratings, known, at)
     influence = _pair_influence(ratings, counts) - slope * (part * within + (1 - part) * below)
@@ -134,8 +137,9 @@ class _Resampled:
         if self._terms is None:
             ratings, used = self._ratings, self._ratings.comparable_items
             item = ratings.comparisons.item
-            count = np.bincount(item, minlength=ratings.n_items)[used].astype(np.float64)
-            shares = [sums(item, (self._steps >= e).astype(np.float64), ratings.n_items)[used] for e in self._at]
+            own = ratings.weight[item]
+            count = sums(item, own, ratings.n_items)[used]
+            shares = [sums(item, own * (self._steps >= e), ratings.n_items)[used] for e in self._at]
             shifts = [_tail_influence(ratings, self._chance, int(e)) / len(used) for e in self._at]
             self._terms = count, np.stack(shares, axis=1), np.stack(shifts, axis=1)
         count, reached, moved = self._terms
@@ -158,9 +162,9 @@ class _Resampled:
         return replicate
 
 
-def _share_beyond(steps: Ints, chance: ChanceDistribution, level: float) -> float:
+def _share_beyond(steps: Ints, weights: Floats, chance: ChanceDistribution, level: float) -> float:
     """Same-item share beyond the chance distribution's upper ``level`` point, with ties counted in part."""
-    return float(_beyond(steps, chance, level).mean())
+    return float(np.average(_beyond(steps, chance, level), weights=weights))
 
 
 def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> Estimate:
@@ -185,8 +189,9 @@ def ks(ratings: Ratings, scores: Floats, chance: ChanceDistribution | None) -> E
     if isinstance(both, Estimate):
         return both
     steps, known = both
-    distinct, count = np.unique(steps, return_counts=True)
-    same_tail = np.cumsum(count[::-1])[::-1] / len(steps)
+    distinct, place = np.unique(steps, return_inverse=True)
+    count = sums(place, ratings.weight[ratings.comparisons.item], len(distinct))
+    same_tail = np.cumsum(count[::-1])[::-1] / count.sum()
     lead = same_tail - known.tail[distinct]
     best = int(np.argmax(lead))
     if lead[best] <= 0:

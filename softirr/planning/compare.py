@@ -33,6 +33,7 @@ from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable
+from softirr.tables.weights import refuse_weights
 
 __all__ = [
     "MARGIN",
@@ -124,6 +125,8 @@ def compare(
     named = dict(tables) if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
     if len(named) < 2:
         raise InputError("A comparison needs two tables or more.")
+    for table in named.values():
+        refuse_weights(table, "A comparison")
     if items == "same":
         named = _same_items(named)
     with opened(measure, options, cache, progress) as (made, chosen, store, told):
@@ -295,6 +298,8 @@ def compare_raters(
             "A rater is compared with the agreement of the others among themselves: that needs two others."
         )
 
+    refuse_weights(table, "A comparison")
+
     def called(rater: str) -> str:
         return (labels or {}).get(rater, rater)
 
@@ -415,6 +420,7 @@ def compare_time(
     >>> abs(round(compare_time(table, "day", "exact").trend.difference.value, 6))
     0.0
     """
+    refuse_weights(table, "A comparison over time")
     at = dict(zip(table.items, moments_of(field, table_values(table, field)), strict=True))
     kept = table.part(items=[item for item, moment in at.items() if moment is not None])
     with opened(measure, options, cache, progress) as (made, how, store, told):

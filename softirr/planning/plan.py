@@ -38,6 +38,7 @@ from softirr.report.text import table_lines
 from softirr.tables.ratings import Floats, Ratings, sums
 from softirr.tables.sheets import read_sheet
 from softirr.tables.table import AnnotationTable
+from softirr.tables.weights import refuse_weights
 
 __all__ = ["Choice", "Components", "Plan", "assumed", "components", "plan"]
 
@@ -347,6 +348,7 @@ def plan(
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
         used, policy = None, Policy()
     else:
+        refuse_weights(table, "A plan")
         with opened(measure, options, cache, progress) as (made, how, store, told):
             part = scored(table, made, how, cache=store, progress=told)
             name = coefficient or next(

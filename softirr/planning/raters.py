@@ -20,6 +20,7 @@ from softirr.report.options import AgreementOptions
 from softirr.report.text import printable, table_lines
 from softirr.tables.ratings import Floats, Ints, sums
 from softirr.tables.table import AnnotationTable, Answer
+from softirr.tables.weights import refuse_weights
 
 __all__ = ["RaterGroups", "Raters", "Repeats", "raters"]
 
@@ -212,6 +213,7 @@ def raters(
     >>> raters(table, "exact").groups.found
     False
     """
+    refuse_weights(table, "The report on raters")
     notes: list[str] = []
     with opened(measure, options, cache, progress) as (made, how, store, told):
         found = scored(table, made, how, cache=store, progress=told)

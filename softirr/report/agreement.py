@@ -52,8 +52,9 @@ from softirr.report.options import AgreementOptions
 from softirr.report.reasons import Explain, ReasonSummary, attributes_that_occur, summarize_reasons
 from softirr.report.unaudited import unaudited_intervals
 from softirr.report.what_if import what_if
-from softirr.tables.ratings import Floats, Marginals, Ratings
+from softirr.tables.ratings import Floats, Marginals, Ratings, sums
 from softirr.tables.table import AnnotationTable
+from softirr.tables.weights import effective_items, refuse_weights
 
 __all__ = [
     "AgreementReport",
@@ -233,6 +234,7 @@ def scored(
     scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
     answers = AnswerScorer(table, scorer, method=options.assignment)
     ratings = Ratings.of(table)
+    _check_weights(table, options)
     comparisons = ratings.comparisons
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if options.target_se is None:
@@ -286,10 +288,11 @@ def _agreement(
         provenance=provenance,
         misfits=_misfits(table, made, known, options.seed, cache),
         warnings=_warnings(table, ratings, summary),
-        distributions=_binned(scores, known),
+        distributions=_binned(ratings, scores, known),
         options=_told(options, known)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
-        | {"split": None if table.split is None else table.split.to_dict()},
+        | {"split": None if table.split is None else table.split.to_dict()}
+        | {"weights": _weights(table, ratings)},
         seed=options.seed,
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
@@ -451,6 +454,16 @@ def _check_table(table: object) -> None:
         )
 
 
+def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
+    """Refuse what takes no item weights."""
+    if options.chance == "stratified":
+        refuse_weights(table, "Stratified chance (chance exact or permutation does)")
+    if options.marginals != "answers":
+        refuse_weights(table, f"The option marginals={options.marginals}")
+    if options.compat is not None:
+        refuse_weights(table, f"The option compat={options.compat}")
+
+
 def _chance(
     options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
 ) -> Chance | None:
@@ -459,7 +472,10 @@ def _chance(
         return None
     method = options.chance
     if method == "auto":
-        method = "exact" if _exact_fits(ratings, answers) else "stratified"
+        if _exact_fits(ratings, answers):
+            method = "exact"
+        else:
+            method = "stratified" if ratings.weights is None else "permutation"
     if method == "exact":
         return chances.exact(ratings, answers, scores, marginals=marginals)
     if method == "stratified":
@@ -561,13 +577,14 @@ def _expected(summary: Summary, chance: Chance | None) -> Expected:
     )
 
 
-def _binned(scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
+def _binned(ratings: Ratings, scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
     if chance is None or chance.distribution is None:
         return None
     edges = np.rint(np.arange(bins) * GRID / bins).astype(np.int64)
     tail = np.append(chance.distribution.tail[edges], 0.0)
     place = np.searchsorted(edges, on_grid(scores), side="right") - 1
-    same = np.bincount(place, minlength=bins) / len(scores)
+    own = ratings.weight[ratings.comparisons.item]
+    same = sums(place, own, bins) / own.sum()
     return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
 
 
@@ -625,12 +642,27 @@ def _misfits(
     return tuple(misfit.sentence for misfit in found if misfit is not None)
 
 
+def _weights(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:
+    """What the provenance holds of the items' weights."""
+    if table.weights is None:
+        return None
+    own = table.weights[ratings.comparable_items]
+    if not len(own):
+        return {"least": 0.0, "most": 0.0, "effective_items": 0.0}
+    return {"least": float(own.min()), "most": float(own.max()), "effective_items": effective_items(own.tolist())}
+
+
 def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
     n = len(ratings.comparable_items)
     found = list(table.warnings)
     if 0 < n < FEW_ITEMS:
         found.append(
             f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
+        )
+    if (weights := _weights(table, ratings)) is not None and n:
+        found.append(
+            f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); these {n:,} items tell as much as "
+            f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
         )
     found += _crowds(table, ratings)
     left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]

@@ -20,11 +20,11 @@ class ItemFields:
 
     Parameters
     ----------
-    names : sequence of str
+    names : iterable of str
         The fields.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self._of: dict[str, dict[str, str]] = {}
 

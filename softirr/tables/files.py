@@ -31,6 +31,7 @@ from softirr.tables.tools.doccano import is_doccano, read_doccano
 from softirr.tables.tools.label_studio_flat import is_flat, read_flat
 from softirr.tables.tools.potato import is_potato, is_state, read_potato, state_answers, states_tables
 from softirr.tables.tools.prodigy import is_prodigy, read_prodigy
+from softirr.tables.weights import weighted
 from softirr.tables.workbook import is_parquet, is_workbook, parquet_rows, workbook_rows
 
 __all__ = ["FORMATS", "contents", "read", "read_texts"]
@@ -66,6 +67,7 @@ def read(
     raters: Groups = (),
     items: Groups = (),
     fields: Sequence[str] = (),
+    weight: str | None = None,
     empty: str | None = None,
     repeats: str | None = None,
     encoding: str | None = None,
@@ -97,6 +99,8 @@ def read(
     fields : sequence of str
         What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks (``annotated_at`` is when the newest
         annotation was made), other columns of a table, other keys of JSONL.
+    weight : str, optional
+        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts as if it stood there twice.
     empty : {"missing", "none"}, optional
         What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files with the columns
         ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an empty answer.
@@ -141,6 +145,7 @@ def read(
         raters=raters,
         items=items,
         fields=fields,
+        weight=weight,
         empty=empty,
         repeats=repeats,
         encoding=encoding,
@@ -167,6 +172,7 @@ def read_texts(
     raters: Groups = (),
     items: Groups = (),
     fields: Sequence[str] = (),
+    weight: str | None = None,
     empty: str | None = None,
     repeats: str | None = None,
     encoding: str | None = None,
@@ -185,7 +191,7 @@ def read_texts(
         As for :func:`softirr.read`.
     text : str or sequence of str
         Columns of the texts, each read for itself.
-    raters, items, fields, empty, repeats, encoding, sheet, progress
+    raters, items, fields, weight, empty, repeats, encoding, sheet, progress
         As for :func:`softirr.read`.
 
     Returns
@@ -206,9 +212,25 @@ def read_texts(
     ['finding', 'plan']
     """
     layout = Layout(item, rater, text, raters, items, empty, repeats)
-    wanted = ItemFields(fields)
+    wanted = ItemFields(fields if weight is None else dict.fromkeys((*fields, weight)))
     if format not in FORMATS:
         raise InputError(f"There is no format {format!r}: it can be {', '.join(FORMATS)}.")
+    tables = _read(source, layout, controls, casefold, predictions_as_raters, wanted, format, sheet, encoding, progress)
+    return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
+
+
+def _read(
+    source: Any,
+    layout: Layout,
+    controls: Sequence[str],
+    casefold: bool,
+    predictions_as_raters: bool,
+    wanted: ItemFields,
+    format: str,
+    sheet: str | None,
+    encoding: str | None,
+    progress: Progress | None,
+) -> Tables:
     if is_frame(source):
         if controls or predictions_as_raters:
             raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -42,6 +42,8 @@ class Ratings:
         Row i says that ``rater[i]`` gave ``answer[i]`` to ``item[i]``. Missing answers have no row.
     n_items, n_raters, n_answers : int
         How many of each there are; indices are below.
+    weights : shape (n_items,), optional
+        How much each item counts; None counts each once.
     """
 
     item: Ints
@@ -50,11 +52,13 @@ class Ratings:
     n_items: int
     n_raters: int
     n_answers: int
+    weights: Floats | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, table: Any) -> Ratings:
         """The rows of an ``AnnotationTable``."""
-        return cls(table.item, table.rater, table.answer, len(table.items), len(table.raters), len(table.answers))
+        sizes = len(table.items), len(table.raters), len(table.answers)
+        return cls(table.item, table.rater, table.answer, *sizes, weights=table.weights)
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Ratings:
@@ -69,6 +73,18 @@ class Ratings:
     def per_item(self) -> Ints:
         """Number of answers of each item, shape (n_items,)."""
         return np.bincount(self.item, minlength=self.n_items)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """How much each item counts, shape (n_items,): 1 without weights.
+
+        Weights are counts of items. Smaller ones, whose mean over the comparable items is below 1 (shares that sum to 1), are scaled to a mean of 1,
+        because Krippendorff's expected agreement depends on how many answers there are.
+        """
+        if self.weights is None:
+            return np.ones(self.n_items)
+        mean = float(self.weights[self.comparable_items].mean()) if len(self.comparable_items) else 1.0
+        return np.asarray(self.weights / mean if 0 < mean < 1 else self.weights)
 
     @cached_property
     def comparable(self) -> Ints:
@@ -87,9 +103,8 @@ class Ratings:
 
     def restricted(self, rows: Ints) -> Ratings:
         """The same items, raters and answers, with these rows only."""
-        return Ratings(
-            self.item[rows], self.rater[rows], self.answer[rows], self.n_items, self.n_raters, self.n_answers
-        )
+        sizes = self.n_items, self.n_raters, self.n_answers
+        return Ratings(self.item[rows], self.rater[rows], self.answer[rows], *sizes, weights=self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +209,7 @@ class Pooling:
 
     @classmethod
     def of(cls, ratings: Ratings, marginals: Marginals = "answers") -> Pooling:
-        """``answers``: every answer of an item with two or more weighs the same (Fleiss 1971, Krippendorff 2011).
+        """``answers``: every answer of an item with two or more weighs the same, or as its item does (Fleiss 1971, Krippendorff 2011).
 
         ``gwet2014``: every item weighs the same, those with one answer included (Gwet 2014, as in irrCAC).
         """
@@ -203,7 +218,10 @@ class Pooling:
             weights = 1 / (len(items) * ratings.per_item[ratings.item])
             return cls(np.arange(len(ratings.item)), weights, items, marginals)
         rows = ratings.comparable
-        return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
+        if ratings.weights is None:
+            return cls(rows, np.full(len(rows), 1 / max(len(rows), 1)), ratings.comparable_items)
+        mass = ratings.weight[ratings.item[rows]]
+        return cls(rows, mass / max(float(mass.sum()), 1e-300), ratings.comparable_items)
 
     def influence(self, ratings: Ratings, values: Floats) -> Floats:
         """Influence of each item on Σ weights × values, for one value per row (shape (N,))."""
@@ -221,9 +239,10 @@ class Pooling:
 
         Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
         """
-        center = expected if self.marginals == "gwet2014" else float(means.mean())
+        own = ratings.weight[ratings.comparable_items]
+        center = expected if self.marginals == "gwet2014" else float(np.average(means, weights=own))
         influence = np.zeros(ratings.n_items)
-        influence[ratings.comparable_items] = (means - center) * len(self.items) / len(means)
+        influence[ratings.comparable_items] = own / own.mean() * (means - center) * len(self.items) / len(means)
         return np.asarray(influence[self.items] - influence[self.items].mean())
 
 

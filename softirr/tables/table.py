@@ -174,6 +174,8 @@ class AnnotationTable:
         How texts were split, where they were.
     reading : Reading or None
         How the input was read; None for a table made of answers.
+    weights : ndarray of float, shape (number of items,), optional
+        How much each item counts; None counts each once. See :func:`softirr.tables.weights.weighted`.
     """
 
     items: tuple[str, ...]
@@ -191,6 +193,7 @@ class AnnotationTable:
     written: tuple[tuple[str, ...], ...] = ()
     split: Split | None = None
     reading: Reading | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def from_answers(
@@ -312,7 +315,10 @@ class AnnotationTable:
         written = {(item, rater): own for item, rater, _, own in rows}
         places = zip(found.item.tolist(), found.rater.tolist(), strict=True)
         return replace(
-            found, written=tuple(written[found.items[i], found.raters[r]] for i, r in places), split=self.split
+            found,
+            written=tuple(written[found.items[i], found.raters[r]] for i, r in places),
+            split=self.split,
+            weights=None if self.weights is None else self.weights[[name in kept_items for name in self.items]],
         )
 
     @property
