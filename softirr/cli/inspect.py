@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.cli.arguments import add_json, read_tables
@@ -13,6 +13,8 @@ __all__ = ["add_command"]
 
 _MOST = 20
 _WIDEST = 60
+_SAMPLE = 10_000
+"""Texts that the language is told by."""
 
 
 def add_command(commands: Any) -> None:
@@ -26,19 +28,29 @@ def add_command(commands: Any) -> None:
 def _inspect(arguments: argparse.Namespace) -> int:
     from softirr.tables.inspection import inspected
 
-    found = {name: inspected(table) for name, table in read_tables(arguments, least_raters=0).items()}
+    tables = read_tables(arguments, least_raters=0)
+    found = {name: inspected(table) for name, table in tables.items()}
+    languages = {name: _language(table.texts) for name, table in tables.items()}
     if arguments.json:
-        print_json({name: one.to_dict() for name, one in found.items()})
+        print_json({name: one.to_dict() | {"language": languages[name]} for name, one in found.items()})
         return 0
     for number, (name, one) in enumerate(found.items()):
         if len(found) > 1:
             print(f"{'' if number == 0 else chr(10)}Text {name}")
-        for line in _lines(one, arguments.file):
+        for line in _lines(one, languages[name], arguments.file):
             print(line)
     return 0
 
 
-def _lines(found: Any, source: str) -> Iterator[str]:
+def _language(texts: Sequence[str]) -> str | None:
+    """The language of the texts; None where function words and letters do not tell it."""
+    from softirr.measures.languages import language_profile
+
+    profile = language_profile(texts[:: len(texts) // _SAMPLE + 1])
+    return profile.name if profile.is_foreign or profile.english > 0 else None
+
+
+def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
     from softirr.report.text import printable, table_lines
 
     yield f"{printable(source)}: format {found.format}, {found.n_rows:,} rows"
@@ -73,7 +85,7 @@ def _lines(found: Any, source: str) -> Iterator[str]:
         )
     )
     if scripts:
-        told.append(("script", scripts))
+        told += [("script", scripts), ("language", language or "not told by these texts: none has a function word")]
     told += [("left out", f"{n:,} {reason}") for reason, n in found.excluded.items()]
     width = max(len(name) for name, _ in told)
     yield from (f"{name:<{width}}  {value}" for name, value in told)

@@ -56,3 +56,24 @@ def test_one_rater_is_shown_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     said = capsys.readouterr().out
     assert "1 with 2 texts" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    "texts, language",
+    [
+        (("pain in the chest", "cough", "fever since Monday"), "English"),
+        (("Schmerzen in der Brust", "Husten und Fieber", "kein Fieber", "Schmerzen mit Husten"), "German"),
+        (("fever", "cough", "rash"), None),
+    ],
+)
+def test_the_language_is_told_where_the_texts_tell_it(
+    texts: tuple[str, ...], language: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{item},{rater},{text}" for item, text in enumerate(texts) for rater in "ab"]
+    (tmp_path / "a.csv").write_text("\n".join(["item,rater,text", *rows]), encoding="utf-8")
+    assert main(["inspect", str(tmp_path / "a.csv")]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("language"))
+    assert line.split(maxsplit=1)[1].startswith(language or "not told by these texts")
+    assert main(["inspect", str(tmp_path / "a.csv"), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out).values()
+    assert told["language"] == language
