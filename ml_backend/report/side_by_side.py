@@ -35,11 +35,12 @@ from softirr.report.forest import forest_svg
 from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.report.options import AgreementOptions
 from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
+from softirr.tables.period import Period
 from softirr.tables.table import AnnotationTable, Answer
 
 __all__ = ["KINDS", "MOST_PROJECTS", "basis", "checked", "projects_of", "run_wanted"]
 
-KINDS = ("projects", "fields", "groups", "teams", "annotator", "models", "time")
+KINDS = ("projects", "fields", "groups", "rounds", "teams", "annotator", "models", "time")
 MOST_PROJECTS = 8
 MOST_DIFFERENCES = 10
 """Differences that the figure shows; the table has all."""
@@ -57,7 +58,8 @@ def checked(given: Mapping[str, Any], project: Row) -> dict[str, Any]:
     Parameters
     ----------
     given : mapping
-        ``kind``, one of `KINDS`; ``control``; and by kind ``projects`` (numbers) and ``field`` (names the same task in each), ``field``, ``teams`` (two lists of
+        ``kind``, one of `KINDS`; ``control``; and by kind ``projects`` (numbers) and ``field`` (names the same task in each), ``field``, ``same`` (of groups: names the same task in each),
+        ``date`` (of rounds), ``teams`` (two lists of
         ids of annotators), ``annotator``, ``margin``.
     project : mapping
         The project's row.
@@ -88,6 +90,13 @@ def checked(given: Mapping[str, Any], project: Row) -> dict[str, Any]:
         asked["field"] = _word(given, "field") or (ANNOTATED_AT if kind == "time" else "")
         if not asked["field"]:
             raise InputError("Name the field of the tasks that makes the groups.")
+        if kind == "groups":
+            asked["same"] = _word(given, "same")
+    elif kind == "rounds":
+        asked["date"] = _word(given, "date")
+        if not asked["date"]:
+            raise InputError("Name the day on which the second round began.")
+        Period.of(asked["date"], None)
     elif kind == "teams":
         asked["teams"] = _teams(given.get("teams"), people)
     if kind == "annotator" or (kind == "time" and given.get("annotator")):
@@ -249,11 +258,15 @@ class _Work:
             return lambda made, how, kept: planning.compare_raters(
                 table, chosen, made, how, margin=question["margin"], **kept
             )
+        if kind == "rounds":
+            rounds = self._rounds(question["date"], control)
+            return lambda made, how, kept: planning.compare(rounds, made, how, items="same", **kept)
         if kind in ("groups", "time"):
-            wanted = question["field"]
-            table = self._table(self.project, control, self._read(self.project, fields=[wanted]))
+            wanted, same = question["field"], question.get("same") or None
+            fields = [wanted] if same is None else [wanted, same]
+            table = self._table(self.project, control, self._read(self.project, fields=fields))
             if kind == "groups":
-                return lambda made, how, kept: planning.compare_groups(table, wanted, made, how, **kept)
+                return lambda made, how, kept: planning.compare_groups(table, wanted, made, how, same=same, **kept)
             rater = names(question["annotator"]) if "annotator" in question else None
             return lambda made, how, kept: planning.compare_time(table, wanted, made, how, rater=rater, **kept)
         table = self._table(self.project, control)
@@ -284,8 +297,46 @@ class _Work:
         items = "same" if question["field"] else "other"
         return lambda made, how, kept: planning.compare(parts, made, how, items=items, audited=audited, **kept)
 
+    def _rounds(self, date: str, control: str) -> dict[str, AnnotationTable]:
+        """The answers before a day, and from it on. The store holds only the newest answer of each annotator, so they are read from Label Studio."""
+        row, rounds = self.project, (Period.of(None, date), Period.of(date, None))
+        chosen = [Control.from_dict(one) for one in row["controls"] if one["name"] == control]
+        names = control_names(row["label_config"]) if row["label_config"] else None
+        splittings = SplittingStore(self.store).decisions(row["id"])
+        unanswered, done = unanswered_of(row), 0
+        found: dict[str, list[tuple[int, dict[str, Any]]]] = {period.told(): [] for period in rounds}
+        for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE):
+            self.check()
+            for task in page:
+                if task.get("unreadable"):
+                    continue
+                for period in rounds:
+                    given = [one for one in task.get("annotations") or () if period.holds(one)]
+                    entry = task_answers(
+                        {**task, "annotations": given, "predictions": []},
+                        chosen,
+                        self.settings,
+                        names=names,
+                        history=row["control_history"],
+                        splittings=splittings,
+                    )
+                    found[period.told()].append((int(task["id"]), without(entry, unanswered)))
+            done += len(page)
+            self.report("reading", done, None, 0)
+        for told, entries in found.items():
+            if not any(entry[control]["answers"] for _, entry in entries if control in entry):
+                raise InputError(f"No answer was last changed {told}.")
+        return {told: self._table(row, control, answers=entries) for told, entries in found.items()}
+
     def _table(
-        self, row: Row, control: str, read: _Read | None = None, *, item: str = "", models: bool = False
+        self,
+        row: Row,
+        control: str,
+        read: _Read | None = None,
+        *,
+        item: str = "",
+        models: bool = False,
+        answers: Iterable[tuple[int, dict[str, Any]]] | None = None,
     ) -> AnnotationTable:
         """The answers of a field, by names of annotators.
 
@@ -297,12 +348,14 @@ class _Work:
             Field whose value names the same task in several projects; empty for the task's own number.
         models : bool
             Add the predictions of models to the answers of a task, with the texts of all its regions together.
+        answers : iterable, optional
+            The answers of each task; by default those of the store.
         """
-        names, answers = _names(row), []
+        names, made = _names(row), list[Answer]()
         items: dict[str, int] = {}
         values: dict[str, dict[str, str]] = {}
         found: list[tuple[str, Mapping[str, Sequence[str]]]]
-        for number, entry in self._answers(row):
+        for number, entry in self._answers(row) if answers is None else answers:
             of_task = (read.fields if read is not None else {}).get(number, {})
             name = of_task.get(item, "") if item else str(number)
             if control not in entry or not name:
@@ -320,11 +373,11 @@ class _Work:
                 ]
             for place, given in found:
                 values[place] = dict(of_task)
-                answers += [Answer(place, names(rater), tuple(texts)) for rater, texts in given.items()]
-        if not answers:
+                made += [Answer(place, names(rater), tuple(texts)) for rater, texts in given.items()]
+        if not made:
             raise InputError(f"{row['title'] or 'A project'} has no answers to compare.")
         return AnnotationTable.from_answers(
-            answers, items=values, casefold=self.settings.casefold, fields=values if read is not None else None
+            made, items=values, casefold=self.settings.casefold, fields=values if read is not None else None
         )
 
     def _answers(self, row: Row) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -232,7 +232,10 @@ def _told(question: Mapping[str, Any], project: Row, seen: Mapping[int, Row]) ->
         case "fields":
             return "Fields of this project"
         case "groups":
-            return f"Groups of tasks by {question['field']}"
+            same = f", tasks with the same {question['same']}" if question.get("same") else ""
+            return f"Groups of tasks by {question['field']}{same}"
+        case "rounds":
+            return f"The rounds before and since {question['date']}"
         case "teams":
             return " against ".join(names(team) for team in question["teams"])
         case "annotator":

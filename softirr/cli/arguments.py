@@ -205,6 +205,8 @@ def read_tables(
     control: str | None = None,
     fields: Sequence[str] = (),
     models: bool = False,
+    since: str | None = None,
+    before: str | None = None,
     least_raters: int = 2,
 ) -> dict[str, Any]:
     """Read the file of a command, a table for each text: answers of two raters at least, unless fewer are enough.
@@ -220,6 +222,8 @@ def read_tables(
         Fields of the items to read.
     models : bool
         Count predictions as raters, also without ``--model-raters``.
+    since, before : str, optional
+        Dates: annotations of an export that were last changed in between.
     least_raters : int
         Raters that the command needs.
 
@@ -236,6 +240,7 @@ def read_tables(
 
     name = arguments.file if path is None else path
     options = read_options(arguments) | {"fields": fields, "weight": getattr(arguments, "weight", None)}
+    options |= {"since": since, "before": before}
     options["predictions_as_raters"] |= models
     if control is not None:
         options["controls"] = (control,)

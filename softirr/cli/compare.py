@@ -41,6 +41,15 @@ def add_command(commands: Any) -> None:
         metavar="RATER",
         help="each model with the people: the raters named here, else the predictions of an export",
     )
+    what.add_argument(
+        "--rounds",
+        nargs="+",
+        metavar="DATE",
+        help="rounds of one export, paired: annotations last changed before this day, and from it on",
+    )
+    compare.add_argument(
+        "--same", metavar="FIELD", help="with --by: a field that names the same item in each group, such as each round"
+    )
     compare.add_argument("--rater", metavar="NAME", help="a rater with the others; with --over, the rater's drift")
     compare.add_argument(
         "--margin", type=not_negative, metavar="X", help="how far below the others is within their range (0.05)"
@@ -91,16 +100,20 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     within = [
-        n for n in ("by", "over", "controls", "teams", "models", "rater") if getattr(arguments, n) not in (None, False)
+        n
+        for n in ("by", "over", "controls", "teams", "rounds", "models", "rater")
+        if getattr(arguments, n) not in (None, False)
     ]
     if within and len(arguments.files) > 1:
         raise InputError(f"--{within[0]} compares within one file, but there are {len(arguments.files)}.")
     if not within and len(arguments.files) == 1:
         raise InputError(
-            "One file is compared by --by, --over, --controls, --teams, --models or --rater; or name two files."
+            "One file is compared by --by, --rounds, --over, --controls, --teams, --models or --rater; or name two files."
         )
     if arguments.rater and within != ["rater"] and within != ["over", "rater"]:
         raise InputError(f"--rater goes with --over only, not with --{within[0]}.")
+    if arguments.same and within != ["by"]:
+        raise InputError("--same goes with --by.")
     if arguments.margin is not None and arguments.models is None and within != ["rater"]:
         raise InputError("--margin goes with --models or --rater.")
     if arguments.sheets and arguments.models is None and within != ["rater"]:
@@ -119,9 +132,9 @@ def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict
         table = read_table(arguments, arguments.files[0], fields=[arguments.over])
         return planning.compare_time(table, arguments.over, measure, options, rater=arguments.rater, **wanted)
     if arguments.by:
-        return planning.compare_groups(
-            read_table(arguments, arguments.files[0], fields=[arguments.by]), arguments.by, measure, options, **wanted
-        )
+        fields = [arguments.by, *([arguments.same] if arguments.same else [])]
+        table = read_table(arguments, arguments.files[0], fields=fields)
+        return planning.compare_groups(table, arguments.by, measure, options, same=arguments.same, **wanted)
     if arguments.models is not None or arguments.rater:
         table = read_table(arguments, arguments.files[0], models=arguments.models == [])
         chosen = [arguments.rater] if arguments.rater else arguments.models or None
@@ -130,7 +143,13 @@ def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict
         sheets = arguments.sheets or ()
         return planning.compare_raters(table, chosen, measure, options, margin=margin, sheets=sheets, **wanted)
     tables = _tables(arguments)
-    items = "same" if arguments.paired else "other" if arguments.independent else "auto"
+    items = (
+        "same"
+        if arguments.paired or (arguments.rounds and not arguments.independent)
+        else "other"
+        if arguments.independent
+        else "auto"
+    )
     sheets = dict(zip(tables, (arguments.sheets_a or (), arguments.sheets_b or ()), strict=False))
     return planning.compare(tables, measure, options, items=items, sheets=sheets, **wanted)
 
@@ -141,6 +160,8 @@ def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.controls:
         return {name: read_table(arguments, arguments.files[0], control=name) for name in arguments.controls}
+    if arguments.rounds:
+        return _rounds(arguments)
     if arguments.teams:
         table = read_table(arguments, arguments.files[0])
         teams = {team: [name.strip() for name in team.split(",") if name.strip()] for team in arguments.teams}
@@ -152,4 +173,17 @@ def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in arguments.files:
         found[label_of(path, tuple(found))] = read_table(arguments, path)
+    return found
+
+
+def _rounds(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The answers before the first date, between two, and from the last one on."""
+    from softirr.tables.period import Period
+
+    path, dates = arguments.files[0], sorted(set(arguments.rounds))
+    if path == "-":
+        raise InputError("--rounds reads the file once for each round: name it instead of standard input.")
+    found: dict[str, Any] = {}
+    for since, before in zip([None, *dates], [*dates, None], strict=True):
+        found[Period.of(since, before).told()] = read_table(arguments, path, since=since, before=before)
     return found

@@ -172,6 +172,7 @@ def compare_groups(
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
     *,
+    same: str | None = None,
     coefficient: str | None = None,
     adjust: bool = True,
     cache: CacheOption = "auto",
@@ -184,6 +185,9 @@ def compare_groups(
     table : AnnotationTable
         Read with this field, see :func:`softirr.read`.
     field : str
+    same : str, optional
+        Another field: items with the same value of it are the same thing, shown once in each group, such as in each round. The comparison is paired, on the
+        items that every group has.
     measure, options, coefficient, adjust, cache, progress
         As for :func:`compare`.
 
@@ -194,7 +198,7 @@ def compare_groups(
     Raises
     ------
     InputError
-        If the table has no such field, or the field has fewer than two values or more than 20.
+        If the table has no such field, or the field has fewer than two values or more than 20, or several items of a group are the same.
 
     Examples
     --------
@@ -215,10 +219,14 @@ def compare_groups(
             f"The field {field} has {len(groups)} values, but groups can be compared for 2 to {MOST_GROUPS}. "
             "For numbers or dates, compare over the field instead."
         )
+    parts = {value: table.part(items=groups[value]) for value in sorted(groups)}
+    if same is not None:
+        parts = {value: _named_by(part, same, f"{field} {value}") for value, part in parts.items()}
     found = compare(
-        {value: table.part(items=groups[value]) for value in sorted(groups)},
+        parts,
         measure,
         options,
+        items="auto" if same is None else "same",
         coefficient=coefficient,
         adjust=adjust,
         cache=cache,
@@ -563,6 +571,19 @@ def _same_items(tables: Mapping[str, AnnotationTable]) -> dict[str, AnnotationTa
             f"The tables have {len(common)} items in common with two answers in each: a paired comparison needs two."
         )
     return {label: table.part(items=common) for label, table in tables.items()}
+
+
+def _named_by(table: AnnotationTable, field: str, where: str) -> AnnotationTable:
+    """The items with a value of a field, which names them."""
+    value = dict(zip(table.items, table_values(table, field), strict=True))
+    kept = table.part(items=[item for item, name in value.items() if name])
+    names = tuple(value[item] for item in kept.items)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"Several items of {where} have the {field} {twice[:40]!r}: it has to name one item of each group."
+        )
+    return replace(kept, items=names)
 
 
 def _answered_with_two(table: AnnotationTable, rater: str, others: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from softirr.tables.json_values import json_rows, line_values, list_values
 from softirr.tables.jsonl import is_answer, read_answers
 from softirr.tables.labelstudio import export_tables
 from softirr.tables.layout import Groups, Layout
+from softirr.tables.period import Period
 from softirr.tables.request import Records, Request
 from softirr.tables.rows import Rows, rows_tables
 from softirr.tables.source import Source, contents, first_line
@@ -70,6 +71,8 @@ def read(
     weight: str | None = None,
     empty: str | None = None,
     repeats: str | None = None,
+    since: str | None = None,
+    before: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
     progress: Progress | None = None,
@@ -107,6 +110,8 @@ def read(
     repeats : {"set", "first", "last", "refuse"}, optional
         What several rows of one rater on one item are: a set of texts, versions of which the first or last counts, or a mistake. By default a set in
         long tables, and refused in the others.
+    since, before : str, optional
+        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from ``since`` on, and before ``before``.
     encoding : str, optional
         Of a text file; UTF-8 and UTF-16 are told by the content.
     sheet : str, optional
@@ -148,6 +153,8 @@ def read(
         weight=weight,
         empty=empty,
         repeats=repeats,
+        since=since,
+        before=before,
         encoding=encoding,
         sheet=sheet,
         progress=progress,
@@ -175,6 +182,8 @@ def read_texts(
     weight: str | None = None,
     empty: str | None = None,
     repeats: str | None = None,
+    since: str | None = None,
+    before: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
     progress: Progress | None = None,
@@ -191,7 +200,7 @@ def read_texts(
         As for :func:`softirr.read`.
     text : str or sequence of str
         Columns of the texts, each read for itself.
-    raters, items, fields, weight, empty, repeats, encoding, sheet, progress
+    raters, items, fields, weight, empty, repeats, since, before, encoding, sheet, progress
         As for :func:`softirr.read`.
 
     Returns
@@ -213,43 +222,42 @@ def read_texts(
     """
     layout = Layout(item, rater, text, raters, items, empty, repeats)
     wanted = ItemFields(fields if weight is None else dict.fromkeys((*fields, weight)))
+    period = Period.of(since, before)
     if format not in FORMATS:
         raise InputError(f"There is no format {format!r}: it can be {', '.join(FORMATS)}.")
-    tables = _read(source, layout, controls, casefold, predictions_as_raters, wanted, format, sheet, encoding, progress)
+    request = Request("", layout, controls, casefold, predictions_as_raters, wanted, period=period)
+    tables = _read(source, request, format, sheet, encoding, progress)
     return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
 
 
 def _read(
-    source: Any,
-    layout: Layout,
-    controls: Sequence[str],
-    casefold: bool,
-    predictions_as_raters: bool,
-    wanted: ItemFields,
-    format: str,
-    sheet: str | None,
-    encoding: str | None,
-    progress: Progress | None,
+    source: Any, request: Request, format: str, sheet: str | None, encoding: str | None, progress: Progress | None
 ) -> Tables:
+    """The tables of a request, whose name and hash are those of the source."""
     if is_frame(source):
-        if controls or predictions_as_raters:
-            raise InputError(
-                "A data frame is no Label Studio export, so it has no controls and no predictions to choose from."
-            )
-        return rows_tables(frame_rows(source), layout, casefold=casefold, fields=wanted, frame=True)
+        _only_exports("A data frame", request)
+        return rows_tables(
+            frame_rows(source), request.layout, casefold=request.casefold, fields=request.fields, frame=True
+        )
     if not isinstance(source, str | os.PathLike | io.TextIOBase):
         raise InputError(f"A path, an open text file or a data frame can be read, but not a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) and source != "-" and os.path.isdir(source):
-        return _of_folder(Path(source), Request(str(source), layout, controls, casefold, fields=wanted), encoding)
+        _only_exports(str(source), replace(request, controls=(), predictions_as_raters=False))
+        return _of_folder(Path(source), replace(request, name=str(source), predictions_as_raters=False), encoding)
     opened = Source(source, encoding=encoding, progress=progress)
-    request = Request(opened.name, layout, controls, casefold, predictions_as_raters, wanted, lambda: opened.sha256)
+    request = replace(request, name=opened.name, sha256=lambda: opened.sha256)
     tables = _tables(opened, request, format, sheet)
     made = next(iter(tables.values())).reading
-    if (controls or predictions_as_raters) and made is not None and not made.format.startswith("label-studio"):
-        raise InputError(
-            f"{opened.name} is no Label Studio export, so it has no controls and no predictions to choose from."
-        )
+    if made is not None and not made.format.startswith("label-studio"):
+        _only_exports(opened.name, request)
     return tables
+
+
+def _only_exports(name: str, request: Request) -> None:
+    if request.controls or request.predictions_as_raters:
+        raise InputError(f"{name} is no Label Studio export, so it has no controls and no predictions to choose from.")
+    if not request.period.is_all:
+        raise InputError(f"{name} is no Label Studio export, so it does not say when an answer was given.")
 
 
 def _tables(source: Source, request: Request, format: str, sheet: str | None) -> Tables:

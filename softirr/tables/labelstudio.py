@@ -8,6 +8,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables import export_check
 from softirr.tables.fields import task_fields
+from softirr.tables.period import Period
 from softirr.tables.request import Request
 from softirr.tables.table import (
     COPIED,
@@ -213,7 +214,11 @@ def export_tables(records: Iterable[tuple[int, Any]], request: Request) -> dict[
     """
     name = request.name
     wanted = request.fields
-    tasks, lines = _tasks(name, records, predictions=request.predictions_as_raters, fields=wanted.names)
+    tasks, lines = _tasks(
+        name, records, predictions=request.predictions_as_raters, fields=wanted.names, period=request.period
+    )
+    if not request.period.is_all and not text_controls(tasks):
+        raise InputError(f"{name} has no answers that were last changed {request.period.told()}.")
     chosen = [_choose_control(name, tasks, control) for control in request.texts or (None,)]
     for control in chosen:
         for position, wrong in export_check.check_control(tasks, control):
@@ -225,7 +230,7 @@ def export_tables(records: Iterable[tuple[int, Any]], request: Request) -> dict[
 
 
 def _tasks(
-    name: str, values: Iterable[tuple[int, Any]], *, predictions: bool, fields: Sequence[str]
+    name: str, values: Iterable[tuple[int, Any]], *, predictions: bool, fields: Sequence[str], period: Period
 ) -> tuple[list[Mapping[str, Any]], list[int]]:
     """The tasks of an export and the line of each: what is no task ends the reading before the rest takes memory."""
     tasks: list[Mapping[str, Any]] = []
@@ -239,7 +244,7 @@ def _tasks(
         except export_check.Damage as damage:
             raise _damaged(name, line, task, str(damage)) from None
         lines.append(line)
-        tasks.append(_needed(task, predictions=predictions, fields=fields))
+        tasks.append(_needed(task, predictions=predictions, fields=fields, period=period))
     if not tasks:
         raise InputError(f"{name} holds no tasks.")
     return tasks, lines
@@ -251,7 +256,7 @@ _OF_ANNOTATION = (
 )
 
 
-def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str]) -> dict[str, Any]:
+def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str], period: Period) -> dict[str, Any]:
     """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
     data = task.get("data")
     kept: dict[str, Any] = {"id": task["id"], "keys": (), "fields": {}}
@@ -261,6 +266,7 @@ def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str]
         kept[name] = [
             {key: source[key] for key in _OF_ANNOTATION if key in source} | {"result": _needed_of(source["result"])}
             for source in task[name]
+            if name == "predictions" or period.holds(source)
         ]
     kept["drafts"] = [{"user": draft.get("user")} for draft in _mappings(task.get("drafts"))]
     return kept

@@ -9,6 +9,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.fields import ItemFields
 from softirr.tables.layout import Layout, listed
+from softirr.tables.period import Period
 from softirr.tables.rows import Gathered
 from softirr.tables.table import AnnotationTable, Reading
 
@@ -32,6 +33,8 @@ class Request:
     casefold, predictions_as_raters : bool
     fields : ItemFields
         What to read about the items beside the answers.
+    period : Period
+        Answers of a Label Studio export that count, by when they were last changed.
     sha256 : callable
         Gives the hash of the input once it is read.
     """
@@ -43,6 +46,7 @@ class Request:
     predictions_as_raters: bool = False
     fields: ItemFields = field(default_factory=lambda: ItemFields(()))
     sha256: Callable[[], str | None] = lambda: None
+    period: Period = field(default_factory=Period)
 
     @property
     def texts(self) -> tuple[str, ...]:

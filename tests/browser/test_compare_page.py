@@ -106,14 +106,20 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
 
     page.goto(f"{demo.url}/compare/{second_round}")
     form = page.locator("form[data-kind=groups]")
-    form.get_by_label("Field").fill("ward")
+    form.get_by_label("Field", exact=True).fill("ward")
     form.get_by_role("button").click()
     problem = page.locator(".warning")
     problem.wait_for()
     assert "has the field ward; there are annotated_at, id, narrative, site." in problem.inner_text()
-    form.get_by_label("Field").fill("site")
+    form.get_by_label("Field", exact=True).fill("site")
     form.get_by_role("button").click()
     assert "Bern minus Basel" in shown(page)
+
+    form = page.locator("form[data-kind=rounds]")
+    form.get_by_label("The second round began on").fill("2020-01-01")
+    form.get_by_role("button").click()
+    problem.wait_for()
+    assert "No answer was last changed before 2020-01-01." in problem.inner_text()
 
     page.locator("form[data-kind=models]").get_by_role("button").click()
     page.locator("[data-part=groups] th", has_text="model v1").wait_for()
@@ -121,7 +127,7 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
     page.emulate_media(color_scheme="dark")
     page.screenshot(path=pictures / "compare-models-dark.png", full_page=True)
     assert serious_faults(page) == []
-    assert page.locator("[data-part=asked] li").count() == 3
+    assert page.locator("[data-part=asked] li").count() == 4
 
 
 def test_without_a_login_each_project_needs_its_key(demo: Demo, chromium: Any, second: tuple[int, str]) -> None:

@@ -49,6 +49,7 @@ class Page(Seeded):
         super().__init__(folder, **settings)
         self.data: dict[int, dict[str, Any]] = {}
         self.predicted: dict[int, dict[str, list[str]]] = {}
+        self.annotations: dict[int, list[dict[str, Any]]] = {}
         self.stored: dict[int, Mapping[int, Mapping[str, Sequence[str]]]] = {}
         monkeypatch.setattr(reading, "pages", self._pages)
         self.own = self.project
@@ -77,7 +78,7 @@ class Page(Seeded):
         yield [
             {
                 "id": task,
-                "annotations": [{"created_at": f"2026-03-{1 + task % 28:02d}T10:00:00Z"}],
+                "annotations": self.annotations.get(task, [{"created_at": f"2026-03-{1 + task % 28:02d}T10:00:00Z"}]),
                 "predictions": [
                     {
                         "id": k,
@@ -348,6 +349,38 @@ class TestNumbers:
         assert verdicts["model good"].startswith("within the range") and verdicts["model poor"] == "below the others"
         shown = page.client.get(f"/compare/{NUMBER}", query_string={"show": page.newest}).text
         assert "Adjusted interval" in shown and "with a probability of 95% none of them is wrong" in shown
+
+    def test_two_rounds_of_the_same_tasks(self, page: Page) -> None:
+        """The store holds the second answers only; in the first round everybody wrote the same."""
+        for task, given in page.stored[NUMBER].items():
+            page.annotations[task] = [
+                {
+                    "id": task * 100 + 10 * place + int(rater),
+                    "completed_by": int(rater),
+                    "updated_at": at,
+                    "result": [
+                        {"from_name": "findings", "to_name": "text", "type": "textarea", "value": {"text": texts}}
+                    ],
+                }
+                for rater, later in given.items()
+                for place, (at, texts) in enumerate(
+                    (("2026-02-03T10:00:00Z", [WORDS[task % len(WORDS)]]), ("2026-03-01T00:00:00Z", later))
+                )
+            ]
+        found = page.found(kind="rounds", date="2026-03-01")["comparison"]
+        assert [one["label"] for one in found["groups"]] == ["before 2026-03-01", "since 2026-03-01"]
+        assert found["paired"] and found["a"]["value"] == 1 and found["differences"][0]["n_shared"] == 40
+        whole = softirr.agreement(page.table(), "indel", progress=None, cache=None)
+        assert found["b"]["value"] == pytest.approx(whole.coefficients[found["coefficient"]].value, abs=1e-6)
+        assert "The rounds before and since 2026-03-01" in page.client.get(f"/compare/{NUMBER}").text
+        assert "No answer was last changed since 2027-01-01." in page.problem(kind="rounds", date="2027-01-01")
+        assert "'March' is no date" in page.ask(kind="rounds", date="March").json["error"]
+
+    def test_groups_of_tasks_that_were_shown_again(self, page: Page) -> None:
+        numbers = sorted(page.stored[NUMBER])
+        page.data = {task: {"round": 1 + place // 20, "case": place % 20} for place, task in enumerate(numbers)}
+        found = page.found(kind="groups", field="round", same="case")["comparison"]
+        assert found["paired"] and found["differences"][0]["n_shared"] == 20
 
     def test_without_models(self, page: Page) -> None:
         assert "prediction of another model" in page.problem(kind="models")

@@ -247,6 +247,66 @@ class TestSeveralModels:
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
 
 
+def _export(path: Path, rounds: list[tuple[str, list[tuple[str, str, str]]]]) -> str:
+    """An export in which people annotate the same tasks again, each round at one time."""
+    tasks: dict[str, dict[str, object]] = {}
+    for at, rows in rounds:
+        for number, (item, rater, text) in enumerate(rows):
+            task = tasks.setdefault(item, {"id": int(item), "data": {}, "annotations": [], "predictions": []})
+            result = [{"type": "textarea", "from_name": "t", "value": {"text": [text]}}]
+            task["annotations"].append(  # type: ignore[attr-defined]
+                {"id": number, "completed_by": rater, "result": result, "created_at": at, "updated_at": at}
+            )
+    path.write_text(json.dumps(list(tasks.values())))
+    return str(path)
+
+
+class TestRounds:
+    FIRST, SECOND = _rows(40, {"ann": 0.9, "bob": 0.6}), _rows(40, {"ann": 0.95, "bob": 0.95}, 3)
+
+    def test_by_a_day_they_are_the_tables_of_both_rounds(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = _export(
+            tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST), ("2026-03-01T00:00:00.5Z", self.SECOND[:60])]
+        )
+        assert main(["compare", path, "--rounds", "2026-03-01", "--measure", "exact", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        right = softirr.compare(
+            {"before 2026-03-01": _table(self.FIRST), "since 2026-03-01": _table(self.SECOND[:60])},
+            "exact",
+            items="same",
+        )
+        assert found["paired"] and found["differences"][0]["n_shared"] == 30
+        assert found["groups"] == right.to_dict()["groups"] and found["difference"] == right.to_dict()["difference"]
+        assert main(["compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact"]) == 2
+        assert "no answers that were last changed since 2026-02-10 and before 2026-03-01" in capsys.readouterr().err
+
+    def test_by_a_field_of_tasks_that_were_shown_again(self) -> None:
+        again = [(str(int(item) + 500), rater, text) for item, rater, text in self.SECOND]
+        fields = {item: {"round": "1", "case": item} for item, _, _ in self.FIRST}
+        fields |= {item: {"round": "2", "case": str(int(item) - 500)} for item, _, _ in again}
+        found = softirr.compare_groups(_table(self.FIRST + again, fields), "round", "exact", same="case")
+        right = softirr.compare({"1": _table(self.FIRST), "2": _table(self.SECOND)}, "exact", items="same")
+        assert found.paired and found.differences == right.differences and found.by == "round"
+        fields["0"]["case"] = "1"
+        with pytest.raises(softirr.InputError, match="Several items of round 1 have the case '1'"):
+            softirr.compare_groups(_table(self.FIRST + again, fields), "round", "exact", same="case")
+
+    def test_what_does_not_fit_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = _export(tmp_path / "e.json", [("2026-02-03T09:00:00Z", self.FIRST)])
+        table = _csv(tmp_path / "a.csv", self.FIRST)
+        for words, why in (
+            ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),
+            ([path, "--rounds", "2026-03-01"], "no answers that were last changed since 2026-03-01"),
+            ([table, "--rounds", "2026-03-01"], "does not say when an answer was given"),
+            (["-", "--rounds", "2026-03-01"], "name it instead of standard input"),
+            ([path, "--rounds", "2026-03-01", "--same", "case"], "--same goes with --by"),
+        ):
+            assert main(["compare", *words, "--measure", "exact"]) == 2
+            assert why in capsys.readouterr().err
+
+
 class TestTime:
     def test_agreement_that_rises(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         rows = _rows(60, BAD) + _rows(60, GOOD, 1, 60)

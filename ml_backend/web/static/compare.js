@@ -15,7 +15,7 @@ function say(text) {
 function question(form) {
   const given = new FormData(form);
   const body = { project: Number(project), control, kind: form.dataset.kind };
-  for (const name of ["field", "annotator"]) if (given.get(name)) body[name] = given.get(name).trim();
+  for (const name of ["field", "same", "date", "annotator"]) if (given.get(name)) body[name] = given.get(name).trim();
   if (given.has("margin")) body.margin = Number(given.get("margin"));
   if (body.kind === "projects") body.projects = given.getAll("project").map(Number);
   if (body.kind === "teams") {

@@ -42,6 +42,9 @@ _POOL = 2_000
 _LEAST = 5
 """Fewest judgements after which the simulated person looks at the interval."""
 
+_EVERY = 1e6
+"""So many times as many judgements are all of them."""
+
 FAMILIES: Mapping[str, Callable[[np.random.Generator], Quality]] = {
     "good": lambda rng: shifted(rng.uniform(2.5, 3.5), 1.5, rng.uniform(2.0, 3.0)),
     "fair": lambda rng: shifted(rng.uniform(1.5, 3.0), 1.2, rng.uniform(1.2, 2.8)),
@@ -224,6 +227,11 @@ def trial(case: Case, known: KnownError, judgements: Sequence[int], found: Found
         told = result.informed[NAME]
         seen.append((n, told))
         found.add("fixed", str(n), fixed, case.truth)
+        # with every pair judged, what is left is due to the items
+        items = result.widths(NAME, _EVERY) or 0.0
+        width = fixed[1] - fixed[0]
+        found.width.setdefault(("items alone", str(n)), []).append(items)
+        found.width.setdefault(("judgements alone", str(n)), []).append(max(width**2 - items**2, 0.0) ** 0.5)
         found.add("informed", str(n), told.ci95, case.truth)
         found.add("any time", str(n), told.ci95_any_time, case.truth)
     later = [one for one in seen if one[0] >= _LEAST]
@@ -314,3 +322,6 @@ def _lines(name: str, found: Found, judgements: Sequence[int]) -> Iterator[str]:
                 cell += f" ({np.mean(found.judged[moment]):.0f})"
             cells.append(cell)
         yield f"| {name} | {interval} | " + " | ".join(cells) + " |"
+    for part in ("judgements alone", "items alone"):
+        cells = [f"{found.mean_width(part, moment):.3f}" if (part, moment) in found.width else "" for moment in moments]
+        yield f"| {name} | width of the {part} | " + " | ".join(cells) + " |"

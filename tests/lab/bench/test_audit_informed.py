@@ -41,7 +41,10 @@ class TestCoverage:
             assert found[family].mean_width("informed", str(n)) < found[family].mean_width("fixed", str(n)) + 0.005
 
 
-def test_the_table_has_a_line_for_each_interval():
+def test_the_table_has_a_line_for_each_interval_and_for_its_parts():
     lines = list(tables((10, 20), 16, 0, ("good",)))
-    assert [line.split(" | ")[1] for line in lines[2:]] == ["fixed", "informed", "any time"]
+    names = [line.split(" | ")[1] for line in lines[2:]]
+    assert names == ["fixed", "informed", "any time", "width of the judgements alone", "width of the items alone"]
     assert len({line.count("|") for line in lines}) == 1
+    judged, items = ([float(cell) for cell in line.split(" | ")[3:5]] for line in lines[5:])
+    assert judged[1] < judged[0] and items == pytest.approx([items[0]] * 2, abs=0.1)
