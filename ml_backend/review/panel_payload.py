@@ -10,6 +10,7 @@ from ml_backend.review.verdict import verdict
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
 from softirr.policy.reasons import REASON_NAMES
+from softirr.report.page.sentences import TASKS
 from softirr.tables.table import SKIPPED
 
 BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
@@ -260,4 +261,4 @@ def _excluded(task: Row, names: Iterable[str]) -> list[dict[str, Any]]:
         for name in names
         for rater, reason in (task["answers"].get(name) or {}).get("excluded", ())
     ]
-    return [{"rater": rater, "reason": reason} for rater, reason in dict.fromkeys(found)]
+    return [{"rater": rater, "reason": TASKS.said(reason)} for rater, reason in dict.fromkeys(found)]

@@ -38,6 +38,7 @@ from softirr.tables.weights import refuse_weights
 __all__ = [
     "MARGIN",
     "MODEL",
+    "OTHERS_ON_ITEMS_OF",
     "compare",
     "compare_groups",
     "compare_raters",
@@ -56,6 +57,8 @@ MARGIN = 0.05
 """How much less than people among themselves a rater may agree with them and still be within their range."""
 MODEL = "model:"
 """What the names of raters begin with that are versions of a model."""
+OTHERS_ON_ITEMS_OF = "others, on items of "
+"""What the label of the others begins with where several raters are compared with them."""
 _FEW_SHARED = 10
 _NOT_AUDITED = (
     "Not audited: the intervals hold the sampling of items, not the error of the measure, which cancels in a difference only as far as it is the same in "
@@ -338,7 +341,7 @@ def compare_raters(
                 warnings += _few_judged(parts, name)
             audited = judged is not None
             groups += [
-                replace(theirs.group(among, audited), label=f"others, on items of {name}"),
+                replace(theirs.group(among, audited), label=OTHERS_ON_ITEMS_OF + name),
                 whole.group(own, audited),
             ]
             differences += _differences(groups[-2:], [among, own], False, adjust=False)

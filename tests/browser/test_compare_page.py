@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browsers import serious_faults
@@ -86,13 +87,14 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
     page.goto(demo.links["report"])
     page.get_by_role("link", name="Compare", exact=True).click()
     table = page.locator("[data-part=projects]")
-    assert table.locator("tbody tr").count() >= 2, "the login of Label Studio opens the other project too"
+    # the login of Label Studio opens the other project too
+    expect(table.locator("tbody tr").nth(1)).to_be_attached()
     line = table.locator(f"tr[data-number='{second_round}']")
-    assert TITLE in line.inner_text()
+    expect(line).to_contain_text(TITLE)
     line.get_by_role("checkbox").check()
     page.get_by_label("Field of the data that names the same task").fill("id")
     page.get_by_role("button", name="Compare the chosen projects").click()
-    assert "shared items" in shown(page) and "The difference is larger" in shown(page)
+    assert "shared tasks" in shown(page) and "The difference is larger" in shown(page)
     cells = page.locator("[data-part=groups] tbody tr").first.locator("td").all_inner_texts()
     assert cells[0].startswith("0.") and " to " in cells[1]
     page.locator(".forest svg").wait_for()
@@ -127,7 +129,7 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
     page.emulate_media(color_scheme="dark")
     page.screenshot(path=pictures / "compare-models-dark.png", full_page=True)
     assert serious_faults(page) == []
-    assert page.locator("[data-part=asked] li").count() == 4
+    expect(page.locator("[data-part=asked] li")).to_have_count(4)
 
 
 def test_without_a_login_each_project_needs_its_key(demo: Demo, chromium: Any, second: tuple[int, str]) -> None:
@@ -136,7 +138,8 @@ def test_without_a_login_each_project_needs_its_key(demo: Demo, chromium: Any, s
     page = context.new_page()
     page.goto(f"{demo.url}/compare/{demo.project}?k={demo.links['report'].partition('k=')[2]}")
     page.locator("[data-part=projects]").wait_for()
-    assert "k=" not in page.url and page.locator("[data-part=projects] tbody tr").count() == 1
+    expect(page.locator("[data-part=projects] tbody tr")).to_have_count(1)
+    assert "k=" not in page.url
     page.get_by_label("Project", exact=True).fill(str(second_round))
     page.get_by_label("Access key").fill("x" * 32)
     page.get_by_role("button", name="Add").click()

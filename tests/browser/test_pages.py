@@ -120,7 +120,7 @@ class TestReport:
         clean.locator("#queue-filter").wait_for()
         assert f"severity ({n} task" in clean.locator("#queue-filter").inner_text()
         tasks = clean.locator(".queue tbody tr")
-        assert tasks.count() == n
+        expect(tasks).to_have_count(n)
         clean.screenshot(path=pictures / "report-reason.png", full_page=True)
         assert serious_faults(clean) == []
         with clean.context.expect_page() as opened:
@@ -137,8 +137,8 @@ class TestReport:
         task.close()
         back.close()
         clean.get_by_role("link", name="Show all tasks").click()
-        clean.locator("#queue-filter").wait_for(state="detached")
-        assert clean.locator(".queue tbody tr").count() > n
+        expect(clean.locator("#queue-filter")).to_have_count(0)
+        expect(clean.locator(".queue tbody tr").nth(n)).to_be_attached()
 
     def test_done_marks_stay(self, demo: Demo, clean: Any) -> None:
         clean.goto(demo.links["report"])
@@ -148,7 +148,8 @@ class TestReport:
         clean.get_by_text(f"Task {task} is done.").wait_for()
         clean.reload()
         again = clean.locator(f'.queue tr[data-task="{task}"]')
-        assert again.locator("input.done").is_checked() and "Lena Vogel" in again.locator(".who").text_content()
+        expect(again.locator("input.done")).to_be_checked()
+        expect(again.locator(".who")).to_contain_text("Lena Vogel")
         clean.locator(".queue + .more").click()
         again.locator("input.done").uncheck()
         clean.get_by_text("back in the queue").wait_for()
@@ -164,7 +165,8 @@ class TestReport:
         clean.locator(".queue + .more").click()
         row = clean.locator(f'.queue tr[data-task="{task}"]')
         row.get_by_text(note).wait_for()
-        assert clean.title() != "pwned" and "sent back by Lena Vogel" in row.inner_text()
+        expect(row).to_contain_text("sent back by Lena Vogel")
+        assert clean.title() != "pwned"
         row.get_by_role("button", name=f"Take task {task} back").click()
         clean.get_by_text(f"Task {task} is back in the queue.").wait_for()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browsers import panel, serious_faults, task_address, wait_for
@@ -171,7 +172,7 @@ def test_annotators_see_nothing_before_they_have_answered(
     annotator.screenshot(path=pictures / "label-stream.png")
     assert "Agreement is shown in review" in frame.locator(".sirr").inner_text()
     seen = annotator.content() + frame.locator("body").inner_text() + "".join(told)
-    values = [field.input_value() for field in annotator.locator("textarea, input[type=text]").all()]
+    values = annotator.locator("textarea, input[type=text]").evaluate_all("all => all.map((one) => one.value)")
     for secret in SECRETS:
         assert secret not in seen and secret not in values
     assert any(told), "the panel asked nothing, so this test shows nothing"
@@ -289,7 +290,8 @@ def test_compare_all_shows_the_panel_once(demo: Demo, page: Any, new_task: Calla
     page.get_by_text("Compare All").click()
     frames = page.locator("iframe[title=Agreement]")
     wait_for(lambda: frames.count() > 2, "Compare All does not show the columns")
-    wait_for(lambda: [one.is_visible() for one in frames.all()].count(True) == 1, "the panel is not there once")
+    visible = "all => all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().height > 0).length"
+    wait_for(lambda: frames.evaluate_all(visible) == 1, "the panel is not there once")
     page.screenshot(path=pictures / "compare-all.png")
 
 
@@ -342,8 +344,7 @@ def test_what_does_not_count_is_proposed_to_the_lead(demo: Demo, page: Any, pict
         report = page.context.new_page()
         report.goto(demo.links["report"])
         row = report.locator("[data-proposed=severity]")
-        row.wait_for()
-        assert "Severity does not count, says Lena Vogel (1 task)" in row.inner_text()
+        expect(row).to_contain_text("Severity does not count, says Lena Vogel (1 task)")
         report.close()
     finally:
         frame.get_by_role("button", name="Undo: severity does not count").first.click()

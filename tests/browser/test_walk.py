@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browsers import panel, serious_faults, task_address, wait_for
@@ -54,8 +55,9 @@ def test_from_the_printed_addresses_to_the_audit(
     page.wait_for_url(re.compile(r"[?&]task=\d+"))
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
-    assert f"Krippendorff’s alpha {value[1]}" in frame.locator(".sirr-facts").inner_text()
-    assert frame.locator(".sirr-pick").count() >= 1 and "Anna Brandt: skipped" in frame.locator(".sirr").inner_text()
+    expect(frame.locator(".sirr-facts")).to_contain_text(f"Krippendorff’s alpha {value[1]}")
+    expect(frame.locator(".sirr-pick").first).to_be_attached()
+    expect(frame.locator(".sirr")).to_contain_text("Anna Brandt: skipped")
 
     # Label Studio's own switch: the panel follows, in light and dark, and both are readable
     def scheme() -> tuple[str, bool]:
@@ -65,7 +67,7 @@ def test_from_the_printed_addresses_to_the_audit(
         return tuple(inner)
 
     inside = next(one for one in page.frames if "/panel" in one.url)
-    assert scheme() == ("rgb(255, 255, 255)", False)
+    wait_for(lambda: scheme() == ("rgb(255, 255, 255)", False), "the panel is not light")
     assert serious_faults(inside) == []
     page.locator("button", has_text=re.compile(r"^(Auto|Light|Dark)$")).first.click()
     wait_for(lambda: page.locator("html[data-color-scheme=dark]").count(), "Label Studio stays light")
@@ -108,7 +110,7 @@ def test_an_annotator_and_who_has_the_panels_key_alone(demo: Demo, people: Any, 
     page.goto(task_address(demo, 62))
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
-    assert "Anna Brandt: skipped" in frame.locator(".sirr").inner_text()
+    expect(frame.locator(".sirr")).to_contain_text("Anna Brandt: skipped")
     assert frame.get_by_role("button").count() == 0 and frame.get_by_role("link").count() == 0
     page.goto(task_address(demo, 20))
     panel(page).get_by_text("once your own answer to this task is in").wait_for()

@@ -1,6 +1,8 @@
 """The comparison page: who sees what, what can be asked for, and that its numbers are those of `softirr.compare`."""
 
 import base64
+import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +21,7 @@ from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.side_by_side import checked, run_wanted
 from ml_backend.review import audits
 from ml_backend.settings import ProjectSettings
+from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import KEPT, SideBySideStore
 from softirr.errors import InputError
@@ -269,6 +272,61 @@ class TestQuestions:
             page.ask(kind="groups", field=f"field {k}")
         kept = SideBySideStore(page.services.store).of(page.own)
         assert len(kept) == KEPT and first not in {row["id"] for row in kept}
+
+
+class TestWords:
+    """softirr says items and raters; the screens say tasks and annotators, and leave names as people wrote them."""
+
+    FOREIGN = re.compile(r"(?<![\w-])(?:items?|raters?)(?![\w-])", re.IGNORECASE)
+
+    def shown(self, text: str) -> str:
+        """What people see or hear of a page: its text, and the attributes that are read out."""
+        bare = re.sub(r"<(script|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
+        told = re.findall(r'(?:aria-label|title|data-label|placeholder|alt)="([^"]*)"', bare)
+        return " ".join([re.sub(r"<[^>]*>", " ", bare), *told])
+
+    def test_no_screen_says_item_or_rater(self, page: Page) -> None:
+        page.cookies(OTHER)
+        page.data = {task: {"site": f"site {task % 3}" if task > 1 else ""} for task in page.stored[NUMBER]}
+        page.predicted = {task: {v: ["fever"] for v in ("v1", "v2")} for task in list(page.stored[NUMBER])[:30]}
+        asked: list[dict[str, Any]] = [
+            {"kind": "projects", "projects": [OTHER]},
+            {"kind": "groups", "field": "site"},
+            {"kind": "groups", "field": "ward"},
+            {"kind": "time"},
+            {"kind": "time", "annotator": "3"},
+            {"kind": "teams", "teams": [["2", "3"], ["4", "5"]]},
+            {"kind": "annotator", "annotator": "3"},
+            {"kind": "models"},
+        ]
+        numbers = [page.ask(**one).json["id"] for one in asked]
+        page.compute()
+        seen = [self.shown(text_of(page, show=number)) for number in numbers]
+        assert "others, on tasks of model v1" in seen[-1] and "to the last of 40 tasks" in seen[3]
+        CodebookStore(page.services.store).want(page.own, "findings")
+        on_demand(page.services.store, page.services.scorer, page.row, INDEL)
+        lead = page.as_person("lead")
+        seen += [self.shown(lead.get(f"/{screen}/{NUMBER}").text) for screen in ("report", "codebook", "audit")]
+        store = page.services.store
+        summary = json.loads(json.dumps(page.row["summary"]))
+        summary["controls"]["findings"]["warnings"] = ["Only 3 items have two raters."]
+        store.update_project(page.own, summary=summary, summary_at=2.0)
+        seen.append(self.shown(lead.get(f"/report/{NUMBER}").text))
+        assert "Only 3 tasks have two annotators." in seen[-1]
+        for text in seen:
+            assert "{{" not in text
+            assert not self.FOREIGN.search(text), text[max(0, self.FOREIGN.search(text).start() - 80) :][:160]  # type: ignore[union-attr]
+
+    def test_names_stay(self, page: Page) -> None:
+        store = page.services.store
+        store.update_project(page.own, raters={**FOUR, "3": "Rater of items"})
+        page.data = {task: {"item": f"item {task % 2}"} for task in page.stored[NUMBER]}
+        numbers = [page.ask(kind="groups", field="item").json["id"]]
+        numbers.append(page.ask(kind="annotator", annotator="3").json["id"])
+        page.compute()
+        groups, annotator = (self.shown(text_of(page, show=number)) for number in numbers)
+        assert "item 1 minus item 0" in groups and "task 1 minus" not in groups
+        assert "Rater of items" in annotator and "Annotator of tasks" not in annotator
 
 
 class TestNumbers:

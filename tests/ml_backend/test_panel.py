@@ -285,7 +285,9 @@ class TestStates:
             assert body["matrix"][places[a]][places[b]] == pytest.approx(value, abs=1e-12)
         assert [m["texts"] for m in body["matches"]] == [m.texts for m in item.matches]
         assert [rater["name"] for rater in body["raters"]] == ["Ann Example", "Ben Sample", "Chloé Martin"]
-        assert body["excluded"] == [{"rater": "3", "reason": "older answer of the same rater", "name": "Ben Sample"}]
+        assert body["excluded"] == [
+            {"rater": "3", "reason": "older answer of the same annotator", "name": "Ben Sample"}
+        ]
         assert body["project"]["coefficient"]["name"] == "krippendorff_alpha"
 
     def test_rank_counts_from_the_lowest(self, seeded: Seeded) -> None:

@@ -127,7 +127,7 @@ class TestContent:
         assert f'data-value="{found["headline"]["value"]}"' in text
         for rater in ("Ann Example", "Ben Sample", "Chloé Martin"):
             assert rater in text
-        assert "older answer of the same rater" in text and "skipped" in text
+        assert "older answer of the same annotator" in text and "skipped" in text
         assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", text.lower())
 
     def test_sentence_is_plain_and_complete(self, seeded: Seeded) -> None:

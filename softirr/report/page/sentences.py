@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ __all__ = [
     "headline_sentence",
     "tendency_words",
 ]
+
+_TERM = re.compile(r"(?<![\w-])(?:(an?) )?(item|rater)(s?)(?![\w-])", re.IGNORECASE)
+"""The terms with an article; not in the name of an option, such as --model-raters."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,34 @@ class Words:
     def put(self, sentence: str) -> str:
         """The sentence with these words for ``{item}`` and ``{rater}``."""
         return sentence.format(item=self.item, rater=self.rater)
+
+    def said(self, sentence: str, keep: Iterable[str] = ()) -> str:
+        """A finished sentence, such as a warning or a reason, with these words where it says item and rater.
+
+        Parameters
+        ----------
+        sentence : str
+        keep : iterable of str
+            Names in it that stay as they are: of raters, fields and values.
+
+        Examples
+        --------
+        >>> TASKS.said("Rater of items: no item has an answer of this rater and of two others.", ["Rater of items"])
+        'Rater of items: no task has an answer of this annotator and of two others.'
+        >>> TASKS.said("Raters who share an item")
+        'Annotators who share a task'
+        """
+        names = "|".join(re.escape(one) for one in sorted({*keep} - {""}, key=len, reverse=True))
+        parts = re.split(rf"({names})", sentence) if names else [sentence]
+        return "".join(part if place % 2 else _TERM.sub(self._instead, part) for place, part in enumerate(parts))
+
+    def _instead(self, found: re.Match[str]) -> str:
+        article, term, many = found.groups()
+        word = (self.item if term.lower() == "item" else self.rater) + many
+        if not article:
+            return word.capitalize() if term[0].isupper() else word
+        said = "an" if word[0] in "aeiou" else "a"
+        return f"{said.capitalize() if article[0].isupper() else said} {word}"
 
 
 ITEMS = Words("item", "rater")
