@@ -15,6 +15,7 @@ BENCHES = (
     "calibration",
     "coverage",
     "errors",
+    "learned",
     "models",
     "planning",
     "policies",
