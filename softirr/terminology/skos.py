@@ -36,6 +36,7 @@ def read(path: Path, builder: Builder) -> None:
         If rdflib is not installed, or the file can't be read.
     """
     try:
+        from lxml import etree
         from rdflib import Graph
         from rdflib.namespace import RDF, SKOS
     except ImportError:
@@ -47,8 +48,13 @@ def read(path: Path, builder: Builder) -> None:
     graph = Graph()
     # literals that do not fit their data type are warned about with their text
     logging.getLogger("rdflib.term").setLevel(logging.ERROR)
+    format = SUFFIXES[Path(path.name.removesuffix(".gz")).suffix.casefold()]
     try:
-        graph.parse(data=data, format=SUFFIXES[Path(path.name.removesuffix(".gz")).suffix.casefold()])
+        if format == "xml":
+            etree.fromstring(
+                data, etree.XMLParser(no_network=True)
+            )  # rdflib's parser has no limit for entities of entities
+        graph.parse(data=data, format=format)
     except Exception as error:  # noqa: BLE001 - each of rdflib's parsers has errors of its own
         said = " ".join(str(error).split())[:120]
         raise InputError(f"{path} can't be read as RDF ({type(error).__name__}: {said}).") from None

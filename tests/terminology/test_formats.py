@@ -422,6 +422,15 @@ def test_rdf_that_unfolds_or_is_none_ends_in_one_sentence(kind: str, tmp_path: P
     assert "\n" not in str(caught.value) and str(path) in str(caught.value)
 
 
+def test_rdf_whose_label_unfolds_to_gigabytes_ends_in_one_sentence(tmp_path: Path) -> None:
+    space = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:skos="http://www.w3.org/2004/02/skos/core#"'
+    concept = '<skos:Concept rdf:about="http://x/1"><skos:prefLabel>&j;</skos:prefLabel></skos:Concept>'
+    head = _bomb("text").partition("<ICD10CM.tabular>")[0].replace("ICD10CM.tabular", "rdf:RDF")
+    path = _file(tmp_path / "bomb.rdf", f"{head}<rdf:RDF {space}>{concept}</rdf:RDF>")
+    with pytest.raises(InputError, match="can't be read as RDF"):
+        load(str(path))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_file_larger_than_any_terminology_is_refused(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
