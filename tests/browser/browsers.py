@@ -30,6 +30,7 @@ def launched() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM} (SOFTIRR_CHROMIUM names another place)")
+    sync_api.expect.set_options(timeout=30_000)  # its own five seconds are short on a full machine
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser

@@ -122,6 +122,7 @@ class TestProvenance:
             "threshold": 0.5,
             "reasons": True,
             "split": None,
+            "weights": None,
         }
 
     def test_options_that_were_not_used_are_none(self, table: softirr.AnnotationTable) -> None:
