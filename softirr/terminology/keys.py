@@ -472,7 +472,7 @@ _PATTERNS = (
     ("ogue$", "og"),
 )
 _AMERICAN = tuple((re.compile(pattern), into) for pattern, into in _PATTERNS)
-_BRITISH = re.compile("[ao]e|our|[tb]res?$|[iy]s(?:e|ed|ing|ation)$|ll(?:ing|ed|er)$|sulph|leuco|grey|ogue$")
+_BRITISH = re.compile("|".join(pattern for pattern, _ in _PATTERNS))
 """Words in which none of the patterns is found have no part of this."""
 
 

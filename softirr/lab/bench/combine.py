@@ -64,6 +64,19 @@ class Answers:
         expected = float(np.mean([[bool(a & b) for _, b in self.meanings] for a, _ in self.meanings]))
         return (float(self.same().mean()) - expected) / (1 - expected)
 
+    def by_chance(self) -> list[tuple[str, str]]:
+        """Texts of the first rater with texts of the second one from items drawn by permutations."""
+        rng = np.random.default_rng(1)
+        firsts, seconds = zip(*self.texts, strict=True)
+        return [
+            (firsts[k], seconds[j]) for _ in range(_PERMUTATIONS) for k, j in enumerate(rng.permutation(len(firsts)))
+        ]
+
+    def error(self, observed: Floats, expected: Floats) -> float:
+        """Absolute error of kappa by P of the pairs of texts and of those :meth:`by_chance`."""
+        p, q = float(observed.mean()), float(expected.mean())
+        return abs((p - q) / (1 - q) - self.truth())
+
 
 def of_terminology(source: str, n: int) -> Iterator[tuple[str, Answers]]:
     """Populations of a terminology, by kind of negative."""
@@ -163,18 +176,13 @@ def errors_of(
     made: DirectionalMeasure, answers: Answers, ways: Mapping[str, Callable[[Floats], Floats]], cache: PairCache | None
 ) -> Floats:
     """Absolute error of kappa of each way, with chance by permutations."""
-    rng = np.random.default_rng(1)
-    firsts, seconds = zip(*answers.texts, strict=True)
-    chance = [(firsts[k], seconds[j]) for _ in range(_PERMUTATIONS) for k, j in enumerate(rng.permutation(len(firsts)))]
-    observed, expected = (_directions(made, pairs, cache) for pairs in (answers.texts, chance))
-    alike = [np.array([a == b for a, b in pairs]) for pairs in (answers.texts, chance)]
+    pairs = answers.texts, answers.by_chance()
+    scores = [_directions(made, part, cache) for part in pairs]
+    alike = [np.array([a == b for a, b in part]) for part in pairs]
     found = []
     for way in ways.values():
-        p, q = (
-            float(np.where(same, 1.0, way(scores)).mean())
-            for same, scores in zip(alike, (observed, expected), strict=True)
-        )
-        found.append(abs((p - q) / (1 - q) - answers.truth()))
+        observed, expected = (np.where(same, 1.0, way(p)) for same, p in zip(alike, scores, strict=True))
+        found.append(answers.error(observed, expected))
     return np.array(found)
 
 

@@ -29,8 +29,6 @@ from softirr.terminal import Parser, guarded, positive
 
 __all__ = ["halves", "judgements", "main", "row", "table"]
 
-_PERMUTATIONS = 3
-
 
 def halves(data: Path, name: str, n: int) -> tuple[list[Answers], list[Answers]]:
     """Populations to judge and populations to try a policy on, which share no item (of a terminology: no population)."""
@@ -68,20 +66,15 @@ def row(made: Measure, judged: JudgedPairs, tried: Sequence[Answers], cache: Pai
 def _tried(made: Measure, populations: Sequence[Answers], cache: PairCache | None) -> tuple[float, float | None]:
     errors, scores, truths = [], [], []
     for answers in populations:
-        rng = np.random.default_rng(1)
-        firsts, seconds = zip(*answers.texts, strict=True)
-        chance = [
-            (firsts[k], seconds[j]) for _ in range(_PERMUTATIONS) for k, j in enumerate(rng.permutation(len(firsts)))
-        ]
-        pairs = [*answers.texts, *chance]
+        pairs = [*answers.texts, *answers.by_chance()]
         texts = sorted({text for pair in pairs for text in pair})
         number = {text: place for place, text in enumerate(texts)}
         left, right = (np.array([number[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
         p = np.asarray(PairScorer(made, texts, cache=cache).score(left, right), dtype=np.float64)
-        observed, expected = float(p[: len(firsts)].mean()), float(p[len(firsts) :].mean())
-        errors.append(abs((observed - expected) / (1 - expected) - answers.truth()))
+        observed, expected = np.split(p, [len(answers.texts)])
+        errors.append(answers.error(observed, expected))
         differ = np.array([a != b for a, b in answers.texts])
-        scores.append(p[: len(firsts)][differ])
+        scores.append(observed[differ])
         truths.append(answers.same()[differ])
     found, truth = np.concatenate(scores), np.concatenate(truths) > 0
     return float(np.mean(errors)), auroc(found[truth], found[~truth])
