@@ -143,13 +143,8 @@ def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict
         sheets = arguments.sheets or ()
         return planning.compare_raters(table, chosen, measure, options, margin=margin, sheets=sheets, **wanted)
     tables = _tables(arguments)
-    items = (
-        "same"
-        if arguments.paired or (arguments.rounds and not arguments.independent)
-        else "other"
-        if arguments.independent
-        else "auto"
-    )
+    paired = arguments.paired or arguments.rounds
+    items = "other" if arguments.independent else "same" if paired else "auto"
     sheets = dict(zip(tables, (arguments.sheets_a or (), arguments.sheets_b or ()), strict=False))
     return planning.compare(tables, measure, options, items=items, sheets=sheets, **wanted)
 
