@@ -457,7 +457,7 @@ def _check_table(table: object) -> None:
 def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
     """Refuse what takes no item weights."""
     if options.chance == "stratified":
-        refuse_weights(table, "Stratified chance (chance exact or permutation does)")
+        refuse_weights(table, "Stratified chance", instead="choose chance exact or permutation, or ")
     if options.marginals != "answers":
         refuse_weights(table, f"The option marginals={options.marginals}")
     if options.compat is not None:

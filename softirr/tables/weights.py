@@ -114,7 +114,7 @@ def effective_items(weights: Sequence[float]) -> float:
     return float(own.sum() ** 2 / np.square(own).sum())
 
 
-def refuse_weights(table: AnnotationTable, what: str) -> None:
+def refuse_weights(table: AnnotationTable, what: str, *, instead: str = "") -> None:
     """Refuse a weighted table where weights are not understood.
 
     Parameters
@@ -122,10 +122,12 @@ def refuse_weights(table: AnnotationTable, what: str) -> None:
     table : AnnotationTable
     what : str
         What does not take weights.
+    instead : str
+        The way out that takes weights, as the beginning of the last clause: ``choose ..., or``; empty when there is none.
 
     Raises
     ------
     InputError
     """
     if table.weights is not None:
-        raise InputError(f"{what} takes no item weights: read the table without them.")
+        raise InputError(f"{what} takes no item weights: {instead}read the table without them.")

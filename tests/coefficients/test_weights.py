@@ -191,3 +191,5 @@ def test_what_takes_no_weights_says_so() -> None:
     ):
         with pytest.raises(softirr.InputError, match="takes no item weights"):
             call()
+    with pytest.raises(softirr.InputError, match="choose chance exact or permutation, or read the table without them"):
+        softirr.agreement(table, "indel", chance="stratified")
