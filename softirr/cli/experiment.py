@@ -12,6 +12,7 @@ from typing import Any
 
 from softirr.cli.arguments import read_options
 from softirr.errors import InputError
+from softirr.policy.rules import PRESETS, Policy, find_policy
 from softirr.terminal import Parser, add_input_options, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
@@ -119,6 +120,12 @@ def _add_measures(command: argparse.ArgumentParser, otherwise: str = "all that n
         action="append",
         metavar="[LABEL=]NAME",
         help=f"measure, see softirr measures; repeatable ({otherwise})",
+    )
+    command.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help=f"what counts as the same: {', '.join(PRESETS)}, or a JSON file; repeatable: each measure runs under each (as-written)",
     )
     command.set_defaults(measures=LEXICAL)
     add_model_options(command)
@@ -284,9 +291,18 @@ def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
     write_text(sheet, drawn.to_csv())
     print(
         f"Fill the column judgement of {sheet} with same or different. Then run this command with --judged {sheet} to see which measure it supports, "
-        f"or softirr audit apply {shlex.quote(arguments.file)} {sheet} --measure {shlex.quote(first.name)} to correct the coefficients."
+        f"or softirr audit apply {shlex.quote(arguments.file)} {sheet} {_as_options(arguments)} to correct the coefficients."
     )
     return 0
+
+
+def _as_options(arguments: argparse.Namespace) -> str:
+    """The measure and the policy that the sheet was drawn with, as options of ``softirr audit``."""
+    from softirr.lab.experiments.synthetic import split_label
+
+    name = split_label((arguments.measure or arguments.measures)[0])[1]
+    policy = ["--policy", arguments.policy[0]] if arguments.policy else []
+    return shlex.join(["--measure", name, *policy])
 
 
 def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
@@ -301,7 +317,18 @@ def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
         return []
     asked = arguments.measure or arguments.measures
     check_labels([label_of(each) for each in asked])
-    return [NamedMeasure.of(each) for each in asked if not takes_model(split_label(each)[1])]
+    policies = _policies(arguments)
+    cheap = [NamedMeasure.of(each) for each in asked if not takes_model(split_label(each)[1])]
+    return [named.under(policy) for named in cheap for policy in policies]
+
+
+def _policies(arguments: argparse.Namespace) -> list[Policy]:
+    """The policies that each measure runs under."""
+    found = [find_policy(name) for name in arguments.policy or ("as-written",)]
+    for policy in found:
+        if policy.split != "none":
+            raise InputError(f"The policy {policy.told()!r} splits answers, but experiments take them as they stand.")
+    return found
 
 
 def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> list[Any]:
@@ -310,11 +337,13 @@ def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> li
 
     given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
     options = {name: value for name, value in given.items() if value is not None}
-    found = [
+    policies = _policies(arguments)
+    made = [
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
         for asked in arguments.measure or arguments.measures
         if not only_models or takes_model(split_label(asked)[1])
     ]
+    found = [named.under(policy) for named in made for policy in policies]
     check_labels([named.label for named in found])
     return found
 

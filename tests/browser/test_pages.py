@@ -172,10 +172,19 @@ class TestReport:
 
     def test_the_lead_sees_what_each_policy_changes(self, demo: Demo, clean: Any, pictures: Path) -> None:
         clean.goto(demo.links["report"])
-        clean.get_by_role("checkbox", name="side").check()
+        ignored, deciding = (clean.get_by_role("group", name=name) for name in ("what does not count", "What decides"))
+        ignored.get_by_role("checkbox", name="severity").check()
+        deciding.get_by_role("checkbox", name="severity").check()
+        expect(ignored.get_by_role("checkbox", name="severity")).not_to_be_checked()
+        deciding.get_by_role("checkbox", name="side").check()
+        ignored.get_by_role("checkbox", name="side").check()
+        expect(deciding.get_by_role("checkbox", name="side")).not_to_be_checked()
         clean.get_by_role("button", name="Show what each policy changes").click()
-        own = clean.locator(".policies tr", has_text="side does not count").first
+        own = clean.locator(".policies tr", has_text="side does not count; severity decides").first
         own.wait_for()
+        expect(deciding.get_by_role("checkbox", name="severity")).to_be_checked()
+        expect(ignored.get_by_role("checkbox", name="severity")).not_to_be_checked()
+        expect(ignored.get_by_role("checkbox", name="side")).to_be_checked()
         alone = clean.locator("[data-coefficient=krippendorff_alpha]").inner_text()
         assert clean.locator(".policies tr.current td[data-value]").inner_text() == alone
         preset = clean.locator(".policies tr", has_text="any severity")

@@ -25,6 +25,7 @@ function showName() {
 document.addEventListener("change", (event) => {
   if (event.target.id === "viewer-name") kept.set(typedName());
   if (event.target.matches("input.done")) mark(event.target);
+  if (event.target.matches("#policies [type=checkbox]")) onlyOne(event.target);
 });
 
 document.addEventListener("click", (event) => {
@@ -122,18 +123,25 @@ function queueSentence(low, done, back) {
 
 /** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
 async function lookAtPolicies(form) {
-  const ignore = [...form.querySelectorAll("[name=ignore]:checked")].map((box) => box.value);
-  const count = form.dataset.count.split(" ").filter((kind) => kind && !ignore.includes(kind));
-  const own = { ignore, count, more_general: form.elements.more_general.value };
+  const chosen = (name) => [...form.querySelectorAll(`[name=${name}]:checked`)].map((box) => box.value);
+  const own = { ignore: chosen("ignore"), count: chosen("count"), more_general: form.elements.more_general.value };
   const body = { project: Number(project), control, policies: [own] };
   return ask("api/policies", body, "Being computed …");
+}
+
+/** An attribute either does not count or decides, or neither. */
+function onlyOne(box) {
+  const other = box.name === "ignore" ? "count" : "ignore";
+  if (box.checked) box.form.querySelector(`[name=${other}][value="${CSS.escape(box.value)}"]`).checked = false;
 }
 
 /** A reviewer's proposal in the lead's form, and what it changes; the attributes of the policy in use stay chosen. */
 async function preview(button) {
   const form = byId("policies");
   form.reset();
-  form.querySelector(`[name=ignore][value="${CSS.escape(button.dataset.attribute)}"]`).checked = true;
+  const box = form.querySelector(`[name=ignore][value="${CSS.escape(button.dataset.attribute)}"]`);
+  box.checked = true;
+  onlyOne(box);
   button.disabled = true;
   button.textContent = "Being computed …";
   if (await lookAtPolicies(form)) return;
@@ -301,7 +309,7 @@ function remember() {
     unfolded: [...document.querySelectorAll("main details")].map((one) => [placeOf(one), one.open]),
     more: [...document.querySelectorAll('main .more[aria-expanded="true"]')].map((one) => placeOf(one.previousElementSibling)),
     name: byId("viewer-name")?.value ?? "",
-    checked: [...document.querySelectorAll("#compare input, #policies input")].map((one) => [one.value, one.checked]),
+    checked: [...document.querySelectorAll("#compare input, #policies input")].map((one) => [one.name, one.value, one.checked]),
     said: byId("queue-said")?.textContent ?? "",
     scroll: scrollY,
   };
@@ -317,8 +325,8 @@ function restore({ focus, unfolded, more, name, checked, said, scroll }) {
     if (button?.matches(".more")) button.click();
   }
   if (byId("viewer-name")) byId("viewer-name").value = name;
-  for (const [value, on] of checked) {
-    const box = document.querySelector(`:is(#compare, #policies) input[value="${CSS.escape(value)}"]`);
+  for (const [name, value, on] of checked) {
+    const box = document.querySelector(`:is(#compare, #policies) input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
     if (box) box.checked = on;
   }
   if (byId("queue-said")) byId("queue-said").textContent = said;

@@ -13,6 +13,7 @@ from softirr.lab.experiments.simulated_audit import audited
 from softirr.lab.experiments.store import AuditRow, PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, Progress, generator_of, population_row
 from softirr.lab.experiments.tables import GoldTable
+from softirr.policy.rules import Policy
 from softirr.terminology import Terminology
 
 __all__ = ["score_populations", "score_tables"]
@@ -110,8 +111,17 @@ def score_tables(
             progress("tables", done, len(jobs))
 
 
-def _names(measures: Sequence[NamedMeasure]) -> tuple[str, ...]:
-    return tuple(f"{named.label}={named.measure.name}" for named in measures)
+_Asked = tuple[str, Policy]
+"""The name that a measure is made from, and its policy."""
+
+
+def _names(measures: Sequence[NamedMeasure]) -> tuple[_Asked, ...]:
+    return tuple((named.asked, named.policy) for named in measures)
+
+
+def _named(asked: _Asked) -> NamedMeasure:
+    name, policy = asked
+    return NamedMeasure.of(name).under(policy)
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,7 @@ class _PopulationWork:
 
     plan: Plan
     generator: Generator
-    measures: tuple[str, ...]
+    measures: tuple[_Asked, ...]
     known: frozenset[tuple[str, str, str]]
     judgements: tuple[int, ...]
     audit_populations: int
@@ -141,7 +151,7 @@ class _PopulationWork:
         counts = self.judgements if number < self.audit_populations else ()
         scored, audits = {}, []
         for place, asked in enumerate(self.measures):
-            named = NamedMeasure.of(asked)
+            named = _named(asked)
             if (population.digest, named.key, chance.name) not in self.known:
                 shared = SharedScorer(named.measure, [population.table()])
                 scored[place] = score_population(population, shared, chance)
@@ -158,12 +168,12 @@ class _TableWork:
     """Scores one table under one measure."""
 
     tables: tuple[GoldTable, ...]
-    measures: tuple[str, ...]
+    measures: tuple[_Asked, ...]
     chance: str
     permutations: int
 
     def __call__(self, job: tuple[int, int]) -> Scored:
-        table, named = self.tables[job[0]], NamedMeasure.of(self.measures[job[1]])
+        table, named = self.tables[job[0]], _named(self.measures[job[1]])
         shared = SharedScorer(named.measure, [table.table])
         used = chance_for(named, self.chance, self.permutations)
         return score_table(table.table, table.codes, shared, used, key=table.digest, named=table.named)

@@ -11,6 +11,7 @@ import pytest
 from softirr.cli import experiment as command
 from softirr.lab.experiments.analysis import Results
 from softirr.lab.experiments.store import RunStore
+from softirr.policy.rules import Policy
 
 pytestmark = pytest.mark.slow
 
@@ -153,6 +154,33 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
     errors = {r["Estimator"]: float(r["mine error"]) for r in estimators if r["Measure"] == "indel"}
     assert errors["calibrated, own 30 judgements"] < errors["plain"] / 2
     assert "calibrated prior shift" not in errors, "there are no labels of other projects in this run"
+
+
+def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["item,rater,text,codes"]
+    for i in range(20):
+        word = ("pain", "fever")[i % 2]
+        rows += [f"{i},ann,severe {word},{word}", f"{i},ben,mild {word},{word}"]
+    path, own, folder = tmp_path / "mine.csv", tmp_path / "own.json", tmp_path / "run"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Policy("ours", count={"severity"}).save(own)
+    asked = ["--measure", "exact", "--measure", "Letters=indel", "--policy", "as-written", "--policy", "any-severity"]
+    real = ["real", "--table", str(path), "--output", str(folder), "--figures", "none"]
+    assert command.main([*real, *asked, "--policy", str(own)]) == 0
+    found = {r["Measure"]: float(r["mine κ"]) for r in _rows(folder / "tables" / "real.csv")}
+    assert set(found) == {"Ground truth"} | {
+        f"{label}{mark}"
+        for label in ("exact", "Letters")
+        for mark in ("", " (without severity)", " (counting severity)")
+    }
+    assert found["exact (without severity)"] == found["Letters (without severity)"] == found["Ground truth"] == 1
+    assert found["exact"] == 0
+    assert abs(found["Letters (counting severity)"]) < 0.01 < found["Letters"] < 1
+
+    capsys.readouterr()
+    Policy("ours", split="commas").save(own)
+    assert command.main([*real, "--policy", str(own)]) == 2
+    assert "splits answers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
