@@ -25,6 +25,7 @@ from softirr.lab.training.develop import Calibration, DevelopmentSet, calibrate,
 from softirr.lab.training.folder import average_weights, load_start
 from softirr.lab.training.packed import PackedTraining
 from softirr.lab.training.recipe import FOLDERS, Recipe
+from softirr.lab.training.replicas import Replicas
 from softirr.lab.training.rows import TouchedRows
 from softirr.lab.training.stream import PairStream
 from softirr.terminology import Terminology
@@ -148,6 +149,7 @@ class Trainer:
         # a teacher's logits are in the order of the batch
         packs = PackedTraining.fits(self.model) and not self._teachers and self.device.type == "cpu"
         self._packed = PackedTraining(self.model) if packs else None
+        self._replicas = Replicas(torch.get_num_threads()) if packs and torch.get_num_threads() > 1 else None
         self._hard: list[tuple[str, str, int]] = []
         self.state = State()
         self._resume()
@@ -237,18 +239,15 @@ class Trainer:
         factor = schedule(state.step, recipe.steps, recipe.warmup)
         for group in self._optimizer.param_groups:
             group["lr"] = group["highest"] * factor
-        if self._packed is not None:
-            with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
-                logits, labels = self._packed(batch, self._words)
-        else:
-            labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
-            logits = self._logits(self.model, batch, self._words)
-        value = self._loss(logits, labels, batch)
         self._optimizer.zero_grad(set_to_none=True)
-        value.backward()
-        rows = self._words.rows
-        assert rows is not None
-        torch.nn.utils.clip_grad_norm_([*(p for p in self.model.parameters() if p.requires_grad), rows], recipe.clip)
+        ids = batch.ids if self._packed is None else batch.ids[batch.mask == 1]
+        rows = self._words.read(torch.from_numpy(ids).long().to(self.device))
+        trained = [*(p for p in self.model.parameters() if p.requires_grad), rows]
+        if self._replicas is not None:
+            self._replicas.backward(self._loss, batch, trained)
+        else:
+            self._loss(batch).backward()
+        torch.nn.utils.clip_grad_norm_(trained, recipe.clip)
         self._optimizer.step()
         state.step += 1
         # at first the average would keep the untrained weights for too long
@@ -257,7 +256,14 @@ class Trainer:
         with torch.no_grad():
             torch._foreach_lerp_(self._averaged, self._weights, 1 - decay)
 
-    def _loss(self, logits: torch.Tensor, labels: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def _loss(self, batch: Batch) -> torch.Tensor:
+        """Mean loss of the batch, which the embedding table has read."""
+        if self._packed is not None:
+            with torch.autocast(self.device.type, torch.bfloat16) if self._half else nullcontext():
+                logits, labels = self._packed(batch, self._words)
+        else:
+            labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
+            logits = self._logits(self.model, batch, self._words)
         log_p = F.log_softmax(logits, dim=-1)
         chosen = log_p.gather(1, labels[:, None])[:, 0]
         value = -((1 - chosen.exp()) ** self.recipe.focal * chosen).mean() if self.recipe.focal else -chosen.mean()

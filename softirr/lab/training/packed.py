@@ -59,7 +59,7 @@ class PackedTraining:
         ----------
         batch
         words
-            The embedding table, which notes the rows that were read.
+            The embedding table, which knows already that the step reads the batch.
 
         Returns
         -------

@@ -43,11 +43,22 @@ class TouchedRows:
         self._places: Tensor | None = None
         self.rows: Tensor | None = None
 
-    def embed(self, ids: Tensor) -> Tensor:
-        """The embeddings of these ids, shape (*ids, width), with a gradient for the rows that occur."""
-        self._places, inverse = torch.unique(ids, return_inverse=True)
+    def read(self, ids: Tensor) -> Tensor:
+        """Begin a step that reads these ids.
+
+        Returns
+        -------
+        Tensor
+            The rows that occur, each once; their gradient is what :meth:`step` takes.
+        """
+        self._places = torch.unique(ids)
         self.rows = self.weight[self._places].requires_grad_()
-        return F.embedding(inverse, self.rows)
+        return self.rows
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """The embeddings of these ids, shape (*ids, width); all must have been named to :meth:`read`."""
+        assert self._places is not None and self.rows is not None
+        return F.embedding(torch.searchsorted(self._places, ids), self.rows)
 
     def step(self, rate: float, decay: float) -> None:
         """Update the rows of the last batch from their gradient.

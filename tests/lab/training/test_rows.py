@@ -19,6 +19,7 @@ def steps(count: int, every_row: bool):
 
 def run(table: TouchedRows, batches, target: torch.Tensor) -> None:
     for ids in batches:
+        table.read(ids)
         loss = ((table.embed(ids) - target[ids]) ** 2).sum()
         loss.backward()
         table.step(RATE, DECAY)
