@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def _add_options(report: argparse.ArgumentParser) -> None:
 def _report(arguments: argparse.Namespace) -> int:
     from softirr.paper.document import document
     from softirr.paper.references import bibtex
-    from softirr.paper.writers import FORMATS, as_markdown
+    from softirr.paper.writers import FORMATS, as_markdown, beyond_latin
 
     if arguments.output_format == "docx" and arguments.output is None:
         raise InputError("A Word file can't be printed: name a file with --output.")
@@ -89,6 +90,11 @@ def _report(arguments: argparse.Namespace) -> int:
     report = _computed(arguments)
     made = document(report, sentence=_outlook(report))
     written = FORMATS[arguments.output_format](made)
+    if arguments.output_format == "latex" and (n := beyond_latin(made)):
+        print(
+            f"pdflatex has no sign for {n:,} of the letters: compile the file with lualatex or xelatex.",
+            file=sys.stderr,
+        )
     if arguments.bibtex:
         _write(arguments.bibtex, bibtex(made.cited))
     if arguments.bundle:

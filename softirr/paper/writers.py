@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from softirr.errors import InputError
@@ -14,7 +16,7 @@ from softirr.paper.references import REFERENCES
 from softirr.report.forest import forest_svg, forest_text
 from softirr.report.html import table_html
 
-__all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown"]
+__all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown", "beyond_latin"]
 
 
 def _with_years(text: str) -> str:
@@ -77,15 +79,85 @@ _LATEX = {
 }
 
 
+_NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧ")
+"""Latin letters that pdflatex has no sign for, though it has their neighbors."""
+_RIGHT_TO_LEFT = ("ARABIC", "HEBREW", "SYRIAC", "THAANA")
+
+
 def latex_text(text: str) -> str:
-    r"""Text in which nothing is a command of LaTeX; what pdflatex has no letter for is a question mark.
+    r"""Text in which nothing is a command of LaTeX; letters that pdflatex does not have stand in ``\unicodetext``, one script at a time.
 
     Examples
     --------
     >>> latex_text("50% of a_b \\ é 熱")
-    '50\\% of a\\_b \\textbackslash{} é ?'
+    '50\\% of a\\_b \\textbackslash{} é \\unicodetext{熱}'
     """
-    return "".join(_LATEX.get(mark, mark if ord(mark) < 0x180 else "?") for mark in text)
+    marks = unicodedata.normalize("NFC", text)
+    scripts = [_script(mark) for mark in marks]
+    for place in range(1, len(marks) - 1):  # words of one script stay together, so that they can run from right to left
+        if marks[place] == " " and scripts[place - 1] == scripts[place + 1]:
+            scripts[place] = scripts[place - 1]
+    made = []
+    for script, run in groupby(zip(scripts, marks, strict=True), key=lambda one: one[0]):
+        letters = [mark for _, mark in run]
+        command = r"\unicodeleft" if script in _RIGHT_TO_LEFT else r"\unicodetext"
+        made.append(
+            f"{command}{{{''.join(letters)}}}" if script else "".join(_LATEX.get(mark, mark) for mark in letters)
+        )
+    return "".join(made)
+
+
+def beyond_latin(made: Document) -> int:
+    """How many letters of a document pdflatex does not have.
+
+    Examples
+    --------
+    >>> beyond_latin(Document("Agreement of Аня", (), (), (), (), (), ""))
+    3
+    """
+    cells = [cell for one in made.tables for row in (one.head, *one.rows) for cell in row]
+    texts = [made.title, *made.methods, *made.results, *made.limitations, *(one.caption for one in made.tables)]
+    texts += [*cells, *(row.label for row in made.figure), made.caption]
+    return sum(_script(mark) != "" for text in texts for mark in unicodedata.normalize("NFC", text))
+
+
+def _script(mark: str) -> str:
+    """The first word of the name of a character that pdflatex does not have, such as CYRILLIC; empty for the others."""
+    if mark in _LATEX or " " <= mark <= "~" or ("\xa0" <= mark < "\u0180" and mark not in _NOT_IN_T1):
+        return ""
+    return unicodedata.name(mark, "SIGN").split()[0]
+
+
+_FONTS = (
+    "FreeSerif,DejaVu Serif,DejaVu Sans,Noto Serif,Noto Serif CJK SC,Noto Sans CJK SC,FandolSong-Regular.otf,Noto Naskh Arabic,"
+    "Noto Serif Hebrew,Noto Serif Devanagari,Noto Serif Thai,Droid Sans Fallback,Songti SC,Arial Unicode MS,SimSun,Segoe UI"
+)
+"""Fonts of Linux, macOS, Windows and TeX, tried in this order: the first one that has a text's first letter is taken."""
+_ENCODINGS = (r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}", r"\usepackage{textcomp}")
+_LETTERS = (
+    r"\usepackage{iftex}",
+    r"\newif\ifletterslost\newif\ifletterfound",
+    r"\makeatletter",
+    r"\iftutex",
+    r"\usepackage{fontspec}",
+    r"\newcommand{\unicodefont}[1]{\letterfoundfalse",
+    rf"\@for\fontname@:={_FONTS}\do{{\ifletterfound\else",
+    r"\expanded{\noexpand\IfFontExistsTF{\fontname@}{\noexpand\fontspec{\fontname@}}}{}%",
+    r"\iffontchar\font\expandafter`\@car#1\@nil\relax\letterfoundtrue\fi\fi}}",
+    r"\DeclareRobustCommand{\unicodetext}[1]{{\unicodefont{#1}\ifletterfound#1\else\normalfont?\global\letterslosttrue\fi}}",
+    r"\DeclareRobustCommand{\unicodeleft}[1]{{\ifluatex\textdir TRT\fi\unicodetext{#1}}}",
+    r"\else",
+    *_ENCODINGS,
+    r"\DeclareRobustCommand{\unicodetext}[1]{?\global\letterslosttrue}",
+    r"\let\unicodeleft\unicodetext",
+    r"\fi",
+    r"\makeatother",
+)
+r"""Defines ``\unicodetext``: letters with lualatex or xelatex and a font that has them, else a question mark that is told."""
+_LOST = (
+    r"\ifletterslost\paragraph{Note} A question mark stands for letters that this program or its fonts do not have. "
+    r"The LaTeX file has them: compile it with lualatex or xelatex, with a font for them installed.\fi"
+)
 
 
 _HASH = re.compile("[0-9a-f]{32,}")
@@ -97,7 +169,8 @@ def _breakable(found: re.Match[str]) -> str:
 
 
 def as_latex(made: Document) -> str:
-    """The document as LaTeX that compiles by itself, with pdflatex and the packages of every distribution."""
+    """The document as LaTeX that compiles by itself with the packages of every distribution: with pdflatex, or with lualatex and xelatex, which have all letters."""
+    rich = beyond_latin(made) > 0
 
     def text(part: str) -> str:
         pieces = re.split(r"\s*((?:\[@\w+\]\s*)+)", part)
@@ -127,9 +200,7 @@ def as_latex(made: Document) -> str:
 
     lines = [
         r"\documentclass{article}",
-        r"\usepackage[utf8]{inputenc}",
-        r"\usepackage[T1]{fontenc}",
-        r"\usepackage{textcomp}",
+        *(_LETTERS if rich else _ENCODINGS),
         r"\sloppy",
         r"\begin{document}",
         f"\\title{{{latex_text(made.title)}}}\\author{{}}\\date{{}}\\maketitle",
@@ -143,6 +214,7 @@ def as_latex(made: Document) -> str:
         r"\begin{itemize}",
         *(f"\\item {text(point)}" for point in made.limitations),
         r"\end{itemize}",
+        *([_LOST] if rich else []),
         r"\begin{thebibliography}{99}",
         *(f"\\bibitem{{{key}}} {latex_text(REFERENCES[key].told())}" for key in made.cited),
         r"\end{thebibliography}",
@@ -216,7 +288,7 @@ def as_docx(made: Document) -> bytes:
     """
     try:
         import docx
-        from docx.shared import Cm
+        from docx.shared import Cm, Pt
     except ImportError:
         raise InputError("A Word file needs python-docx: pip install softirr[paper].") from None
     page = docx.Document()
@@ -226,15 +298,22 @@ def as_docx(made: Document) -> bytes:
         for part in parts:
             page.add_paragraph(_xml(_with_years(part)))
     for one in made.tables:
-        page.add_paragraph(_xml(one.caption), style="Caption")
+        caption = page.add_paragraph(_xml(one.caption), style="Caption")
+        caption.paragraph_format.space_before = Pt(14)
         table = page.add_table(rows=1, cols=len(one.head), style="Light List Accent 1")
         for cell, text in zip(table.rows[0].cells, one.head, strict=True):
             cell.text = _xml(text)
         for row in one.rows:
             for cell, text in zip(table.add_row().cells, row, strict=True):
                 cell.text = _xml(text)
+        # a table that fits on a page stands on one page, with its caption
+        kept = [paragraph for row in table.rows[:-1] for cell in row.cells for paragraph in cell.paragraphs]
+        for paragraph in (caption, *kept):
+            paragraph.paragraph_format.keep_with_next = True
     if made.figure and (picture := _png(made)) is not None:
         page.add_picture(picture, width=Cm(15))
+        page.paragraphs[-1].paragraph_format.space_before = Pt(14)
+        page.paragraphs[-1].paragraph_format.keep_with_next = True
         page.add_paragraph(_xml(made.caption), style="Caption")
     page.add_heading("Limitations", 1)
     for point in made.limitations:

@@ -17,9 +17,9 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.paper.document import document
+from softirr.paper.document import Document, document
 from softirr.paper.references import REFERENCES, bibtex
-from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown
+from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
 
 NASTY = "ann_&%$#{}~^\\<b>|"
 WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")
@@ -81,6 +81,11 @@ class TestWhatIsSaid:
         assert len(re.findall(r"^@", bibtex(made.cited), flags=re.MULTILINE)) == len(made.cited)
 
 
+def _of(report: dict[str, object], rater: str) -> Document:
+    """The document of a report in which a rater has another name."""
+    return document(json.loads(json.dumps(report).replace(json.dumps(NASTY), json.dumps(rater))))
+
+
 class _Balanced(HTMLParser):
     open: list[str]
 
@@ -115,7 +120,7 @@ class TestFormats:
                 assert environments.pop() == name
         plain = re.sub(r"\\[\\&%$#_{}]", "", page)
         assert environments == [] and plain.count("{") == plain.count("}")
-        assert page.isascii() or all(ord(mark) < 0x180 for mark in page)
+        assert all(ord(mark) < 0x180 for mark in page)
         for table in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", page, flags=re.DOTALL):
             rows = [line for line in table[1].splitlines() if line.endswith(r"\\")]
             assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(table[0])}
@@ -123,14 +128,39 @@ class TestFormats:
         assert cited <= set(re.findall(r"\\bibitem\{(\w+)\}", page))
 
     @pytest.mark.skipif(not any(map(shutil.which, ("pdflatex", "tectonic"))), reason="neither pdflatex nor tectonic")
-    def test_latex_compiles(self, report: dict[str, object], tmp_path: Path) -> None:
-        (tmp_path / "report.tex").write_text(as_latex(document(report)), encoding="utf-8")
+    @pytest.mark.parametrize("rater", [NASTY, "Анна Ħ. 熱 כהן"])
+    def test_latex_compiles(self, rater: str, report: dict[str, object], tmp_path: Path) -> None:
+        (tmp_path / "report.tex").write_text(as_latex(_of(report, rater)), encoding="utf-8")
         program = shutil.which("pdflatex")
         words = [program, "-interaction=nonstopmode", "-halt-on-error"] if program else ["tectonic"]
         done = subprocess.run([*words, "report.tex"], cwd=tmp_path, capture_output=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout[-2000:]
         # no text runs into the margin, such as the hash of the data
         assert re.findall(rb"Overfull[^\n]*\n(\\T1[^\n]*)", done.stdout) == []
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not shutil.which("xelatex"), reason="no xelatex")
+    def test_xelatex_has_all_letters(self, report: dict[str, object], tmp_path: Path) -> None:
+        (tmp_path / "report.tex").write_text(as_latex(_of(report, "Анна Ħ. כהן")), encoding="utf-8")
+        words = ["xelatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=300, check=False)
+        log = (tmp_path / "report.log").read_text(encoding="utf-8", errors="replace")
+        if "`fontspec.sty' not found" in log:
+            pytest.skip("no fontspec")
+        assert done.returncode == 0, log[-2000:]
+        assert "Missing character" not in log
+
+    def test_letters_beyond_latin_stay_in_the_file(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], report: dict[str, object]
+    ) -> None:
+        answers = _csv(tmp_path / "a.csv", raters=("Анна Вер", "Ħal", "bob"))
+        assert main(["report", answers, "--measure", "indel", "--format", "latex"]) == 0
+        said = capsys.readouterr()
+        assert r"\unicodetext{Анна Вер} &" in said.out and r"\unicodetext{Ħ}al &" in said.out
+        assert "A question mark stands for letters" in said.out
+        assert "pdflatex has no sign for 8 of the letters" in said.err
+        assert r"\unicodeleft{כהן}" in as_latex(_of(report, "כהן"))
+        assert beyond_latin(document(report)) == 0 and "unicodetext" not in as_latex(document(report))
 
     def test_a_hash_can_be_broken_in_latex(self, report: dict[str, object]) -> None:
         page = as_latex(document(report))
@@ -144,6 +174,7 @@ class TestFormats:
         assert [p.text for p in page.paragraphs if p.style.name == "Heading 1"] == [
             *("Methods", "Results", "Limitations", "References"),
         ]
+        assert page.tables[0].rows[1].cells[0].paragraphs[0].paragraph_format.keep_with_next
         assert page.tables[0].rows[1].cells[0].text == "Krippendorff's alpha" and len(page.inline_shapes) == 1
         assert main(["report", answers, "--measure", "indel", "--format", "docx"]) == 2
         assert "name a file with --output" in capsys.readouterr().err

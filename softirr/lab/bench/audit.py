@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from softirr.lab.bench.audit_informed import tables, text_tables
+from softirr.lab.bench.audit_informed import FAMILIES, record_tables, tables, text_tables, texts
+from softirr.lab.bench.audit_informed import simulated as one_simulated
 from softirr.lab.bench.audit_simulation import NAMES, QUALITIES, Runs, World, simulate
+from softirr.lab.bench.errors import NOISE, Noise
+from softirr.lab.experiments.generate import NEGATIVES
 from softirr.terminal import Parser, positive
 
 WORLDS = {
@@ -48,6 +52,20 @@ def main(argv: Sequence[str]) -> int:
         help="adds the table of intervals from the first judgement on, with so many projects of each family of measures",
     )
     parser.add_argument(
+        "--records",
+        type=positive,
+        default=0,
+        metavar="RECORDS",
+        help="adds coverage without judgements by so many records from 20, 50 and 200 projects of each family",
+    )
+    parser.add_argument(
+        "--allocations",
+        type=positive,
+        default=0,
+        metavar="PROJECTS",
+        help="adds the interval by other ways to spread judgements over the strata, on so many projects of each family, with --terminologies also on real texts",
+    )
+    parser.add_argument(
         "--errors",
         metavar="FILE",
         help="what bench errors collected: with --terminologies, adds that table on real texts, each by a record that knows neither its words nor its kind",
@@ -75,13 +93,42 @@ def main(argv: Sequence[str]) -> int:
     if options.informed:
         for line in tables(options.judgements, options.informed, options.seed):
             print(line, flush=True)
+    if options.records:
+        for line in record_tables(options.seed, options.records):
+            print(line, flush=True)
+    if options.allocations:
+        for line in _by_allocation(options):
+            print(line, flush=True)
     if options.terminologies and options.errors:
         for line in _by_records(options):
             print(line, flush=True)
-    elif options.terminologies:
+    elif options.terminologies and not options.allocations:
         for line in on_texts(options):
             print(line, flush=True)
     return 0
+
+
+def _by_allocation(options: argparse.Namespace) -> Iterator[str]:
+    from softirr.lab.bench.audit_allocations import lines
+    from softirr.lab.bench.audit_texts import TERMINOLOGIES, named
+
+    yield "| measure | allocation | " + " | ".join(str(n) for n in options.judgements) + " |"
+    yield "|---|---|" + "---|" * len(options.judgements)
+    for family in FAMILIES:
+        cases = (one_simulated(family, number, options.seed) for number in range(options.allocations))
+        yield from lines(family, cases, options.judgements)
+    for name in options.text_measures if options.terminologies else ():
+        measure = Noise() if name == NOISE else named(name)
+        each = math.ceil(options.allocations / (len(TERMINOLOGIES) * len(NEGATIVES)))
+        real = (
+            case
+            for terminology in TERMINOLOGIES
+            for negatives in NEGATIVES
+            for case in texts(
+                str(Path(options.terminologies) / terminology), measure, negatives, projects=each, seed=options.seed
+            )
+        )
+        yield from lines(f"{name}, real texts", real, options.judgements)
 
 
 def _by_records(options: argparse.Namespace) -> Iterator[str]:

@@ -19,7 +19,7 @@ from softirr.audit.estimate import estimate
 from softirr.audit.units import Frames, proxy_scores
 from softirr.chance import estimates as chances
 from softirr.coefficients import chance_corrected as co
-from softirr.coefficients.informed import grid, informed
+from softirr.coefficients.informed import Informed, grid, informed
 from softirr.coefficients.intervals import standard_error
 from softirr.lab.bench.audit_simulation import Project, Quality, World, judge, noise, shifted, table_truth
 from softirr.lab.bench.audit_texts import TERMINOLOGIES
@@ -33,7 +33,7 @@ from softirr.tables.table import AnnotationTable, Answer
 from softirr.terminology import load
 from softirr.text import normalize
 
-__all__ = ["FAMILIES", "Case", "Found", "records_of", "simulated", "tables", "texts", "trial"]
+__all__ = ["FAMILIES", "Case", "Found", "record_tables", "records_of", "simulated", "tables", "texts", "trial"]
 
 NAME = "krippendorff_alpha"
 TARGET = 0.667
@@ -42,6 +42,7 @@ _POOL = 2_000
 _LEAST = 5
 """Fewest judgements after which the simulated person looks at the interval."""
 
+_TOO_LOW = 0.93
 _EVERY = 1e6
 """So many times as many judgements are all of them."""
 
@@ -199,7 +200,7 @@ def records_of(cases: Iterable[Case]) -> KnownError:
             {
                 "measure": "simulated",
                 "model_sha256": None,
-                "setting": "paper",
+                "setting": f"project {number}",  # a kind of its own: its measure's quality is drawn anew
                 "number": number,
                 "source": f"part {number % 4}",
                 "negatives": f"part {number // 4 % 4}",
@@ -211,11 +212,43 @@ def records_of(cases: Iterable[Case]) -> KnownError:
     return KnownError("simulated", **fit(rows)["simulated"]["errors"][NAME])
 
 
-def trial(case: Case, known: KnownError, judgements: Sequence[int], found: Found) -> None:
-    """One audit, looked at after every number of judgements of ``judgements`` (ascending, 0 first)."""
+def record_tables(
+    seed: int, records: int, *, sizes: Sequence[int] = (20, 50, 200), projects: int = 400
+) -> Iterator[str]:
+    """Coverage without judgements by records from few projects: its mean over records, and that of the worst record.
+
+    A record is a draw of projects itself. Its interval is predictive where the mean over records is nominal.
+    """
+    yield "| measure | projects of a record | coverage, mean over records | worst record | records below 93% | mean width |"
+    yield "|---|---|---|---|---|---|"
+    for family in FAMILIES:
+        cases = [simulated(family, number, seed + 1) for number in range(projects)]
+        drawn = [
+            [simulated(family, number, seed + 2 + record) for number in range(max(sizes))] for record in range(records)
+        ]
+        for size in sizes:
+            held, width = [], []
+            for one in drawn:
+                known = records_of(one[:size])
+                limits = np.array([before(case, known).ci95 for case in cases])
+                truth = np.array([case.truth for case in cases])
+                held.append(float(np.mean((limits[:, 0] - 1e-9 <= truth) & (truth <= limits[:, 1] + 1e-9))))
+                width.append(float(np.mean(limits[:, 1] - limits[:, 0])))
+            few = sum(share < _TOO_LOW for share in held)
+            yield f"| {family} | {size} | {np.mean(held):.1%} | {min(held):.1%} | {few} of {records} | {np.mean(width):.3f} |"
+
+
+def before(case: Case, known: KnownError) -> Informed:
+    """The intervals without judgements."""
     at = grid(NAME)
     prior = known.log_density(case.plain, at)
-    told = informed(prior, np.zeros_like(at), at, case.error * max(known.slope, 1.0), 200.0)
+    return informed(prior, np.zeros_like(at), at, case.error * max(known.slope, 1.0), 200.0)
+
+
+def trial(case: Case, known: KnownError, judgements: Sequence[int], found: Found) -> None:
+    """One audit, looked at after every number of judgements of ``judgements`` (ascending, 0 first)."""
+    prior = known.log_density(case.plain, grid(NAME))
+    told = before(case, known)
     seen = [(0, told)]
     found.add("informed", "0", told.ci95, case.truth)
     for n in judgements[1:]:

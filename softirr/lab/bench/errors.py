@@ -6,8 +6,9 @@ checked on them.
 
 The record of a measure is a line from the measure's coefficient to the true one (weighted least squares: sources weigh the same, and so do the
 kinds of a source) and a Student t around it. Its scale is the one with which the 95% intervals hold the truth in 95% of populations that were left
-out of the fit: a source at a time, a kind of disagreement at a time, a kind at a time; the widest of the three. The record of any measure is fitted on
-all measures together, with one that is noise, and each measure is left out in turn: its scale holds the truth in 95% of the populations of each measure
+out of the fit: a source at a time, a kind of disagreement at a time, a kind at a time; the widest of the three. A few kinds say little about the next
+one, so the scale is at least the one of the predictive Student t from the mean square error of kinds that were left out, with two degrees of freedom
+less than there are kinds. The populations of a kind err alike, so their number does not count. The record of any measure is fitted on all measures together, with one that is noise, and each measure is left out in turn: its scale holds the truth in 95% of the populations of each measure
 that it was fitted without, so also of the worst one.
 """
 
@@ -49,6 +50,8 @@ FREEDOM = 4.0
 ASIDE = 4
 """One kind in so many is kept aside."""
 _LEVEL = 0.95
+_BY_KIND = 2
+"""Place of the kinds among the groupings."""
 _TABLE = "table"
 _PART = 100
 _FEW_ITEMS = 200
@@ -307,6 +310,16 @@ class _Errors:
         """The half width with which 95% of the populations are covered; nobody is further below than identical texts allow."""
         return _covering(self.missed(off), self.weight)
 
+    def predicted_reach(self) -> float:
+        """The half width for a population of a further kind: a Student t in which each kind is one observation, and the line took two of them."""
+        from scipy.special import stdtrit
+
+        kind = self.groupings[_BY_KIND]
+        size = self.missed(self.left_out(kind))
+        freedom = max(len(np.unique(kind)) - 2, 1)
+        mean_square = float(self.weight @ size**2 / self.weight.sum())
+        return float(stdtrit(freedom, 0.5 + _LEVEL / 2)) * mean_square**0.5
+
     def worst_reach(self, off: Floats, groups: np.ndarray) -> float:
         """The half width with which 95% of the populations of every group are covered."""
         size = self.missed(off)
@@ -371,7 +384,7 @@ def _record(rows: Sequence[Row], name: str, *, by_measure: bool) -> dict[str, fl
 
     errors = _Errors.of(rows, name, by_measure=by_measure)
     start, slope = errors.line(np.ones(len(errors.plain), dtype=bool))
-    reach = max(errors.reach(errors.left_out(groups)) for groups in errors.groupings)
+    reach = max(errors.predicted_reach(), *(errors.reach(errors.left_out(groups)) for groups in errors.groupings))
     if by_measure:
         measures = errors.groupings[-1]
         reach = max(reach, errors.worst_reach(errors.left_out(measures), measures))

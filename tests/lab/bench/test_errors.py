@@ -41,11 +41,24 @@ def test_the_record_holds_the_truth_of_kinds_that_it_never_saw():
     rng = np.random.default_rng(3)
     found = fit(rows("good", 1.2, 0.05, rng) + rows("bad", 1.5, 0.1, rng))
     assert set(found) == {"good", "bad", ANY}
-    new = rows("good", 1.2, 0.05, np.random.default_rng(4), kinds=60)
-    held = errors._coverage(new, "krippendorff_alpha", found["good"]["errors"]["krippendorff_alpha"])
-    assert 0.90 <= held <= 0.99
+    held = []
+    for seed in range(8):  # a record is a draw itself: one alone may be lucky
+        record = fit(rows("good", 1.2, 0.05, np.random.default_rng(seed), each=8))["good"]
+        new = rows("good", 1.2, 0.05, np.random.default_rng(seed + 100), kinds=60, each=2)
+        held.append(errors._coverage(new, "krippendorff_alpha", record["errors"]["krippendorff_alpha"]))
+    assert 0.93 <= np.mean(held) <= 0.98
     scale = [found[name]["errors"]["krippendorff_alpha"]["scale"] for name in ("good", "bad", ANY)]
     assert scale[0] < scale[1] <= scale[2]
+
+
+def test_a_record_of_few_kinds_is_predictive():
+    """The populations of a kind err alike, so it is the number of kinds that tells how well their spread is known."""
+    held = []
+    for seed in range(30):
+        found = fit(rows("good", 1.2, 0.08, np.random.default_rng(seed), kinds=4, each=8))
+        new = rows("good", 1.2, 0.08, np.random.default_rng(seed + 100), kinds=60, each=2)
+        held.append(errors._coverage(new, "krippendorff_alpha", found["good"]["errors"]["krippendorff_alpha"]))
+    assert np.mean(held) > 0.93
 
 
 def test_kinds_are_kept_aside_by_hash():
