@@ -576,8 +576,10 @@ def _consensus(parsed: argparse.Namespace) -> None:
     names = [control["name"] for control in row["controls"]]
     if parsed.control is not None and parsed.control not in names:
         raise InputError(f"Project {parsed.project} has no TextArea {parsed.control}; it has {', '.join(names)}.")
-    if parsed.ground_truth and parsed.control is not None:
-        raise InputError("A ground truth holds every field of a task: leave out --control.")
+    if parsed.control is not None and (parsed.ground_truth or parsed.predictions):
+        # those of one field would take the place of the others'
+        what = "ground truth" if parsed.ground_truth else "prediction"
+        raise InputError(f"A {what} holds every field of a task: leave out --control.")
     found = entries(services.store, row, parsed.control)
     if parsed.ground_truth:
         once = {entry["task"] for entry in AgreedStore(services.store).log(row["id"])}

@@ -31,14 +31,16 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.planning import compare as planning
 from softirr.planning.comparison import Comparison
+from softirr.report.forest import Row as Line
 from softirr.report.forest import forest_svg
 from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.report.options import AgreementOptions
+from softirr.report.page.sentences import TASKS
 from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
 from softirr.tables.table import AnnotationTable, Answer
 
-__all__ = ["KINDS", "MOST_PROJECTS", "basis", "checked", "projects_of", "run_wanted"]
+__all__ = ["KINDS", "MOST_PROJECTS", "basis", "checked", "names_in", "projects_of", "run_wanted"]
 
 KINDS = ("projects", "fields", "groups", "rounds", "teams", "annotator", "models", "time")
 MOST_PROJECTS = 8
@@ -111,6 +113,21 @@ def checked(given: Mapping[str, Any], project: Row) -> dict[str, Any]:
 def projects_of(question: Mapping[str, Any]) -> list[int]:
     """Numbers of the other projects that a comparison is about: who sees it has to have access to each."""
     return list(question.get("projects", ()))
+
+
+def names_in(comparison: Mapping[str, Any], question: Mapping[str, Any]) -> list[str]:
+    """What people called things, in the words of a comparison (as JSON): screens put their own words for items and raters around them."""
+    labels = [group["label"] for group in (*comparison.get("groups", ()), *comparison.get("others", ()))]
+    given = [comparison.get("by"), comparison.get("rater"), question.get("field"), question.get("annotator")]
+    return [
+        *(label.removeprefix(planning.OTHERS_ON_ITEMS_OF) for label in labels),
+        *(str(one) for one in given if one),
+    ]
+
+
+def _said(row: Line, names: Sequence[str]) -> Line:
+    """A line of the figure in the words of the screens."""
+    return replace(row, label=TASKS.said(row.label, names), note=TASKS.said(row.note, names))
 
 
 def _numbers(given: Any, own: int) -> list[int]:
@@ -214,7 +231,7 @@ class _Work:
 
         settings = self.settings
         compared = self._compared(question)
-        with self.scorer.alone_with(settings.measure, progress) as told:
+        with self.scorer.alone_with(settings.measure, progress) as counted:
             decisions = self.store.decisions(self.project["id"])
             calibration = calibration_of_project.current(self.store, self.project["id"], settings.measure_name)
             found = compared(
@@ -222,18 +239,19 @@ class _Work:
                 AgreementOptions(
                     chance=settings.chance, permutations=settings.permutations, interval=settings.interval
                 ),
-                {"cache": self.scorer.cache(settings.measure), "progress": told},
+                {"cache": self.scorer.cache(settings.measure), "progress": counted},
             )
         rows = found.rows()
         if len(found.differences) > MOST_DIFFERENCES:
             rows = [row for row in rows if not row.is_difference]
-        name = COEFFICIENT_NAMES[found.coefficient]
+        name, told = COEFFICIENT_NAMES[found.coefficient], found.to_dict()
+        names = names_in(told, question)
         return {
-            "comparison": found.to_dict(),
+            "comparison": told,
             "coefficient_name": name,
             "sentences": found.sentences(),
             "adjustment": found.adjustment,
-            "svg": forest_svg(rows, name),
+            "svg": forest_svg([_said(row, names) for row in rows], name),
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }
 

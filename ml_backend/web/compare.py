@@ -1,8 +1,7 @@
 """The comparison page: projects, fields, groups of tasks, annotators and models side by side."""
 
-import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +18,6 @@ from ml_backend.web import pages, visitors
 from ml_backend.web.callers import Refused, is_operator, json_body, keys, project_number, require_operator, services
 from ml_backend.web.report import job_of
 from softirr.errors import InputError
-from softirr.planning.compare import OTHERS_ON_ITEMS_OF
 from softirr.report.page.formats import FORMATS
 from softirr.report.page.sentences import NAMES, TASKS
 from softirr.tables.fields import ANNOTATED_AT
@@ -270,7 +268,7 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
     found = row["result"] or {}
     comparison = found.get("comparison") or {}
     several = len(comparison.get("differences", ()))
-    names = _names(comparison, row["question"])
+    names = side_by_side.names_in(comparison, row["question"])
     return {
         "id": row["id"],
         "told": _told(row["question"], project, seen),
@@ -279,7 +277,7 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
         "at": moment(row["result_at"]),
         "stale": _stale(row, project),
         "names": names,
-        "svg": _picture(found["svg"], names) if found else None,
+        "svg": Markup(found["svg"]) if found else None,  # noqa: S704 - forest_svg escapes the labels
         "comparison": found.get("comparison"),
         "sentences": found.get("sentences", ()),
         "adjustment": found.get("adjustment"),
@@ -287,14 +285,3 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
         "policy": found.get("policy"),
         "many": several > MANY_DIFFERENCES,
     }
-
-
-def _names(comparison: Mapping[str, Any], question: Mapping[str, Any]) -> list[str]:
-    """What people called things, in the sentences of a comparison: softirr's own words in them are put into those of the screens."""
-    labels = [group["label"] for group in (*comparison.get("groups", ()), *comparison.get("others", ()))]
-    given = [comparison.get("by"), comparison.get("rater"), question.get("field"), question.get("annotator")]
-    return [*(label.removeprefix(OTHERS_ON_ITEMS_OF) for label in labels), *(str(one) for one in given if one)]
-
-
-def _picture(svg: str, names: Iterable[str]) -> Markup:
-    return Markup(TASKS.said(svg, [html.escape(name) for name in names]))  # noqa: S704 - forest_svg escapes the labels

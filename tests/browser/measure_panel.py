@@ -112,7 +112,10 @@ def _answers(narrative: Any) -> dict[str, list[str]]:
 
 
 class Parent(http.server.BaseHTTPRequestHandler):
-    """Stands for Label Studio's page: an address with project and task, and nothing else."""
+    """Stands for Label Studio's page: an address with project and task, and nothing else.
+
+    The backend's own reading of it fails and says so ("no JSON"): the store stays as it was seeded, and the panel is answered from the store.
+    """
 
     def do_GET(self) -> None:
         self.send_response(200)

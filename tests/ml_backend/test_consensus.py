@@ -359,7 +359,9 @@ class TestExport:
         assert main(["consensus", "--project", str(NUMBER), "--json"]) == 0
         assert json.loads(capsys.readouterr().out.splitlines()[-1])["answers"][0]["task"] == 101
         assert main(["consensus", "--project", str(NUMBER), "--control", "other"]) == 2
-        assert main(["consensus", "--project", str(NUMBER), "--control", "findings", "--ground-truth"]) == 2
+        for option, what in (("--ground-truth", "ground truth"), ("--predictions", "prediction")):
+            assert main(["consensus", "--project", str(NUMBER), "--control", "findings", option]) == 2
+            assert f"A {what} holds every field of a task" in capsys.readouterr().err
         assert main(["consensus", "--project", "99"]) == 2
 
 
