@@ -23,10 +23,15 @@ HELPER = (
     "if(!f||new URL(f.src).origin!==e.origin)return;"
     "if(d.softirrHeight>0)f.style.height=Math.min(d.softirrHeight,parent.innerHeight)+'px';"
     "if(d.softirrDraft){var a=s&&s.annotations.find(function(x){return !x.pk&&x.draftId==d.softirrDraft});"
-    "if(a){e.source.postMessage({softirrDraft:'open'},e.origin);setTimeout(function(){s.selectAnnotation(a.id)},100)}}}"
+    "if(a){e.source.postMessage({softirrDraft:'open'},e.origin);setTimeout(function(){s.selectAnnotation(a.id)},100)}}"
+    # Compare All has a helper in each column: the panel's own one answers
+    "if(d.softirrTask&&f.parentNode===frameElement.parentNode){var m=(parent.dataManager||{}).store,"
+    "t=m&&m.taskStore.list.find(function(x){return x.id==d.softirrTask&&!x.isSelected});"
+    "e.source.postMessage({softirrTask:t?'open':'no'},e.origin);if(t)m.startLabeling(t)}}"
 )
-"""Script of a hidden frame of Label Studio's own origin. It answers the panel's frame only, and does two things for it, which a page of another
-origin can't: it sets the frame's height, and it opens the viewer's own draft in the form."""
+"""Script of a hidden frame of Label Studio's own origin. It answers the panel's frame only, and does three things for it, which a page of another
+origin can't: it sets the frame's height, it opens the viewer's own draft in the form, and it opens a task of Label Studio's list, as a click on its row
+does."""
 
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(

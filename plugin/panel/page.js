@@ -39,6 +39,8 @@ function fit() {
   else tell({ softirrHeight: needed });
 }
 if (window.parent !== window) new ResizeObserver(fit).observe(node);
+// after "next task" the panel has the focus: it is seen whole, as far as the window goes
+window.addEventListener("resize", () => document.activeElement.matches(".sirr") && document.activeElement.scrollIntoView({ block: "nearest" }));
 
 follow(node, {
   backend: new URL(node.dataset.backend || ".", location.href).href.replace(/\/$/, ""),
@@ -49,7 +51,34 @@ follow(node, {
   credentials: "same-origin",
   keys: document,
   openDraft,
+  openTask,
 });
+
+/**
+ * Open a task without loading Label Studio's page again, as a click on its row does. Only where the list beside the task has it: opened in any
+ * other way, Label Studio 1.23.2 throws errors.
+ *
+ * @returns {Promise<boolean>} whether Label Studio opens it
+ */
+function openTask(task) {
+  if (sameOrigin) {
+    const store = window.parent.dataManager?.store;
+    const row = store?.taskStore.list.find((one) => String(one.id) === String(task));
+    if (!row || row.isSelected) return Promise.resolve(false);
+    store.startLabeling(row);
+    return Promise.resolve(true);
+  }
+  return new Promise((resolve) => {
+    const end = (opens) => {
+      window.removeEventListener("message", answer);
+      resolve(opens);
+    };
+    const answer = (event) => event.origin === around && event.data?.softirrTask && end(event.data.softirrTask === "open");
+    window.addEventListener("message", answer);
+    setTimeout(end, 2000, false);
+    tell({ softirrTask: Number(task) });
+  });
+}
 
 /** Show the viewer's own draft in Label Studio's form; it may not have it yet. */
 function openDraft(draft, done) {

@@ -9,6 +9,8 @@ const QUICK = 2000;
 const SLOW = 15000;
 const QUICK_TURNS = 60;
 const WATCH = 400;
+/** How long Label Studio has for opening another task in the same page. */
+const OPENS = 5000;
 /** Set in the browser's performance timeline when the first answer is drawn. */
 const MARK = "softirr-panel";
 /** What the panel of the page before asks of this one: to take the focus, or to open a draft. */
@@ -74,9 +76,10 @@ export function address(window) {
  * @param {() => string} [options.address] address of Label Studio's page, which the next task replaces
  * @param {EventTarget} [options.keys] where the panel's keys are pressed
  * @param {(draft: string, done: () => void) => void} [options.openDraft] opens the viewer's own draft in Label Studio's form
+ * @param {(task: number) => Promise<boolean>} [options.openTask] opens a task without loading Label Studio's page again, where that can be done
  * @returns {() => void} ends it
  */
-export function follow(node, { backend, key, locate: where, credentials = "omit", address: page = () => node.ownerDocument.location.href, keys = node, openDraft = null }) {
+export function follow(node, { backend, key, locate: where, credentials = "omit", address: page = () => node.ownerDocument.location.href, keys = node, openDraft = null, openTask = null }) {
   let etag = null;
   let shown = null;
   let turns = 0;
@@ -269,7 +272,14 @@ export function follow(node, { backend, key, locate: where, credentials = "omit"
       };
       if (found.link) {
         keep(FOCUS, "1");
-        leave(there(found.link), `Opening task ${found.task} …`, `Open task ${found.task}`);
+        const link = there(found.link);
+        const saying = `Opening task ${found.task} …`;
+        const load = () => leave(link, saying, `Open task ${found.task}`);
+        const sameTab = new URL(link).searchParams.get("tab") === here.searchParams.get("tab");
+        if (!openTask || !sameTab || !(await openTask(found.task))) return load();
+        draw(saying);
+        // the form is drawn anew, and this frame ends with it; if not, the page is loaded
+        setTimeout(() => String(where().task) === String(found.task) || load(), OPENS);
       } else if (found.left) {
         const left = found.left === 1 ? "One task is" : `${found.left} tasks are`;
         draw(`This is the end of the list. ${left} left that you passed:`, { href: there(found.first.link), text: `open task ${found.first.task}` });

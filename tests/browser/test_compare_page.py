@@ -104,6 +104,11 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
     page.set_viewport_size({"width": 390, "height": 844})
     page.screenshot(path=pictures / "compare-rounds-390.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # no table scrolls sideways
+    for part in ("groups", "differences", "projects"):
+        assert page.locator(f"[data-part={part}]").evaluate(
+            "one => one.parentElement.scrollWidth <= one.parentElement.clientWidth"
+        ), part
     page.set_viewport_size({"width": 1280, "height": 900})
 
     page.goto(f"{demo.url}/compare/{second_round}")

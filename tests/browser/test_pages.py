@@ -56,12 +56,16 @@ class TestReport:
         assert serious_faults(clean) == []
         assert clean.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
-    def test_fits_a_narrow_window(self, demo: Demo, people: Any) -> None:
+    def test_fits_a_narrow_window_and_paper(self, demo: Demo, people: Any) -> None:
         context = people.context(viewport={"width": 390, "height": 800})
         page = context.new_page()
         page.goto(demo.links["report"])
         page.locator("[data-chart=histogram] canvas").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        # nothing that is for pressing is printed
+        page.emulate_media(media="print")
+        for part in (".actions", ".contents", ".send-back", ".done", ".days", ".more"):
+            assert page.locator(part).count() and not page.locator(part).first.is_visible(), part
         context.close()
 
     def test_a_lead_copies_a_link_that_opens_the_days_shown(self, demo: Demo, clean: Any, chromium: Any) -> None:

@@ -309,10 +309,14 @@ def test_a_reviewer_works_through_the_list_by_keys(demo: Demo, people: Any, pict
     page.keyboard.press("d")
     frame.get_by_role("button", name="Not done").wait_for()
     try:
+        listed = page.evaluate("window.stays = dataManager.store.taskStore.list.map((one) => String(one.id))")
         page.keyboard.press("n")
         page.wait_for_url(lambda url: "task=" in url and url != first)
         frame = panel(page)
         frame.locator("[data-agreement]").wait_for()
+        # a task of the list is opened as a click on its row opens it, any other one by loading the page
+        there = re.search(r"task=(\d+)", page.url)[1]  # type: ignore[index]
+        assert page.evaluate("Boolean(window.stays)") is (there in listed)
         # the tab stays, and so do the hands: the next panel has the focus
         assert re.search(r"[?&]tab=(\d+)", page.url)[1] == re.search(r"[?&]tab=(\d+)", first)[1]  # type: ignore[index]
         wait_for(lambda: frame.locator(".sirr:focus").count(), "the next panel has not the focus")
