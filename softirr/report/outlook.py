@@ -39,6 +39,8 @@ def outlook(
     --------
     >>> outlook({"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6]}, 40)
     'These 40 items suggest: about 114 more items bring ±0.05 if the measure makes no errors; an audit measures its errors.'
+    >>> outlook({"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6]}, 40, {"units": 30, "needed_for_width": {"0.1": 95}})
+    'These 40 items suggest: about 65 more judgements bring ±0.05, or about 120 more items with 90 more judgements.'
     """
     error, interval = coefficient.get("standard_error"), coefficient.get("ci95")
     if error is None or not interval or n_items < _LEAST_ITEMS:
@@ -47,13 +49,14 @@ def outlook(
     if audit is not None:
         if interval[1] - interval[0] <= WIDTH:
             return None
+        # with items and judgements in today's proportion the variance falls as both grow
+        times = ((interval[1] - interval[0]) / WIDTH) ** 2 - 1
+        both = f"about {math.ceil(n_items * times):,} more {items} with {math.ceil(audit['units'] * times):,} more judgements"
         needed = (audit.get("needed_for_width") or {}).get(f"{WIDTH:g}")
         if needed is None:
-            return (
-                f"These {n_items:,} {items} suggest: judgements alone do not bring ±{half:g}; that takes more {items}."
-            )
+            return f"These {n_items:,} {items} suggest: {both} bring ±{half:g}; judgements alone do not."
         more = max(needed - audit["units"], 1)
-        return f"These {n_items:,} {items} suggest: about {more:,} more judgements bring ±{half:g}."
+        return f"These {n_items:,} {items} suggest: about {more:,} more judgements bring ±{half:g}, or {both}."
     more = math.ceil(n_items * ((2 * _Z * error / WIDTH) ** 2 - 1))
     if more <= 0:
         return f"These {n_items:,} {items} are enough for ±{half:g} if the measure makes no errors; an audit measures its errors."

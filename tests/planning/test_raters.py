@@ -143,8 +143,11 @@ class TestOutlook:
         audit = {"needed_for_width": {"0.1": 95}, "units": 60}
         assert (
             outlook(COEFFICIENT, 40, audit, items="tasks")
-            == "These 40 tasks suggest: about 35 more judgements bring ±0.05."
+            == "These 40 tasks suggest: about 35 more judgements bring ±0.05, or about 120 more tasks with 180 more judgements."
         )
         none = outlook(COEFFICIENT, 40, {"needed_for_width": {"0.1": None}, "units": 60})
-        assert none == "These 40 items suggest: judgements alone do not bring ±0.05; that takes more items."
+        assert (
+            none
+            == "These 40 items suggest: about 120 more items with 180 more judgements bring ±0.05; judgements alone do not."
+        )
         assert outlook({**COEFFICIENT, "ci95": [0.46, 0.54]}, 40, audit) is None
