@@ -347,9 +347,19 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     context = chromium.new_context()
     second = context.new_page()
     second.goto(demo.links["report"].replace("/report/", "/audit/"))
+
+    def narrow(route: Any) -> None:  # what the page says where the interval is as narrow as wanted
+        answer = route.fetch()
+        looks = [{"judged": n, "width": width, "needed": {"0.2": 25}} for n, width in ((10, 0.4), (25, 0.19))]
+        route.fulfill(response=answer, json={**answer.json(), "looks": looks})
+
+    second.route(re.compile(r"/api/audit/[^/?]+\?"), narrow)
     second.fill("input[name=who]", "Second Judge")
     second.keyboard.press("Enter")
     second.locator("#judging").wait_for()
+    told = "After 25 judgements the 95% interval is 0.19 wide. You can stop: it is as narrow as you want it."
+    expect(second.locator("#narrowing")).to_contain_text(told)
+    expect(second.locator("#narrowing svg")).to_be_visible()
     assert headline.inner_text() not in second.inner_text("main")
     was = second.inner_text("#count")
     second.click(".help summary")  # the keys work with the help open too
