@@ -21,6 +21,7 @@ ELSEWHERE = {
     "softirr/lab/bench/results/coefficients.md": "results/coefficients.md",
     "softirr/lab/bench/results/coverage.md": "results/coverage.md",
     "softirr/lab/bench/results/policies.md": "results/policies.md",
+    "softirr/lab/bench/results/fit.md": "results/fit.md",
     "softirr/lab/bench/results/project.md": "results/project.md",
     "softirr/lab/experiments/results/README.md": "results/experiments.md",
     "softirr/lab/training/README.md": "results/training.md",

@@ -15,6 +15,7 @@ BENCHES = (
     "calibration",
     "coverage",
     "errors",
+    "fit",
     "learned",
     "models",
     "planning",
