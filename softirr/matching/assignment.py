@@ -228,7 +228,6 @@ class AnswerScorer:
             if len(row_texts) and len(col_texts)
             else np.empty((0, 0))
         )
-        flat = grid.ravel()
         out = np.empty((len(rows), len(cols)))
         for m, of_m, at_m in row_sets:
             for n, of_n, at_n in col_sets:
@@ -239,8 +238,13 @@ class AnswerScorer:
                 for lo in range(0, len(of_m), step):
                     part = slice(lo, lo + step)
                     # (m, n, rows of the part, columns): entry of the text grid for each pair of members
-                    entry = (at_m[part].T * grid.shape[1])[:, None, :, None] + at_n.T[None, :, None, :]
-                    w = flat[entry]
+                    w = np.empty((m, n, len(of_m[part]), len(of_n)), dtype=grid.dtype)
+                    for i in range(m):
+                        own = grid[at_m[part, i]]
+                        for j in range(n):
+                            np.take(
+                                own, at_n[:, j], axis=1, out=w[i, j], mode="clip"
+                            )  # no other mode writes into w at once
                     sums = _sums(w.reshape(m, n, -1), self.method).reshape(w.shape[2:])
                     out[np.ix_(of_m[part], of_n)] = 2.0 / (m + n) * sums
         same = rows[:, None] == cols[None, :]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ def known_words(texts: Iterable[str]) -> frozenset[str]:
     >>> sorted(known_words(["ileum", "the ileum", "ileum biopsy", "ilium"]))
     ['ileum']
     """
-    counts = Counter(word for text in texts for word in set(_words(text)))
+    counts = Counter(chain.from_iterable(set(_text(text).words) for text in texts))
     return frozenset(word for word, n in counts.items() if n >= _KNOWN_FROM)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -169,12 +168,14 @@ class ItemAgreement:
 
 def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str | None], str]) -> str | None:
     """The reason that most pairs of texts of a match have; None where they match."""
-    found = Counter(
-        kind
-        for (a, text), (b, other) in combinations(match.texts.items(), 2)
-        if (kind := kinds.get((a, text, b, other))) is not None
-    )
-    return found.most_common(1)[0][0] if found else None
+    if not kinds or len(match.texts) < 2:
+        return None
+    found: dict[str, int] = {}
+    for one, other in combinations(match.texts.items(), 2):
+        kind = kinds.get((*one, *other))
+        if kind is not None:
+            found[kind] = found.get(kind, 0) + 1
+    return max(found, key=found.__getitem__) if found else None
 
 
 @dataclass(frozen=True)

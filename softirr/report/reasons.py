@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -430,6 +432,20 @@ class ReasonSummary:
         }
 
 
+class _Occurrences:
+    """Where two texts stand against each other for a reason."""
+
+    __slots__ = ("first", "items", "pairs")
+
+    def __init__(self, first: CountedReason, id: str) -> None:
+        self.first, self.items, self.pairs = first, [id], 1
+
+    def add(self, id: str) -> None:
+        self.pairs += 1
+        if len(self.items) < EXAMPLE_ITEMS and self.items[-1] != id:
+            self.items.append(id)
+
+
 def summarize_reasons(
     items: Iterable[tuple[str, Sequence[CountedReason]]], shared: Mapping[tuple[str, str], int]
 ) -> ReasonSummary:
@@ -447,9 +463,7 @@ def summarize_reasons(
     ReasonSummary
     """
     pairs, with_kind = Counter[str](), Counter[str]()
-    wordings: dict[str, dict[_Wording, int]] = defaultdict(dict)
-    first: dict[tuple[str, _Wording], CountedReason] = {}
-    where: dict[tuple[str, _Wording], list[str]] = {}
+    wordings: dict[str, dict[_Wording, _Occurrences]] = defaultdict(dict)
     leaning: dict[str, list[int]] = {}
     of_raters: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     n_items = total = 0
@@ -463,15 +477,11 @@ def summarize_reasons(
             for kind in one.kinds:
                 here.add((one.raters, kind))
                 pairs[kind] += 1
-                seen = wordings[kind]
-                if texts not in seen:
-                    seen[texts] = 1
-                    first[kind, texts], where[kind, texts] = one, [id]
-                    continue
-                seen[texts] += 1
-                named = where[kind, texts]
-                if named[-1] != id and len(named) < EXAMPLE_ITEMS:
-                    named.append(id)
+                seen = wordings[kind].get(texts)
+                if seen is None:
+                    wordings[kind][texts] = _Occurrences(one, id)
+                else:
+                    seen.add(id)
             if (broad := one.broader) is not None:
                 leaning.setdefault(one.raters[broad], [0, 0])[0] += 1
                 leaning.setdefault(one.raters[1 - broad], [0, 0])[1] += 1
@@ -491,8 +501,8 @@ def summarize_reasons(
                 _main_first(
                     kind,
                     [
-                        Example(tuple(where[kind, texts]), n, first[kind, texts])
-                        for texts, n in Counter(wordings[kind]).most_common(EXAMPLES)
+                        Example(tuple(seen.items), seen.pairs, seen.first)
+                        for seen in nlargest(EXAMPLES, wordings[kind].values(), key=attrgetter("pairs"))
                     ],
                 ),
             )

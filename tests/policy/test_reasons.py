@@ -16,7 +16,7 @@ from softirr.measures import measure
 from softirr.policy.letters import is_misspelling
 from softirr.policy.reasons import REASONS, Reason, explain, known_words
 from softirr.provenance import Provenance
-from softirr.report.reasons import explain_items, open_pairs
+from softirr.report.reasons import EXAMPLES, StoredReason, explain_items, open_pairs, summarize_reasons
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")
 
@@ -218,6 +218,41 @@ def test_a_report_counts_reasons() -> None:
         {"raters": ["ben", "chiara"], "n_items": 5, "kinds": {"severity": 2, "one rater only": 2}}
     ]
     assert report.to_dict()["items"][2]["matches"][0]["reason"] == "severity"
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_examples_are_what_counting_one_by_one_gives(data: st.DataObject) -> None:
+    text = st.sampled_from([f"t{n}" for n in range(8)])
+    one = st.builds(
+        StoredReason,
+        st.sampled_from([("ann", "ben"), ("ann", "cem")]),
+        st.tuples(text, st.one_of(text, st.none())),
+        st.sampled_from([("side",), ("severity",), ("side", "severity"), ("unrelated",)]),
+        st.just("words"),
+        broader=st.none(),
+    )
+    items = [(str(n), own) for n, own in enumerate(data.draw(st.lists(st.lists(one, max_size=4), max_size=30)))]
+    for count in summarize_reasons(items, {}).kinds:
+        found: dict[Any, list[tuple[str, StoredReason]]] = {}
+        for id, own in items:
+            for reason in own:
+                if count.kind in reason.kinds:
+                    pair = tuple(sorted(reason.texts, key=lambda text: text or ""))
+                    found.setdefault(pair, []).append((id, reason))
+        most = sorted(found.values(), key=len, reverse=True)[:EXAMPLES]
+        most.sort(key=lambda own: own[0][1].kinds[0] != count.kind)
+        assert [one.to_dict() for one in count.examples] == [
+            {
+                "item": own[0][0],
+                "raters": list(own[0][1].raters),
+                "texts": list(own[0][1].texts),
+                "words": "words",
+                "pairs": len(own),
+                "items": list(dict.fromkeys(id for id, _ in own)),
+            }
+            for own in most
+        ]
 
 
 def test_what_if_is_what_the_policy_gives() -> None:
