@@ -1,7 +1,8 @@
 """Learning a policy from judgements: which attributes the judges ignore, and what more general texts count for them.
 
 An attribute is judged by the pairs whose verdict hangs on it: the measure calls the two texts different as they are, and the same once the attribute is left
-out of both. Where the judges call most of these pairs the same, the attribute does not count in the project. Nothing is switched by this: it is a proposal
+out of both. Where the judges call most of these pairs the same, the attribute does not count in the project. The reverse finds an attribute that decides: the
+measure calls texts the same that say different things of it, and the judges call most of them different. Nothing is switched by this: it is a proposal
 with its support, and the fit and the coefficient under each candidate.
 """
 
@@ -34,7 +35,7 @@ from softirr.tables.table import AnnotationTable
 
 __all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]
 
-Verdict = Literal["does not count", "counts", "undecided"]
+Verdict = Literal["does not count", "counts", "decides", "undecided"]
 SURE = 0.9
 """Posterior probability from which an attribute is said to count, or not to."""
 GENERAL = "more general"
@@ -53,7 +54,9 @@ class Support:
         Judged pairs whose verdict hangs on it, and how many of them the judges call the same.
     probability : float
         Probability that the judges call most such pairs the same: posterior of a share with a uniform prior.
-    verdict : {"does not count", "counts", "undecided"}
+    verdict : {"does not count", "counts", "decides", "undecided"}
+    deciding : bool
+        Whether the pairs are those that the measure calls the same though they say different things of the attribute.
     """
 
     what: str
@@ -61,6 +64,7 @@ class Support:
     judged: int
     probability: float
     verdict: Verdict
+    deciding: bool = False
 
     def told(self) -> str:
         """The support in a sentence."""
@@ -70,6 +74,8 @@ class Support:
         name = KIND_NAMES[self.what].capitalize()
         if not self.judged:
             return f"{name}: no judgement hangs on it."
+        if self.deciding:
+            return f"{name}: {self.same:g} of {self.judged} pairs that differ in it and that the measure calls the same were judged the same: {self.verdict}."
         return f"{name}: {self.same:g} of {self.judged} judgements that hang on it ignore it: {self.verdict}."
 
 
@@ -140,6 +146,7 @@ class PolicyProposal:
                     "judged": one.judged,
                     "probability": one.probability,
                     "verdict": one.verdict,
+                    "deciding": one.deciding,
                 }
                 for one in self.supports
             ],
@@ -263,33 +270,26 @@ class _Pairs:
         right = np.where(self.same(policy), self.judged, 1 - self.judged)
         return float(right.mean()), float(((self.p(policy) - self.judged) ** 2).mean())
 
-    def support(self, what: str, without: Policy, with_it: Policy) -> Support:
+    def support(self, what: str, stricter: Policy, looser: Policy, *, deciding: bool = False) -> Support:
         """The judgements of the pairs that are different under one policy and the same under the other."""
         from scipy.stats import beta
 
-        hang = ~self.same(without) & self.same(with_it)
+        hang = ~self.same(stricter) & self.same(looser)
         n, same = int(hang.sum()), float(self.judged[hang].sum())
         probability = float(beta.sf(0.5, 1 + same, 1 + n - same))
-        verdict: Verdict = (
-            "does not count" if probability >= SURE else "counts" if probability <= 1 - SURE else "undecided"
-        )
-        return Support(what, same, n, probability, verdict)
+        verdict: Verdict = "undecided"
+        if probability >= SURE:
+            verdict = "does not count"
+        elif probability <= 1 - SURE:
+            verdict = "decides" if deciding else "counts"
+        return Support(what, same, n, probability, verdict, deciding)
 
 
 def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
-    """Leave out attributes one after the other, the best supported first, as long as one is supported."""
-    policy = AS_WRITTEN
-    supports: dict[str, Support] = {}
-    while True:
-        for kind in KINDS:
-            if kind not in policy.ignore:
-                supports[kind] = pairs.support(kind, policy, policy.changed(ignore=policy.ignore | {kind}))
-        open_kinds = [kind for kind in KINDS if kind not in policy.ignore]
-        best = max(open_kinds, key=lambda kind: supports[kind].probability, default=None)
-        if best is None or supports[best].verdict != "does not count":
-            break
-        policy = policy.changed(ignore=policy.ignore | {best})
-    found = [supports[kind] for kind in KINDS if supports[kind].judged]
+    """The policy that the judgements support, and what they say of each attribute."""
+    policy, ignored = _left_out(pairs)
+    policy, deciding = _decided_by(pairs, policy)
+    found = [one for kind in KINDS for of in (ignored, deciding) if (one := of.get(kind)) and one.judged]
     if pairs.directional:
         strict, lenient = (policy.changed(more_general=how) for how in ("strict", "lenient"))
         general = pairs.support(GENERAL, strict, lenient)
@@ -299,6 +299,42 @@ def _proposal(pairs: _Pairs) -> tuple[Policy, tuple[Support, ...]]:
         policy = policy.changed(more_general=how)
         found += [general] if general.judged else []
     return policy, tuple(found)
+
+
+def _left_out(pairs: _Pairs) -> tuple[Policy, dict[str, Support]]:
+    """Leave out attributes one after the other, the best supported first, as long as one is supported."""
+    policy = AS_WRITTEN
+    supports: dict[str, Support] = {}
+    while True:
+        open_kinds = [kind for kind in KINDS if kind not in policy.ignore]
+        for kind in open_kinds:
+            supports[kind] = pairs.support(kind, policy, policy.changed(ignore=policy.ignore | {kind}))
+        best = max(open_kinds, key=lambda kind: supports[kind].probability, default=None)
+        if best is None or supports[best].verdict != "does not count":
+            return policy, supports
+        policy = policy.changed(ignore=policy.ignore | {best})
+
+
+def _decided_by(pairs: _Pairs, policy: Policy) -> tuple[Policy, dict[str, Support]]:
+    """Let attributes decide one after the other, the best supported first, as long as one is supported and no fewer judgements are explained."""
+    supports: dict[str, Support] = {}
+    while True:
+        candidates = {
+            kind: policy.changed(count=policy.count | {kind})
+            for kind in KINDS
+            if kind not in policy.ignore | policy.count
+        }
+        for kind, made in candidates.items():
+            supports[kind] = pairs.support(kind, made, policy, deciding=True)
+        right = pairs.fit(policy)[0]
+        supported = [
+            kind
+            for kind, made in candidates.items()
+            if supports[kind].verdict == "decides" and pairs.fit(made)[0] >= right
+        ]
+        if not supported:
+            return policy, supports
+        policy = candidates[min(supported, key=lambda kind: supports[kind].probability)]
 
 
 def _coefficients(

@@ -86,6 +86,32 @@ class Directed:
         return Provenance("directed")
 
 
+def test_an_attribute_decides_where_the_judges_see_a_difference_that_the_measure_does_not() -> None:
+    same = [(f"severe {head}", f"marked {head}") for head in HEADS]
+    found = propose_policy(judged((SEVERITY, 0), (SIDE, 1), (same, 1), (OTHER, 0)), Blind())
+    assert found.policy == Policy(count=frozenset({"severity"}))
+    told = {one.what: (one.same, one.judged, one.verdict) for one in found.supports if one.deciding}
+    assert told == {"severity": (0, 10, "decides"), "side": (10, 10, "does not count")}
+    assert next(one for one in found.supports if one.deciding and one.what == "severity").told() == (
+        "Severity: 0 of 10 pairs that differ in it and that the measure calls the same were judged the same: decides."
+    )
+    fits = {one.policy: one.right for one in found.candidates}
+    assert fits[found.policy] == 1.0 > fits[AS_WRITTEN]
+    assert propose_policy(judged((SEVERITY[:2], 0), (OTHER, 0)), Blind()).policy == AS_WRITTEN
+
+
+class Blind:
+    """Two texts are the same if their last words are: it sees no attribute."""
+
+    name = "blind"
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return np.array([float(a.split()[-1] == b.split()[-1]) for a, b in pairs])
+
+    def provenance(self) -> Provenance:
+        return Provenance("blind")
+
+
 @pytest.mark.parametrize("value, how", [(1, "lenient"), (0, "strict")])
 def test_more_general_texts_count_as_the_judges_say(value: int, how: str) -> None:
     pairs = [(f"leg {head}", head) for head in HEADS]
