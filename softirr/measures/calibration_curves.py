@@ -32,6 +32,7 @@ __all__ = [
     "cross_validated",
     "expected_calibration_error",
     "fit",
+    "fit_near_identity",
     "load_calibration",
     "reliability",
 ]
@@ -49,6 +50,8 @@ FOLDS = 5
 _LEAST_PRIOR = 1e-4
 _SHRINKAGE = (5.0, 5.0, 0.5)
 """Precision of the prior of ``directions``: of both slopes around one half, and of the intercept around 0. About as much as 20 judged pairs say."""
+_NEAR_IDENTITY = (5.0, 5.0, 1.0)
+"""The same for :func:`fit_near_identity`: the share of equivalent pairs is expected to be another one, but not far off."""
 _LEAST_LOGIT = 1e-3
 _EM_STEPS = 500
 
@@ -287,10 +290,37 @@ def fit(p: ArrayLike, judged: ArrayLike, *, method: Method = "auto", measure: st
     if method == "directions":
         if x.ndim != 2:
             raise InputError(f"The method directions needs both directions, but {measure or 'the measure'} has none.")
-        made = _directions(x, y, measure)
+        made = _directions(x, y, measure, _targets(y), _SHRINKAGE)
     else:
         made = (_isotonic if method == "isotonic" else _platt)(_equivalence(x), y, measure)
     return replace(made, prior=float(y.mean()))
+
+
+def fit_near_identity(directions: ArrayLike, same: ArrayLike, *, measure: str = "") -> Calibration:
+    """Fit the method ``directions`` to pairs that stand for others: even one judgement for all of them is taken, and moves P less.
+
+    Parameters
+    ----------
+    directions : array_like, shape (n, 2)
+        Both directions of each pair; equal columns where the measure has none.
+    same : array_like, shape (n,)
+        1 for same, 0 for different.
+    measure : str
+        The measure's name, kept with the calibration.
+
+    Returns
+    -------
+    Calibration
+
+    Examples
+    --------
+    >>> made = fit_near_identity([[0.6, 0.6]] * 20, [0] * 20)
+    >>> made.of_pairs([[0.6, 0.6], [0.2, 0.2]]).round(2).tolist()
+    [0.11, 0.05]
+    """
+    x, y = np.asarray(directions, dtype=np.float64), np.asarray(same, dtype=np.float64)
+    made = _directions(x, y, measure, y, _NEAR_IDENTITY)
+    return replace(made, prior=float((y.sum() + 0.5) / (len(y) + 1)))
 
 
 def _logit(p: float) -> float:
@@ -342,13 +372,15 @@ def _isotonic(x: Floats, y: Floats, measure: str) -> Calibration:
     return Calibration("isotonic", measure, len(x), tuple(knots[inner].tolist()), tuple(level[inner].tolist()))
 
 
-def _directions(x: Floats, y: Floats, measure: str) -> Calibration:
-    """Logistic regression on the logits of both directions with Platt's targets, and a normal prior around their mean."""
+def _directions(
+    x: Floats, y: Floats, measure: str, target: Floats, shrinkage: tuple[float, float, float]
+) -> Calibration:
+    """Logistic regression on the logits of both directions, and a normal prior around their mean."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    features, target = _features(x), _targets(y)
-    center, precision = np.array([0.5, 0.5, 0.0]), np.array(_SHRINKAGE)
+    features = _features(x)
+    center, precision = np.array([0.5, 0.5, 0.0]), np.array(shrinkage)
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         z, away = features @ weights, weights - center

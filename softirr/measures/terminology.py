@@ -98,6 +98,10 @@ class TerminologyMeasure:
         """The raw measure's name and those of the terminologies."""
         return self._name or f"{self.raw.name} with {', '.join(one.name for one in self.coder.terminologies)}"
 
+    def over(self, raw: Measure) -> TerminologyMeasure:
+        """The same terminologies, under the same name, over another raw measure."""
+        return _made(raw, self.coder, self.name)
+
     def lenient(self) -> TerminologyMeasure:
         """The measure whose blocks have 1 where terminologies call one text more general: for policies by which that is the same."""
         found = copy.copy(self)
@@ -387,6 +391,11 @@ def with_terminology(
     if not terminologies:
         raise InputError("A terminology is needed: name the path of one.")
     indexes = [one if isinstance(one, TerminologyIndex) else open_index(os.fspath(one)) for one in terminologies]
+    return _made(measure, Coder(indexes, simplify), name)
+
+
+def _made(measure: Measure, coder: Coder, name: str | None) -> TerminologyMeasure:
+    """A measure with terminologies and the capabilities of the raw one."""
     kinds: list[type] = []
     if hasattr(measure, "entail_checked"):
         kinds.append(_Checked)
@@ -399,7 +408,7 @@ def with_terminology(
         if len(kinds) == 1
         else type("TerminologyMeasure", tuple(kinds), {})
     )
-    made: TerminologyMeasure = kind(measure, Coder(indexes, simplify), name)
+    made: TerminologyMeasure = kind(measure, coder, name)
     return made
 
 

@@ -27,6 +27,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache
+from softirr.measures.calibration_curves import Calibration
 from softirr.measures.corrected import CorrectedMeasure
 from softirr.measures.fit import AUTO, FEWEST_TEXTS, Misfit, chance_misfit, chosen_for, swap_misfit, text_misfits
 from softirr.measures.pairs import PairScorer
@@ -40,6 +41,7 @@ from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import items_with_codes
 from softirr.report.headline import headline
 from softirr.report.items import item_agreements
+from softirr.report.known_pairs import calibrated_by_chance, calibration_on_known_pairs, with_unknown_calibrated
 from softirr.report.objects import (
     AgreementReport,
     Distributions,
@@ -195,6 +197,8 @@ class Scored:
         Of the table's texts.
     options : AgreementOptions
         With the target standard error that was used.
+    by_terminology : Calibration or None
+        The calibration of pairs that terminologies do not know, fitted to those they know.
     """
 
     ratings: Ratings
@@ -203,6 +207,7 @@ class Scored:
     summary: Summary
     scorer: PairScorer
     options: AgreementOptions
+    by_terminology: Calibration | None = None
 
     @property
     def with_interval(self) -> WithInterval:
@@ -231,21 +236,39 @@ def scored(
     -------
     Scored
     """
-    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
-    answers = AnswerScorer(table, scorer, method=options.assignment)
     ratings = Ratings.of(table)
     _check_weights(table, options)
     comparisons = ratings.comparisons
+    by_terminology = None
+    if table.is_single:
+        by_terminology = calibration_on_known_pairs(
+            measure, _compared_texts(table, ratings), cache=cache, progress=progress
+        )
+    used = measure if by_terminology is None else with_unknown_calibrated(measure, by_terminology)
+    scorer = PairScorer(used, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=options.assignment)
     scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if options.target_se is None:
         options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
-    random = _for_chance(measure, table, ratings, answers, options.seed, cache, progress)
+    random = _for_chance(measure, by_terminology, table, ratings, answers, options.seed, cache, progress)
     known = _chance(options, ratings, random, scores, "answers")
     pooled = known if options.marginals == "answers" else _chance(options, ratings, random, scores, options.marginals)
     summary = summarize(ratings, scores, known, pooled)
     if options.compat is not None:
         summary.coefficients.update(braylan.estimates(ratings, random, scores, seed=options.seed))
-    return Scored(ratings, scores, known, summary, scorer, options)
+    return Scored(ratings, scores, known, summary, scorer, options, by_terminology)
+
+
+def _compared_texts(table: AnnotationTable, ratings: Ratings) -> list[tuple[str, str]]:
+    """The texts of every two answers of one item, each pair of texts once."""
+    compared = ratings.answer[ratings.comparisons.left], ratings.answer[ratings.comparisons.right]
+    pairs = set(zip(*(side.tolist() for side in compared), strict=True))
+    return [
+        (table.texts[one], table.texts[other])
+        for a, b in pairs
+        for one in table.answers[a]
+        for other in table.answers[b]
+    ]
 
 
 def _agreement(
@@ -259,7 +282,7 @@ def _agreement(
     found = scored(table, made, options, cache=cache, progress=progress)
     ratings, scores, known, summary = found.ratings, found.scores, found.chance, found.summary
     with_interval, options = found.with_interval, found.options
-    explain_with = _explain(table, made, cache, progress) if options.reasons else None
+    explain_with = _explain(table, found.scorer.measure, cache, progress) if options.reasons else None
     fleiss_expected = summary.coefficients["fleiss_kappa"].expected
     coefficients = {name: with_interval(estimate) for name, estimate in summary.coefficients.items()}
     provenance = replace(made.provenance(), policy=_policy(table, made).to_dict())
@@ -297,7 +320,7 @@ def _agreement(
         input_sha256=table.sha256,
         alpha_without=_alpha_without(table, ratings, scores, known),
         unaudited=unaudited_intervals(coefficients, table, ratings, known, provenance),
-        codes=None if terms is None else code_agreement(table, terms.coder),
+        codes=None if terms is None else replace(code_agreement(table, terms.coder), calibration=found.by_terminology),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
     )
     return _with_what_if(report, table, made, options, cache, progress) if options.what_if else report
@@ -520,6 +543,7 @@ def _told(options: AgreementOptions, used: Chance | None) -> dict[str, Any]:
 
 def _for_chance(
     measure: Measure,
+    by_terminology: Calibration | None,
     table: AnnotationTable,
     ratings: Ratings,
     answers: AnswerScorer,
@@ -531,10 +555,13 @@ def _for_chance(
 
     A calibration is right for pairs like those that were judged, of which perhaps half mean the same. Of pairs of different items few do.
     """
-    if not isinstance(measure, CorrectedMeasure) or measure.calibration is None or not len(ratings.comparable):
+    by_people = isinstance(measure, CorrectedMeasure) and measure.calibration is not None
+    if not (by_people or by_terminology) or not len(ratings.comparable):
         return answers
     rng = np.random.default_rng(seed)
-    a, b = (rng.choice(ratings.comparable, PRIOR_PAIRS if answers.scorer.cheap else COSTLY_PRIOR_PAIRS) for _ in "ab")
+    # terminologies are asked about each pair, and may compare many names
+    size = PRIOR_PAIRS if answers.scorer.cheap and by_terminology is None else COSTLY_PRIOR_PAIRS
+    a, b = (rng.choice(ratings.comparable, size) for _ in "ab")
     different = ratings.item[a] != ratings.item[b]
     texts = [
         np.array(
@@ -543,13 +570,19 @@ def _for_chance(
         for rows in (a, b)
     ]
     used = (texts[0] >= 0) & (texts[1] >= 0) & (texts[0] != texts[1]) if len(texts[0]) else np.zeros(0, dtype=bool)
-    raw = PairScorer(measure.raw, table.texts, cache=cache, progress=progress)
-    p: Floats = np.zeros(0)
-    if used.any():
-        left, right = (some[used].astype(np.int64) for some in texts)
-        directions = raw.entail(left, right)
-        p = raw.score(left, right) if directions is None else directions
-    random = PairScorer(measure.by_chance(p), table.texts, cache=cache, progress=progress)
+    left, right = (some[used].astype(np.int64) for some in texts)
+    if by_terminology is not None:
+        pairs = [(table.texts[i], table.texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+        by_chance = calibrated_by_chance(measure, by_terminology, pairs, cache=cache, progress=progress)
+    else:
+        assert isinstance(measure, CorrectedMeasure)
+        raw = PairScorer(measure.raw, table.texts, cache=cache, progress=progress)
+        p: Floats = np.zeros(0)
+        if used.any():
+            directions = raw.entail(left, right)
+            p = raw.score(left, right) if directions is None else directions
+        by_chance = measure.by_chance(p)
+    random = PairScorer(by_chance, table.texts, cache=cache, progress=progress)
     return AnswerScorer(table, random, method=answers.method)
 
 

@@ -110,6 +110,9 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
     names = ", ".join(printable(one["name"]) for one in report["provenance"]["terminologies"])
     yield ""
     yield f"Known to {names}: {codes['known_texts']:,} of {_count(codes['texts'], 'text')}."
+    if codes.get("calibration"):
+        known = _count(codes["calibration"]["pairs"], "pair")
+        yield f"P of pairs that are not known is calibrated on the {known} of different texts of one item that are."
     rows = [
         (
             COEFFICIENT_NAMES[name],

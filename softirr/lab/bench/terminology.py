@@ -29,7 +29,8 @@ from softirr.measures.cache import Store, open_cache
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import with_terminology
 from softirr.policy.simplified import simplifications
-from softirr.tables.ratings import Floats
+from softirr.report.known_pairs import calibrated_by_chance, calibration_on_known_pairs, with_unknown_calibrated
+from softirr.tables.ratings import Floats, Ints
 from softirr.terminal import Parser, guarded, positive
 from softirr.terminology import Terminology, load
 from softirr.terminology.coder import Coder, Known
@@ -126,10 +127,25 @@ def errors(
             place = {text: i for i, text in enumerate(texts)}
             left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
             for way, measure in measures.items():
-                p = PairScorer(measure, texts, cache=cache).score(left, right)
+                p = _scores(measure, texts, left, right, generator.size, cache)
                 error = _kappa(p, generator.size) - _kappa(gold, generator.size)
                 found.setdefault((way, kind), []).append(error)
     return found
+
+
+def _scores(measure: Measure, texts: Sequence[str], left: Ints, right: Ints, n: int, cache: Store | None) -> Floats:
+    """P of n pairs of one item and of the chance pairs that follow, as a report has them."""
+    pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
+    calibration = calibration_on_known_pairs(measure, pairs[:n], cache=cache)
+    own = chance = measure
+    if calibration is not None:
+        own = with_unknown_calibrated(measure, calibration)
+        chance = calibrated_by_chance(measure, calibration, pairs[n:], cache=cache)
+    scored = (
+        PairScorer(one, texts, cache=cache).score(left[part], right[part])
+        for one, part in ((own, slice(n)), (chance, slice(n, None)))
+    )
+    return np.concatenate(list(scored))
 
 
 def mistyped(name: str, draw: Draw) -> str:
