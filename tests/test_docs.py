@@ -20,6 +20,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -404,6 +405,15 @@ def test_every_key_of_the_json_report_is_documented(
     documented = written - COEFFICIENT - OF_THE_TABLE
     assert softirr.cli.main.main(["score", "export.json", *options, "--weight", "share", "--json"]) == 0
     keys = _keys(report) | _keys(json.loads(capsys.readouterr().out))
+    # ten pairs that a terminology knows calibrate the others
+    names = [f"finding {letter * 3}" for letter in "abcdefghijkl"]
+    Path("house").mkdir()
+    Path("house", "concepts.tsv").write_text("".join(["id\tname\n", *(f"{name[-1]}\t{name}\n" for name in names)]))
+    rows = [f"{n},ann,{a}\n{n},ben,{b}\n" for n, (a, b) in enumerate(pairwise(names))]
+    Path("single.csv").write_text("".join(["item,rater,text\n", *rows]))
+    single = ["score", "single.csv", "--measure", "indel", "--terminology", "house", "--json"]
+    assert softirr.cli.main.main(single) == 0
+    keys |= _keys(json.loads(capsys.readouterr().out))
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

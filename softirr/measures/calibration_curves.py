@@ -316,7 +316,7 @@ def fit_near_identity(directions: ArrayLike, same: ArrayLike, *, measure: str = 
     --------
     >>> made = fit_near_identity([[0.6, 0.6]] * 20, [0] * 20)
     >>> made.of_pairs([[0.6, 0.6], [0.2, 0.2]]).round(2).tolist()
-    [0.11, 0.05]
+    [0.11, 0.04]
     """
     x, y = np.asarray(directions, dtype=np.float64), np.asarray(same, dtype=np.float64)
     made = _directions(x, y, measure, y, _NEAR_IDENTITY)

@@ -213,7 +213,7 @@ def packaged(short: str) -> Path:
 def named_paths(source: str) -> tuple[str, Path, Path | None]:
     """The parts of ``[NAME=]PATH[,SECOND]``: the name, empty where there is none, and the paths.
 
-    A short name (one of ``PACKAGES``) is the file of an installed package, unless a file has this name.
+    A short name (one of ``PACKAGES``, in any case) is the file of an installed package, unless a file has this name.
 
     Parameters
     ----------
@@ -231,8 +231,9 @@ def named_paths(source: str) -> tuple[str, Path, Path | None]:
     name, equals, rest = source.partition("=")
     if not equals or "/" in name or "\\" in name:
         name, rest = "", source
-    if rest in PACKAGES and not Path(rest).exists():
-        return name or rest, packaged(rest), None
+    short = rest.casefold()
+    if short in PACKAGES and not Path(rest).exists():
+        return name or short, packaged(short), None
     path, second = Path(rest), None
     if not path.exists() and "," in rest:
         path, second = map(Path, rest.split(",", maxsplit=1))

@@ -27,7 +27,7 @@ __all__ = ["TerminologyIndex", "build_index", "open_index"]
 
 _LOG = logging.getLogger("softirr")
 _MAGIC = b"SOFTIRR-TERMS\x01\n\n"
-_VERSION = 4
+_VERSION = 5
 """Raise it whenever keys or arrays change: files of other versions are made anew."""
 _ALIGNED = 64
 _AT_ONCE = 50_000
@@ -46,8 +46,10 @@ _ARRAYS = {
     "cut_hash": "<u8",
     "cut_word": "<u4",
 }
-SHORTEST_TYPO = 8
+SHORTEST_TYPO = 5
 """Letters of the shortest word in which a misspelling is looked for."""
+SHORTEST_MISTYPED = 8
+"""Letters of the shortest text in which it is: a short text that is one slip away from a name is a word of its own too often (lover, liver)."""
 
 
 class TerminologyIndex:

@@ -1,4 +1,4 @@
-"""Looking up texts in the index of a terminology: by name, by variants of it, and by one slip of the keyboard in a long word."""
+"""Looking up texts in the index of a terminology: by name, by variants of it, and by one slip of the keyboard in a word of a long text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.terminology.index import TerminologyIndex, is_long
+from softirr.terminology.index import SHORTEST_MISTYPED, TerminologyIndex, is_long
 from softirr.terminology.keys import Folder, WordLists, exact_keys, keys_of, word_keys
 
 __all__ = ["HOW", "Found", "How", "find"]
@@ -17,7 +17,7 @@ __all__ = ["HOW", "Found", "How", "find"]
 How = Literal["name", "variant", "word order", "spelling"]
 HOW: tuple[How, ...] = ("name", "variant", "word order", "spelling")
 """How a text was found: as it stands but for case; with another ending, hyphen, accent, punctuation or British spelling; with its words in another
-order; with one slip in a long word."""
+order; with one slip in a word."""
 _LEVELS: tuple[tuple[str, int], ...] = (("folded", 1), ("bag", 2), ("joined", 1))
 _SPELLING = 3
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -107,6 +107,9 @@ def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[
     alone = np.bincount(text, minlength=len(words))[text] == 1
     strange, text = strange[alone], text[alone]
     numbers = [number for number in np.unique(words.flat[strange]).tolist() if is_long(words.vocabulary[number])]
+    long = np.isin(words.flat[strange], numbers)
+    long[long] = _letters(words.part(text[long])) >= SHORTEST_MISTYPED
+    strange, text = strange[long], text[long]
     meant = dict(zip(numbers, _meant(index, [words.vocabulary[number] for number in numbers]), strict=True))
     starts = np.cumsum(words.sizes) - words.sizes
     places, mended = [], []
@@ -119,6 +122,13 @@ def _mended(index: TerminologyIndex, words: WordLists, folder: Folder) -> tuple[
             places.append(place)
             mended.append(found)
     return np.array(places, dtype=np.int64), mended
+
+
+def _letters(words: WordLists) -> NDArray[np.int64]:
+    """Letters of each text."""
+    sizes = [len(words.vocabulary[number]) for number in words.flat.tolist()]
+    text = np.repeat(np.arange(len(words)), words.sizes)
+    return np.bincount(text, weights=sizes, minlength=len(words)).astype(np.int64)
 
 
 def _meant(index: TerminologyIndex, words: Sequence[str]) -> Iterator[str | None]:

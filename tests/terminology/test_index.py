@@ -139,6 +139,8 @@ def _searched(text: str, every: list[tuple[int, str]]) -> tuple[set[int], int]:
         ("hypertenison", "Hypertension", "spelling"),
         ("pulmonary hypertensoin", "Pulmonary hypertension", "spelling"),
         ("hypertension pulmonry", "Pulmonary hypertension", "spelling"),
+        ("short statue", "Short stature", "spelling"),
+        ("yellow fevre", "Yellow fever", "spelling"),
     ],
 )
 def test_variants_of_a_name_are_found(text: str, name: str, how: str) -> None:
@@ -164,6 +166,8 @@ def test_variants_of_a_name_are_found(text: str, name: str, how: str) -> None:
         ("hepatitis B", "Hepatitis C"),
         ("aid", "AIDS"),
         ("feever", "Fever"),
+        ("lover", "Liver"),
+        ("joint pian", "Joint pain"),
         ("", "Fever"),
         ("???", "Fever"),
     ],

@@ -22,6 +22,7 @@ def test_a_short_name_is_the_file_of_a_package(short: str, module: str, start: s
     assert path.read_text(encoding="utf-8-sig").startswith(start)
     assert named_paths(short)[0] == name_of(short) == short
     assert named_paths(f"mine={short}")[:2] == ("mine", path)
+    assert named_paths(short.upper())[:2] == (short, path)
 
 
 def test_a_missing_package_is_named_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
