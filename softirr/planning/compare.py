@@ -31,7 +31,7 @@ from softirr.provenance import Progress
 from softirr.report.agreement import Scored, scored
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
-from softirr.tables.ratings import Floats
+from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
@@ -411,7 +411,7 @@ def compare_time(
     rater : str, optional
         Drift of this rater: the agreement with the others (Cohen's kappa or observed agreement).
     periods : int
-        Number of periods with about as many items each.
+        Highest number of periods, with about as many items each; items of one moment are in one period.
 
     Returns
     -------
@@ -420,7 +420,7 @@ def compare_time(
     Raises
     ------
     InputError
-        If the field is not there, or holds what is neither date nor number.
+        If the field is not there, holds what is neither date nor number, or holds one date only.
 
     Examples
     --------
@@ -446,11 +446,15 @@ def compare_time(
             sample = part.of(part.rater_estimate(name, kept.raters.index(rater)))
     if sample.coefficient.value is None:
         raise InputError(f"The coefficient is not defined: {sample.coefficient.undefined}.")
+    texts = dict(zip(table.items, table_values(table, field), strict=True))
     moments = np.array([at[item] for item in sample.items], dtype=np.float64)
+    if moments.min() == moments.max():
+        raise InputError(
+            f"All items have the same {field}, {texts[sample.items[0]][:40]}: a comparison over time needs two."
+        )
+    cuts = _cuts(moments, min(periods, max(len(moments) // 2, 1)))
     values = sample.coefficient.value + sample.estimate.influence
     slope, p = trend(values, places_of(moments))
-    cuts = np.array_split(np.argsort(moments, kind="stable"), min(periods, max(len(values) // 2, 1)))
-    texts = dict(zip(table.items, table_values(table, field), strict=True))
     ids = sample.items
     groups = tuple(
         Group(_span(texts[ids[cut[0]]], texts[ids[cut[-1]]]), len(cut), len(kept.raters), _mean(values[cut]))
@@ -731,12 +735,25 @@ def places_of(moments: Floats) -> Floats:
 def _mean(values: Floats) -> Coefficient:
     from scipy.special import stdtrit
 
+    # what an item adds to a coefficient can be above 1, the coefficient can't
     mean, n = float(values.mean()), len(values)
+    value = min(mean, 1.0)
     if n < 2:
-        return Coefficient(mean)
+        return Coefficient(value)
     error = float(values.std(ddof=1) / np.sqrt(n))
     reach = float(stdtrit(n - 1, 0.975)) * error
-    return Coefficient(mean, error, (mean - reach, min(mean + reach, 1.0)))
+    return Coefficient(value, error, (min(mean - reach, 1.0), min(mean + reach, 1.0)))
+
+
+def _cuts(moments: Floats, periods: int) -> list[Ints]:
+    """The places of the items of each period, in their order: about as many in each, and items of one moment in one."""
+    order = np.argsort(moments, kind="stable")
+    starts = np.flatnonzero(np.diff(moments[order])) + 1
+    if not len(starts):
+        return [order]
+    wanted = np.arange(1, periods) * len(order) / periods
+    nearest = {int(starts[np.abs(starts - one).argmin()]) for one in wanted}
+    return np.split(order, sorted(nearest))
 
 
 def _span(first: str, last: str) -> str:

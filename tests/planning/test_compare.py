@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import softirr
 from softirr.cli.main import main
@@ -319,6 +322,33 @@ class TestTime:
         assert main(["compare", path, "--over", "day", "--rater", "ann", "--measure", "exact", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["rater"] == "ann" and found["trend"]["ci95"][0] > 0 and len(found["groups"]) == 4
+
+    @given(
+        st.lists(
+            st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(1, 6)), min_size=8, max_size=40
+        ).filter(lambda rows: len({day for *_, day in rows}) > 1)
+    )
+    @settings(max_examples=40, deadline=None)
+    def test_a_period_lies_in_its_interval_and_no_moment_in_two(self, rows: list[tuple[str, str, int]]) -> None:
+        answers = [(str(i), who, text) for i, (a, b, _) in enumerate(rows) for who, text in (("ann", a), ("ben", b))]
+        table = _table(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
+        try:
+            found = softirr.compare_time(table, "day", "exact", coefficient="krippendorff_alpha")
+        except softirr.InputError as error:
+            assume("not defined" not in str(error))
+            raise
+        for group in found.groups:
+            value, ci95 = group.coefficient.value, group.coefficient.ci95
+            assert value is not None and value <= 1
+            assert ci95 is None or ci95[0] <= value <= ci95[1] <= 1
+        spans = [[int(day) for day in group.label.split(" to ")] for group in found.groups]
+        assert all(one[-1] < other[0] for one, other in itertools.pairwise(spans))
+        assert sum(group.n_items for group in found.groups) == len(rows)
+
+    def test_one_date_is_refused(self) -> None:
+        rows = _rows(12, GOOD)
+        with pytest.raises(softirr.InputError, match="All items have the same day, 2026-01-31"):
+            softirr.compare_time(_table(rows, {item: {"day": "2026-01-31"} for item, _, _ in rows}), "day", "exact")
 
     def test_what_is_no_date_is_refused(self) -> None:
         rows = _rows(6, GOOD)
