@@ -87,7 +87,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         for key, wanted in (*_COLUMNS.items(), ("release", _RELEASE), ("kind", ("classkind",)))
     }
     if columns["title"] is None or columns["code"] is None:
-        raise InputError(f"{path}, line {number}: no simple tabulation of ICD-11, its header lacks Code or Title.")
+        raise InputError(
+            f"{path}, line {number}: the header has neither id and name, as a list of concepts has, nor Code and Title, as WHO's tabulation of ICD-11 has."
+        )
     for number, line in source:
         if not line.strip():
             continue

@@ -1,6 +1,6 @@
 """A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent).
 
-A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept.
+A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept. Without synonyms it is a list of names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from softirr.terminology.tables import read_table
 
 __all__ = ["find", "is_codebook", "read"]
 
-_CODEBOOK = ("id", "name", "synonym")
+_CODEBOOK = ("id", "name")
 
 
 def find(folder: Path, stem: str) -> Path | None:
@@ -34,7 +34,7 @@ def find(folder: Path, stem: str) -> Path | None:
 
 
 def is_codebook(path: Path) -> bool:
-    """Whether a file is a table with the columns of a codebook.
+    """Whether a file is a table with the columns id and name, as a codebook has them.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def read(path: Path, builder: Builder) -> None:
 def _read_codebook(path: Path, builder: Builder) -> None:
     names: dict[str, str] = {}
     for line, row in read_table(path, _CODEBOOK):
-        id, name, text = row["id"].strip(), cell_text(row["name"]), cell_text(row["synonym"])
+        id, name, text = row["id"].strip(), cell_text(row["name"]), cell_text(row.get("synonym", ""))
         if id not in names:
             builder.concept(id, name, line)
             names[id] = name
         elif names[id] != name:
             raise InputError(f"{path}, line {line}: the concept {id} has another name here than above.")
-        if text != name:
+        if text and text != name:
             builder.synonym(id, text)

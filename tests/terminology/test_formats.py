@@ -279,6 +279,21 @@ def test_tsv_tells_what_it_left_out(tmp_path: Path) -> None:
     assert [note[:1] for note in found.notes] == ["1", "1"], "a synonym and a link of a concept that is not there"
 
 
+@pytest.mark.parametrize("file", ["list.tsv", "list.csv", "list.txt"])
+def test_a_table_of_ids_and_names_is_a_list_of_concepts(file: str, tmp_path: Path) -> None:
+    between = "," if file.endswith(".csv") else "\t"
+    (tmp_path / file).write_text(f"id{between}name\nA{between}Fever\nB{between}Joint pain\n")
+    read = load(str(tmp_path / file))
+    assert read.name == "list" and read.ids == ("A", "B") and read.names == (("Fever",), ("Joint pain",))
+
+
+@pytest.mark.parametrize("file", ["list.tsv", "list.csv", "list.txt"])
+def test_a_table_of_other_columns_is_told_which_are_needed(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text("term\tnumber\nFever\t1\n")
+    with pytest.raises(InputError, match=r"line 1: the header has neither id and name, .* nor Code and Title"):
+        load(str(tmp_path / file))
+
+
 @pytest.mark.parametrize("kind", ["mesh", "icd10cm", "obo"])
 def test_gzip_is_read_the_same(kind: str, tmp_path: Path) -> None:
     path = MAKE[kind](tmp_path)

@@ -1,8 +1,9 @@
 """``softirr bench terminology``: what looking texts up in a terminology is worth, and how often the lookup is right.
 
 Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology (:mod:`softirr.lab.experiments.generate`, setting hard), and the
-measure works alone, with the whole terminology, and with one of which half of the names are left out at random. *Lookup*: names with a typing error,
-with words around them, and names that are left out, looked up in the other half. *Speed*: a made-up terminology of many names.
+measure works alone, with the whole terminology, and with one of which half of the names are left out at random, with and without the calibration on
+known pairs. *Lookup*: names with a typing error,
+with words around them, and names that are left out, looked up in the other half; on request texts of a table that says what each means. *Speed*: a made-up terminology of many names.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +24,7 @@ import numpy as np
 
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import NEGATIVES, Generator, Population
-from softirr.lab.training.parts import PARTS, in_part
+from softirr.lab.training.parts import PARTS, Part, concepts_of, in_part
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import Store, open_cache
@@ -36,11 +38,12 @@ from softirr.terminology import Terminology, load
 from softirr.terminology.coder import Coder, Known
 from softirr.terminology.index import build_index, open_index
 from softirr.terminology.lookup import find
+from softirr.terminology.tables import read_table
 
 _T = TypeVar("_T")
 PERMUTATIONS = 3
-WAYS = ("alone", "whole", "half")
-"""The measure alone, with the whole terminology, and with half of its names."""
+WAYS = ("alone", "whole", "half", "half, not calibrated")
+"""The measure alone, with the whole terminology, with half of its names, and with these but without the calibration on known pairs."""
 OUTCOMES = ("right", "head", "wrong", "none")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MODIFIERS = (
@@ -96,7 +99,13 @@ def _pairs(population: Population, seed: int) -> tuple[list[tuple[str, str]], Fl
 
 
 def errors(
-    terminology: Terminology, raw: Measure, populations: int, seed: int, cache: Store | None
+    terminology: Terminology,
+    raw: Measure,
+    populations: int,
+    seed: int,
+    cache: Store | None,
+    *,
+    part: Part | None = None,
 ) -> dict[tuple[str, str], list[float]]:
     """Errors of kappa by way and kind of negatives, one for each population.
 
@@ -108,17 +117,19 @@ def errors(
         Of each kind of negatives.
     seed : int
     cache : Store or None
+    part : "visible", "set-aside" or None
+        The concepts that are named.
 
     Returns
     -------
     dict of (str, str) to list of float
     """
-    measures = {
-        "alone": raw,
-        "whole": with_terminology(raw, [build_index(terminology)], simplify=simplifications),
-        "half": with_terminology(raw, [build_index(half_of(terminology, seed))], simplify=simplifications),
-    }
-    generator = Generator(terminology, "hard", seed=seed)
+    whole, half = (
+        with_terminology(raw, [build_index(one)], simplify=simplifications)
+        for one in (terminology, half_of(terminology, seed))
+    )
+    measures = dict(zip(WAYS, (raw, whole, half, half), strict=True))
+    generator = Generator(terminology, "hard", seed=seed, among=concepts_of(terminology, part))
     found: dict[tuple[str, str], list[float]] = {}
     for kind in NEGATIVES:
         for number in range(populations):
@@ -127,7 +138,8 @@ def errors(
             place = {text: i for i, text in enumerate(texts)}
             left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
             for way, measure in measures.items():
-                p = _scores(measure, texts, left, right, generator.size, cache)
+                scores = _scores if way != WAYS[-1] else _uncalibrated
+                p = scores(measure, texts, left, right, generator.size, cache)
                 error = _kappa(p, generator.size) - _kappa(gold, generator.size)
                 found.setdefault((way, kind), []).append(error)
     return found
@@ -146,6 +158,13 @@ def _scores(measure: Measure, texts: Sequence[str], left: Ints, right: Ints, n: 
         for one, part in ((own, slice(n)), (chance, slice(n, None)))
     )
     return np.concatenate(list(scored))
+
+
+def _uncalibrated(
+    measure: Measure, texts: Sequence[str], left: Ints, right: Ints, _n: int, cache: Store | None
+) -> Floats:
+    """P of the same pairs without the calibration on known pairs."""
+    return PairScorer(measure, texts, cache=cache).score(left, right)
 
 
 def mistyped(name: str, draw: Draw) -> str:
@@ -213,10 +232,40 @@ def lookups(terminology: Terminology, size: int, seed: int) -> Iterator[tuple[st
             "names that are left out": (half, left_out),
         }
         for kind, (coder, texts) in made.items():
-            counts = dict.fromkeys(OUTCOMES, 0)
-            for (concept, _), known in zip(texts, coder.know([text for _, text in texts]), strict=True):
-                counts[_outcome(concept, known, coder)] += 1
-            yield kind, part, tuple(counts.values())
+            yield kind, part, _counted(texts, coder)
+
+
+def coded_lookups(terminology: Terminology, table: Path) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """How often texts of a table are found, as :func:`lookups` has it: in the terminology, and in one where they are no names.
+
+    Parameters
+    ----------
+    terminology : Terminology
+    table : Path
+        With the columns id and text: a text, and the concept that it means. Concepts that the terminology lacks are left out.
+
+    Yields
+    ------
+    tuple of (str, str, tuple of int)
+    """
+    place = {id: number for number, id in enumerate(terminology.ids)}
+    rows = [(row["id"], row["text"]) for _, row in read_table(table, ("id", "text")) if row["id"] in place]
+    said = {text.casefold() for _, text in rows}
+    names = tuple(tuple(name for name in own if name.casefold() not in said) for own in terminology.names)
+    hidden = dataclasses.replace(terminology, names=names)
+    for kind, searched in ((table.stem, terminology), (f"{table.stem}, which are no names", hidden)):
+        coder = Coder([build_index(searched)], simplifications)
+        for part in PARTS:
+            texts = [(place[id], text) for id, text in rows if in_part(id, part)]
+            yield kind, part, _counted(texts, coder)
+
+
+def _counted(texts: Sequence[tuple[int, str]], coder: Coder) -> tuple[int, ...]:
+    """How many texts have each outcome; the concept that each means stands before it."""
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for (concept, _), known in zip(texts, coder.know([text for _, text in texts]), strict=True):
+        counts[_outcome(concept, known, coder)] += 1
+    return tuple(counts.values())
 
 
 def _outcome(concept: int, known: Known | None, coder: Coder) -> str:
@@ -287,7 +336,15 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--measure", default="indel", metavar="NAME", help="the measure (indel)")
     made.add_argument("--populations", type=positive, default=8, metavar="N", help="of each kind of negatives (8)")
+    made.add_argument("--part", choices=PARTS, help="name only these concepts in the populations (all)")
     made.add_argument("--texts", type=positive, default=2000, metavar="N", help="texts of each kind to look up (2,000)")
+    made.add_argument(
+        "--coded",
+        action="append",
+        default=[],
+        metavar="TABLE",
+        help="look up the texts of a table with the columns id and text; may be repeated",
+    )
     made.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
     made.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
     made.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
@@ -316,11 +373,12 @@ def _run(arguments: argparse.Namespace) -> None:
     terminologies = [load(path) for path in arguments.terminology]
     if terminologies:
         _print_errors(terminologies, arguments)
-        print(f"\n| texts | terminology | part | {' | '.join(OUTCOMES)} |\n|{'---|' * 7}")
+        print(f"\n| texts | terminology | part | size | {' | '.join(OUTCOMES)} |\n|{'---|' * 8}")
     for terminology in terminologies:
-        for kind, part, counts in lookups(terminology, arguments.texts, arguments.seed):
+        coded = (coded_lookups(terminology, Path(table)) for table in arguments.coded)
+        for kind, part, counts in chain(lookups(terminology, arguments.texts, arguments.seed), *coded):
             shares = " | ".join(f"{100 * count / max(sum(counts), 1):.2f}%" for count in counts)
-            print(f"| {kind} | {terminology.name} | {part} | {shares} |", flush=True)
+            print(f"| {kind} | {terminology.name} | {part} | {sum(counts)} | {shares} |", flush=True)
 
 
 def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Namespace) -> None:
@@ -331,7 +389,7 @@ def _print_errors(terminologies: Sequence[Terminology], arguments: argparse.Name
     whole: dict[tuple[str, str], list[float]] = {}
     with open_cache(arguments.cache) as cache:
         for terminology in terminologies:
-            found = errors(terminology, raw, arguments.populations, arguments.seed, cache)
+            found = errors(terminology, raw, arguments.populations, arguments.seed, cache, part=arguments.part)
             for key, values in found.items():
                 whole.setdefault(key, []).extend(values)
             _print_ways(terminology.name, found)

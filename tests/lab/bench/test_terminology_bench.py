@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from softirr.lab.bench.terminology import half_of, main, mistyped
+from softirr.lab.bench.terminology import WAYS, coded_lookups, errors, half_of, main, mistyped
 from softirr.lab.experiments.draw import Draw
+from softirr.lab.experiments.generate import NEGATIVES
+from softirr.measures import measure
 from softirr.terminology import load
 
 
@@ -60,3 +63,26 @@ def test_the_tables_are_printed(terminology: str, capsys: pytest.CaptureFixture[
     assert cells[name, "whole"].count("0.000") == 5, "with its own terminology kappa has no error"
     assert ("names", name) in cells and "100.00%" in cells["names", name]
     assert any("look up names" in line for line in lines)
+
+
+def test_coded_texts_are_looked_up_with_and_without_them_as_names(terminology: str, tmp_path: Path) -> None:
+    table = tmp_path / "lay.tsv"
+    table.write_text(
+        "id\ttext\n" + "".join(f"C{i}\tplain {name[0]}\n" for i, name in enumerate(load(terminology).names))
+    )
+    with table.open("a") as file:
+        file.write("C0\trenitis\nC1\tnothing like it\nC999\ta concept that is not there\n")
+    found = list(coded_lookups(load(terminology), table))
+    whole, hidden = (
+        np.sum([counts for kind, _, counts in found if kind == wanted], axis=0)
+        for wanted in ("lay", "lay, which are no names")
+    )
+    n = len(load(terminology))
+    assert whole.tolist() == [n, 0, 1, 1]
+    assert hidden.sum() == n + 2 and hidden[0] == 0
+
+
+def test_without_the_calibration_on_known_pairs_P_is_as_it_is(terminology: str) -> None:
+    found = errors(load(terminology), measure("indel"), 1, 0, None)
+    assert {way for way, _ in found} == set(WAYS)
+    assert any(found["half", kind] != found["half, not calibrated", kind] for kind in NEGATIVES)
