@@ -1,6 +1,6 @@
 """The TextArea controls of a label config."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -161,6 +161,19 @@ def control_names(label_config: str) -> frozenset[str]:
         for attributes in _attributes(label_config)
         if attributes.get("name") and attributes.get("toname")
     )
+
+
+def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
+    """Those of the fields in the tasks' data that the label config does not name, as ``$field`` in any attribute; none where it names no field.
+
+    Raises
+    ------
+    InputError
+        If the label config is not XML.
+    """
+    written = "\n".join(value for attributes in _attributes(label_config) for value in attributes.values())
+    unused = frozenset(name for name in fields if f"${name}" not in written)
+    return unused if len(unused) < len(fields) else frozenset()
 
 
 def chosen_controls(controls: Sequence[Control], wanted: Sequence[str] | None) -> tuple[Control, ...]:

@@ -1,9 +1,10 @@
 """The Data Manager tab for reviewers: lowest agreement first."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ml_backend.labelstudio.client import Client
+from ml_backend.labelstudio.config import unused_fields
 
 TITLE = "Triage: low agreement first"
 HIDDEN = (
@@ -16,8 +17,8 @@ COLUMNS = ("agreement", "reason", "done", "triage")
 """Fields in the tasks' data that are the tab's columns, where the project wants them; the last one holds the order."""
 
 
-def tab(number: int) -> dict[str, Any]:
-    """The tab as the API expects it: tasks with an agreement, lowest first."""
+def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
+    """The tab as the API expects it: tasks with an agreement, lowest first; fields of the tasks' data that annotators don't see are hidden."""
     return {
         "project": number,
         "data": {
@@ -31,7 +32,7 @@ def tab(number: int) -> dict[str, Any]:
                     {"filter": "filter:tasks:predictions_score", "operator": "empty", "type": "Number", "value": False}
                 ],
             },
-            "hiddenColumns": _hidden(),
+            "hiddenColumns": _hidden([f"data.{name}" for name in sorted(unused)]),
         },
     }
 
@@ -55,7 +56,8 @@ def ensure(client: Client, number: int) -> tuple[int, bool]:
     if not client.views(number):
         # Label Studio makes its default tab only for a project without tabs, so make that one first.
         client.request("POST", "/api/dm/views/", body={"project": number, "data": {"title": "Default"}})
-    return int(client.create("/api/dm/views/", tab(number))["id"]), True
+    unused = unused_fields(client.project(number).get("label_config") or "", data_fields(client, number))
+    return int(client.create("/api/dm/views/", tab(number, unused))["id"]), True
 
 
 def data_fields(client: Client, number: int) -> set[str]:
@@ -83,15 +85,18 @@ def show_columns(client: Client, number: int) -> None:
     ordering = [f"-tasks:data.{COLUMNS[-1]}"]
     if found is None or found["data"].get("ordering") == ordering:
         return
+    hidden = (found["data"].get("hiddenColumns") or {}).get("explore") or ()
+    kept = [name.removeprefix("tasks:data.") for name in hidden if name.startswith("tasks:data.")]
+    more = [f"data.{name}" for name in kept if name not in COLUMNS]
     data = found["data"] | {
         "ordering": ordering,
         "columnsDisplayType": {f"tasks:data.{name}": "Number" for name in ("agreement", COLUMNS[-1])},
-        "hiddenColumns": _hidden("predictions_score", f"data.{COLUMNS[-1]}"),
+        "hiddenColumns": _hidden([*more, "predictions_score", f"data.{COLUMNS[-1]}"]),
     }
     client.request("PATCH", f"/api/dm/views/{found['id']}/", body={"data": data})
 
 
-def _hidden(*more: str) -> dict[str, list[str]]:
+def _hidden(more: Sequence[str]) -> dict[str, list[str]]:
     """The columns that the tab hides, in the table and beside an open task."""
     names = [f"tasks:{name}" for name in (*HIDDEN, *more)]
     return {"explore": names, "labeling": names}

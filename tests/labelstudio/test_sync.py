@@ -203,7 +203,7 @@ def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands:
         project,
         [
             {
-                "data": {"text": f"narrative {n}"},
+                "data": {"text": f"narrative {n}", "case": f"C{n}"},
                 "annotations": [annotation(user.id, [text]) for user, text in zip(users, given, strict=False)],
             }
             for n, given in enumerate(answers)
@@ -217,6 +217,8 @@ def test_triage_columns_are_in_the_data_and_order_the_tab(ls: Harness, commands:
         rows = ls.api.tasks(project, view=tab["id"], fields="all")
         return [(row["id"], row["data"]["agreement"], row["data"]["done"]) for row in rows]
 
+    hidden = tab["data"]["hiddenColumns"]["explore"]
+    assert {"tasks:data.case", "tasks:data.triage"} <= set(hidden) and "tasks:data.text" not in hidden
     waiting, same, low = tasks
     assert shown() == [(low, 0, "no"), (same, 1, "no"), (waiting, 0, "no, waits for answers")]
     before = {task["id"]: task["updated_at"] for task in ls.api.tasks(project, fields="all")}

@@ -213,6 +213,7 @@ class FakeLabelStudio:
             ("GET", "/api/ml", lambda: _reply(self.connections)),
             ("GET", "/api/webhooks", lambda: _reply(self.webhooks)),
             ("GET", "/api/dm/views", lambda: _reply(self.views)),
+            ("GET", "/api/dm/columns", lambda: _reply({"columns": self._columns()})),
             ("POST", "/api/dm/views", lambda: self._add(self.views, body)),
             ("PATCH", r"/api/dm/views/(\d+)", lambda number: self._change(self.views, int(number), body)),
             ("DELETE", r"/api/dm/views/(\d+)", lambda number: self._remove(self.views, int(number))),
@@ -249,6 +250,10 @@ class FakeLabelStudio:
             return _reply({"detail": "Not found."}, 404)
         listed[:] = kept
         return httpx.Response(204)
+
+    def _columns(self) -> list[dict[str, Any]]:
+        names = {name for task in self.tasks.values() for name in task["data"]}
+        return [{"id": name, "parent": "data"} for name in sorted(names)]
 
     def _project_view(self) -> dict[str, Any]:
         counted = [a for task in self.tasks.values() for a in task["annotations"] if not a["was_cancelled"]]

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from seeded_store import NUMBER, Seeded
 
 from ml_backend.labelstudio import triage
+from ml_backend.labelstudio.config import unused_fields
 from ml_backend.settings import ProjectSettings, effective, refused
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.sync import columns
@@ -22,7 +23,7 @@ class DataManager:
     def __init__(self, *own: str) -> None:
         self.fields = {"text", *own}
         self.data: dict[int, dict[str, Any]] = {}
-        self.tabs = [{"id": 7, "data": {**triage.tab(NUMBER)["data"], "softirr": {"a": 1}}}]
+        self.tabs = [{"id": 7, "data": {**triage.tab(NUMBER, {"case"})["data"], "softirr": {"a": 1}}}]
         self.calls: list[str] = []
 
     def views(self, number: int) -> list[dict[str, Any]]:
@@ -77,6 +78,8 @@ def test_the_tab_has_the_list_and_the_order_of_the_report(seeded: Seeded) -> Non
     ]
     assert all(set(found) == set(triage.COLUMNS) for found in server.data.values())
     shown = server.tabs[0]["data"]
+    hidden = shown["hiddenColumns"]["explore"]
+    assert [name for name in hidden if "data." in name] == ["tasks:data.case", "tasks:data.triage"]
     assert shown["ordering"] == ["-tasks:data.triage"] and shown["columnsDisplayType"]["tasks:data.triage"] == "Number"
     assert shown["softirr"] == {"a": 1}, "what else the tab holds stays"
 
@@ -142,3 +145,10 @@ def _hash(seeded: Seeded, task: int) -> str:
     found = seeded.services.store.get_tasks(seeded.project, [task])[task]["answers_hash"]
     assert isinstance(found, str)
     return found
+
+
+def test_fields_that_no_annotator_sees_are_hidden() -> None:
+    config = '<View><Text name="t" value="$narrative"/><Header value="Case of $my-site, seen"/><TextArea name="f" toName="t"/></View>'
+    fields = {"narrative", "my-site", "id", "case"}
+    assert unused_fields(config, fields) == {"id", "case"}
+    assert unused_fields("<View/>", fields) == frozenset()

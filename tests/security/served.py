@@ -83,6 +83,8 @@ class ServedLabelStudio(FakeLabelStudio):
                 return httpx.Response(200, json=found)
             case "GET", "/api/dm/views":
                 return httpx.Response(200, json=self.views)
+            case "GET", "/api/dm/columns":
+                return httpx.Response(200, json={"columns": []})
             case "POST", "/api/dm/views":
                 self.views.append({**body, "id": next(self._numbers)})
                 return httpx.Response(201, json=self.views[-1])
