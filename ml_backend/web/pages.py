@@ -12,6 +12,7 @@ from softirr.report.page.formats import FORMATS
 from softirr.report.page.matrix import matrix
 from softirr.report.page.render import SCRIPTS, STYLES, inlined
 from softirr.report.page.sentences import NAMES, TASKS
+from softirr.report.page.view import concepts_view
 
 LIVE = "report.js"  # what talks to the server; not in the file
 CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "subgroups", "person_trends")
@@ -70,9 +71,14 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
         charts=charts,
         matrix=matrix(report),
         contents=_contents(report),
+        concepts=_concepts(report),
         **FORMATS,
         **more,
     )
+
+
+def _concepts(report: Mapping[str, Any]) -> dict[str, Any] | None:
+    return concepts_view({**report, "coefficients": {row["key"]: row for row in report["coefficients"]}})
 
 
 def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -82,6 +88,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("h-reasons", "Reasons", report["reasons"]),
         ("h-policy", "What counts", True),
         ("h-coefficients", "Coefficients", True),
+        ("h-codes", "Concepts", _concepts(report)),
         ("h-raters", "Annotators", True),
         ("h-groups", "Groups", report["subgroups"]),
         ("h-regions", "Regions", report["regions"] or report["per_region"]),

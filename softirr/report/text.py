@@ -111,8 +111,8 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
     yield ""
     yield f"Known to {names}: {codes['known_texts']:,} of {_count(codes['texts'], 'text')}."
     if codes.get("calibration"):
-        known = _count(codes["calibration"]["pairs"], "pair")
-        yield f"P of pairs that are not known is calibrated on the {known} of different texts of one item that are."
+        known = _count(codes["calibration"]["pairs"], "known pair")
+        yield f"P of unknown pairs is calibrated on {known}."
     rows = [
         (
             COEFFICIENT_NAMES[name],

@@ -111,6 +111,7 @@ def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo:
     page = ask.get(f"/report/{NUMBER}").get_data(as_text=True)
     assert f"report/{NUMBER}/codes.csv" in page
     assert "They know 6 of 9 different texts, which are 67% of the texts given." in page
+    assert '<a href="#h-codes">Concepts</a>' in page and 'data-concepts="krippendorff_alpha"' in page
     answer = ask.get(f"/report/{NUMBER}/codes.csv")
     assert "attachment" in answer.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.get_data(as_text=True).lstrip("\ufeff"))))

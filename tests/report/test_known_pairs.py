@@ -71,7 +71,7 @@ def test_the_report_says_so() -> None:
         and 0 < told["prior"] < 0.1
         and set(told) == {*("pairs", "prior", "weaker", "stronger", "intercept")}
     )
-    assert "P of pairs that are not known is calibrated on the 12 pairs of different texts" in str(report)
+    assert "P of unknown pairs is calibrated on 12 known pairs." in str(report)
     assert report.provenance.measure == indel().name
 
 

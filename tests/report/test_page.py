@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import softirr
+from softirr.measures.terminology import with_terminology
+from softirr.report.page.formats import number
 from softirr.report.page.render import report_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
@@ -40,6 +42,27 @@ def test_a_report_without_an_agreement_has_a_page() -> None:
     )
 
 
+def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text(
+        "id\tname\tsynonym\nT1\tfever\tpyrexia\nT2\t<img src=x onerror=alert(1)>\tcough\n"
+    )
+    said = [
+        (str(n), rater, text)
+        for n in range(4)
+        for rater, text in (("ann", "pyrexia" if n % 2 else "cough"), ("bob", "fever"))
+    ]
+    made = with_terminology(softirr.measure("indel"), [tmp_path / "terms.tsv"])
+    report = softirr.agreement(
+        softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in said), made
+    ).to_dict()
+    text = report_page(report)
+    assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100 % of the texts given." in text
+    alpha = number(report["codes"]["coefficients"]["krippendorff_alpha"]["value"])
+    assert f'data-concepts="krippendorff_alpha">{alpha}' in text
+    assert "<bdi>T1</bdi>" in text and "<img src=x" not in text and "&lt;img src=x" in text
+    assert 'id="h-codes"' not in report_page(report_of(rows(5)).to_dict())
+
+
 def test_an_audited_report_says_so() -> None:
     report = report_of(rows(12)).to_dict()
     alone = dict(report["coefficients"]["krippendorff_alpha"])
@@ -63,7 +86,10 @@ def test_many_items_say_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictures: Path, width: int) -> None:
-    report_of(rows(20, HOSTILE)).to_folder(tmp_path, source=f"ward {HOSTILE}.csv")
+    report = report_of(rows(20, HOSTILE)).to_dict()
+    for item in report["items"]:
+        item["reasons"] = [{"kind": "unrelated", "words": "a long reason " * 20 + HOSTILE}]
+    (tmp_path / "report.html").write_text(report_page(report, source=f"ward {HOSTILE}.csv"))
     context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
     page = context.new_page()
     problems: list[str] = []
@@ -76,7 +102,9 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
     found = page.evaluate(
         "({pwned: window.__pwned ?? null, images: document.images.length, wide: document.documentElement.scrollWidth,"
         " charts: [...document.querySelectorAll('.chart canvas')].length, title: document.querySelector('h1').textContent,"
-        " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length})"
+        " matrix: document.querySelectorAll('.heat tbody tr').length, rows: document.querySelectorAll('.queue tbody tr').length,"
+        " readable: document.querySelector('.queue .texts').offsetWidth > 200"
+        " && document.querySelector('.queue').offsetWidth <= document.querySelector('.queue').parentElement.clientWidth})"
     )
     page.screenshot(path=pictures / f"report-file-{width}.png")
     assert found == {
@@ -87,6 +115,7 @@ def test_hostile_texts_stay_texts_in_a_file(chromium: Any, tmp_path: Path, pictu
         "title": f"ward {HOSTILE}.csv",
         "matrix": 3,
         "rows": 20,
+        "readable": True,
     }
     assert problems == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert serious_faults(page) == []

@@ -59,6 +59,7 @@ def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
         report=view,
         charts=charts,
         matrix=matrix(view),
+        concepts=view["concepts"],
         words=ITEMS,
         facts=view["facts"],
         live=False,

@@ -14,7 +14,7 @@ from softirr.report.page.formats import count, number
 from softirr.report.page.sentences import NAMES, coefficient_rows, headline_sentence, tendency_words
 from softirr.report.text import printable, rater_pair_sentences, what_if_sentences
 
-__all__ = ["histogram_bins", "how_computed", "page_view"]
+__all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
 
 MOST_ITEMS = 2000
 """Items that the page lists, those with the lowest agreement."""
@@ -59,10 +59,50 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
         "histogram": histogram_bins(item["agreement"] for item in compared),
         "distributions": report.get("distributions"),
         "reasons": _reasons(report, len(compared)),
+        "concepts": concepts_view(report),
         "items": [_item(item) for item in lowest[:MOST_ITEMS]],
         "excluded": _excluded(report["excluded"]),
         "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_own_facts(report["provenance"])],
         "provenance": report["provenance"],
+    }
+
+
+def concepts_view(report: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What terminologies know of the texts, and agreement on the concepts beside that on the texts.
+
+    Parameters
+    ----------
+    report : mapping
+        With ``codes``, ``coefficients`` and ``provenance``.
+
+    Returns
+    -------
+    dict or None
+        None without terminologies.
+    """
+    codes = report.get("codes")
+    if not codes or not codes["texts"]:
+        return None
+    closeness = codes["by_closeness"]
+    rows = [
+        {
+            "key": key,
+            "name": NAMES.get(key, key),
+            "same": same,
+            "close": closeness.get(key, {}),
+            "texts": report["coefficients"].get(key, {}).get("value"),
+        }
+        for key, same in codes["coefficients"].items()
+    ]
+    return {
+        "names": [printable(one["name"]) for one in report["provenance"].get("terminologies") or ()],
+        "known": codes["known_texts"],
+        "texts": codes["texts"],
+        "coverage": codes["coverage_of_answers"],
+        "answers": codes["answers"],
+        "calibrated": (codes.get("calibration") or {}).get("pairs"),
+        "closeness": bool(closeness),
+        "rows": rows,
     }
 
 
@@ -209,13 +249,14 @@ def _item(item: Mapping[str, Any]) -> dict[str, Any]:
     groups = [
         {
             "texts": [(printable(rater), text) for rater, text in match["texts"].items()],
+            "codes": match.get("codes") or (),
             "equivalence": match["equivalence"],
             "said": match["relation"],
         }
         for match in item["matches"]
     ]
     groups += [
-        {"texts": [(printable(rater), text)], "equivalence": None, "said": "no match"}
+        {"texts": [(printable(rater), text)], "codes": (), "equivalence": None, "said": "no match"}
         for rater, texts in item["unmatched"].items()
         for text in texts
     ]
