@@ -391,7 +391,8 @@ def test_codes_of_a_match_and_of_the_suggestion_are_shown_as_text(page: Any) -> 
     payload["provenance"]["terminologies"] = ["hp"]
     show(page, payload)
     assert page.locator('[data-match="0"] [data-code="HP:0001945"]').inner_text() == "HP:0001945 <b>Fever</b> 0.50"
-    assert page.locator(".sirr-suggestion [data-code]").count() == 1
+    shown = page.locator(".sirr-suggestion [data-code]")
+    assert shown.count() == 1 and shown.evaluate("one => getComputedStyle(one).borderTopWidth") == "0px"
     assert "codes of hp" in page.locator(".sirr-foot").inner_text()
 
 

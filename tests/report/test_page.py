@@ -59,6 +59,8 @@ def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> Non
     assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100 % of the texts given." in text
     alpha = number(report["codes"]["coefficients"]["krippendorff_alpha"]["value"])
     assert f'data-concepts="krippendorff_alpha">{alpha}' in text
+    report["codes"]["coefficients"]["krippendorff_alpha"] |= {"value": None, "ci95": None}
+    assert 'data-concepts="krippendorff_alpha">–</td>' in report_page(report)
     assert "<bdi>T1</bdi>" in text and "<img src=x" not in text and "&lt;img src=x" in text
     assert 'id="h-codes"' not in report_page(report_of(rows(5)).to_dict())
 
