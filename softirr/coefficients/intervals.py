@@ -106,7 +106,7 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     ``error × γ / √N × (1 + 2 t²) / 6``. γ is the skewness of the influences, shrunk towards 0 as if 20 items without skewness were added.
     Few disagreements among many items skew the influences to the left: the interval then extends further down.
 
-    Where no item disagrees, every influence is 0 and the standard error is uninformative; see :func:`_without_disagreement`.
+    Where all items agree, or all add the same, every influence is 0 and the standard error is uninformative; see :func:`_without_variation`.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     error = standard_error(estimate)
     if error is None:
         return Coefficient(estimate.value)
-    if estimate.value >= 1 - _CERTAIN:
-        return _without_disagreement(estimate, error, level)
+    if estimate.value >= 1 - _CERTAIN or error < _CERTAIN:
+        return _without_variation(estimate, error, level)
     n = len(estimate.influence)
     t = _quantile(n - 1, level)
     skewness = _skewness(estimate.influence) * n / (n + _NO_SKEW)
@@ -157,8 +157,9 @@ def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPL
     n = len(estimate.influence)
     if n < 2 or estimate.replicate is None:
         return Coefficient(estimate.value)
-    if estimate.value >= 1 - _CERTAIN:
-        return _without_disagreement(estimate, standard_error(estimate) or 0.0, level)
+    error = standard_error(estimate) or 0.0
+    if estimate.value >= 1 - _CERTAIN or error < _CERTAIN:
+        return _without_variation(estimate, error, level)
     values = _resampled(estimate, replicates, np.random.default_rng(seed))
     if len(values) < replicates / 2:
         return analytic(
@@ -202,15 +203,17 @@ def _bca(bias: float, acceleration: float, z: float) -> float:
     return bias + moved / max(1 - acceleration * moved, 0.1)
 
 
-def _without_disagreement(estimate: Estimate, error: float, level: float) -> Coefficient:
-    """An interval for full agreement on every item.
+def _without_variation(estimate: Estimate, error: float, level: float) -> Coefficient:
+    """An interval for items that all agree, or that all add the same to the coefficient.
 
-    Its lower end assumes the largest mean disagreement that N items miss with probability ``1 - level``,
-    ``1 - (1 - level)^(1/N)``, divided by the expected disagreement.
+    A share of other items that N items miss with probability ``1 - level`` is at most ``1 - (1 - level)^(1/N)``. They move the mean agreement by no
+    more than this share, and the coefficient by this share divided by the expected disagreement.
     """
+    assert estimate.value is not None
     unseen = 1 - (1 - level) ** (1 / len(estimate.influence))
-    attainable = 1 - (estimate.expected or 0.0)
-    return Coefficient(estimate.value, error, (max(1 - unseen / attainable, estimate.floor), 1.0))
+    reach = unseen / (1 - (estimate.expected or 0.0))
+    low, high = estimate.value - reach, estimate.value + reach
+    return Coefficient(estimate.value, error, (max(low, estimate.floor), min(high, 1.0)))
 
 
 def _bounded(estimate: Estimate, error: float, low: float, high: float) -> Coefficient:

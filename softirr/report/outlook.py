@@ -59,6 +59,8 @@ def outlook(
         return f"These {n_items:,} {items} suggest: about {more:,} more judgements bring ±{half:g}, or {both}."
     more = math.ceil(n_items * ((2 * _Z * error / WIDTH) ** 2 - 1))
     if more <= 0:
+        if interval[1] - interval[0] > WIDTH:  # full agreement on few items has no standard error
+            return None
         return f"These {n_items:,} {items} are enough for ±{half:g} if the measure makes no errors; an audit measures its errors."
     if more > _MOST:
         return None

@@ -125,6 +125,16 @@ class TestEdges:
         assert kappa.value == pytest.approx(1.0, abs=1e-12)
         assert kappa.ci95[0] == pytest.approx(1 - (1 - 0.05 ** (1 / 20)) / 0.95, abs=1e-9)
 
+    def test_items_that_all_add_the_same_are_not_certainty(self, interval):
+        """No item of 20 agrees, then all 20 agree and sigma is below 1: a share of 0.139 of the items may be others."""
+        unseen = 1 - 0.05 ** (1 / 20)
+        found = matrix_agreement(np.arange(40).reshape(20, 2)).summary.coefficients
+        assert interval(found["observed_agreement"]).ci95 == pytest.approx((0.0, unseen), abs=1e-9)
+        found = matrix_agreement(np.repeat(np.arange(20)[:, None] % 5, 2, axis=1)).summary.coefficients
+        sigma = interval(found["sigma"])
+        assert 0 < sigma.value < 1
+        assert sigma.ci95[0] <= sigma.value - unseen and sigma.ci95[1] >= sigma.value + unseen
+
     @pytest.mark.slow
     def test_the_interval_holds_the_value_and_stays_in_range(self, interval):
         for seed in range(20):

@@ -137,7 +137,10 @@ class TestOutlook:
         assert outlook(COEFFICIENT, 9) is None
 
     def test_enough_items(self) -> None:
-        assert "are enough for ±0.05" in str(outlook({**COEFFICIENT, "standard_error": 0.02}, 40))
+        narrow = {"value": 0.5, "standard_error": 0.02, "ci95": [0.46, 0.54]}
+        assert "are enough for ±0.05" in str(outlook(narrow, 40))
+        # full agreement has no standard error, and is known no better for it
+        assert outlook({"value": 1.0, "standard_error": 0.0, "ci95": [0.83, 1.0]}, 20) is None
 
     def test_judgements_of_an_audit(self) -> None:
         audit = {"needed_for_width": {"0.1": 95}, "units": 60}
