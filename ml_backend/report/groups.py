@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ml_backend.report.links import Links
+from softirr.coefficients.intervals import of_mean
 from softirr.report.page.view import histogram_bins
 
 BATCHES = 20
@@ -22,13 +24,9 @@ def histogram(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str,
 
 
 def _group(label: str, rows: Sequence[Mapping[str, Any]], link: str) -> dict[str, Any]:
-    values = [row["agreement"] for row in rows]
-    mean = sum(values) / len(values)
-    interval = None
-    if len(values) > 1:
-        deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
-        interval = [max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation)]
-    return {"label": label, "n": len(values), "agreement": mean, "ci95": interval, "link": link}
+    mean = of_mean(np.array([row["agreement"] for row in rows], dtype=np.float64), floor=0.0)
+    ci95 = list(mean.ci95) if mean.ci95 else None
+    return {"label": label, "n": len(rows), "agreement": mean.value, "ci95": ci95, "link": link}
 
 
 def over_time(rows: Sequence[Mapping[str, Any]], links: Links) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ml_backend.report.links import Links
 from softirr.coefficients.estimate import Estimate
-from softirr.coefficients.intervals import Coefficient, analytic
+from softirr.coefficients.intervals import of_mean
 from softirr.planning.difference import Sample, equality
 from softirr.report.page.sentences import EXPECTED, NAMES
 
@@ -99,7 +99,7 @@ def regions(rows: Rows, links: Links) -> dict[str, Any] | None:
     for label, own in labels.items():
         known = [place["agreement"] for _, place in own if place["agreement"] is not None]
         alone = [number for number, place in own if len(place["raters"]) == 1]
-        mean = _interval(np.array(known)) if known else None
+        mean = of_mean(np.array(known), floor=0.0) if known else None
         groups.append(
             {
                 "label": label or "no label",
@@ -133,16 +133,11 @@ def _corrected(
     return NAMES[key], lambda value: (value - expected) / (1 - expected)
 
 
-def _interval(values: Any) -> Coefficient:
-    mean = float(values.mean())
-    return analytic(Estimate(mean, values - mean, floor=0.0)) if len(values) > 1 else Coefficient(mean)
-
-
 def _group(
     label: str, rows: Rows, correct: Callable[[float], float] | None, link: str
 ) -> tuple[dict[str, Any], Sample | None]:
     values = np.array([row["agreement"] for row in rows])
-    mean = _interval(values)
+    mean = of_mean(values, floor=0.0)
     sample = None
     if mean.ci95 is not None:
         estimate = Estimate(mean.value, values - values.mean(), floor=0.0)

@@ -13,7 +13,7 @@ import numpy as np
 from softirr.coefficients.estimate import Estimate, Undefined
 from softirr.tables.ratings import Floats
 
-__all__ = ["FEW_ITEMS", "Coefficient", "analytic", "bootstrap", "no_interval", "standard_error", "wald"]
+__all__ = ["FEW_ITEMS", "Coefficient", "analytic", "bootstrap", "no_interval", "of_mean", "standard_error", "wald"]
 
 FEW_ITEMS = 30
 """With fewer items a report warns that its intervals are approximate."""
@@ -130,6 +130,31 @@ def analytic(estimate: Estimate, *, level: float = 0.95) -> Coefficient:
     skewness = _skewness(estimate.influence) * n / (n + _NO_SKEW)
     center = estimate.value + estimate.shift + error * skewness * (1 + 2 * t**2) / 6
     return _bounded(estimate, error, center - t * error, center + t * error)
+
+
+def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = None) -> Coefficient:
+    """The mean of what items add to a coefficient, with its analytic interval.
+
+    Parameters
+    ----------
+    values : shape (n,)
+        Single ones may be outside the coefficient's range.
+    floor : float
+        Lowest value of the coefficient; the highest is 1.
+    expected : float, optional
+        Agreement by chance, where the coefficient is corrected for it.
+
+    Returns
+    -------
+    Coefficient
+
+    Examples
+    --------
+    >>> of_mean(np.array([0.5, 0.75, 1.0, 1.0]), floor=0.0).ci95
+    (0.39..., 1.0)
+    """
+    mean = float(values.mean())
+    return analytic(Estimate(min(max(mean, floor), 1.0), values - mean, expected=expected, floor=floor))
 
 
 def bootstrap(estimate: Estimate, *, level: float = 0.95, replicates: int = REPLICATES, seed: int = 0) -> Coefficient:

@@ -16,7 +16,7 @@ from softirr.audit.audited import apply
 from softirr.audit.between import AuditedPart, AuditedRaters
 from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import FEW_ITEMS, Coefficient
+from softirr.coefficients.intervals import FEW_ITEMS, Coefficient, of_mean
 from softirr.coefficients.summary import COEFFICIENTS
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure, takes_model
@@ -457,7 +457,12 @@ def compare_time(
     slope, p = trend(values, places_of(moments))
     ids = sample.items
     groups = tuple(
-        Group(_span(texts[ids[cut[0]]], texts[ids[cut[-1]]]), len(cut), len(kept.raters), _mean(values[cut]))
+        Group(
+            _span(texts[ids[cut[0]]], texts[ids[cut[-1]]]),
+            len(cut),
+            len(kept.raters),
+            of_mean(values[cut], floor=sample.estimate.floor, expected=sample.estimate.expected),
+        )
         for cut in cuts
     )
     without = len(table.items) - len(kept.items)
@@ -730,19 +735,6 @@ def places_of(moments: Floats) -> Floats:
     from scipy.stats import rankdata
 
     return np.asarray((rankdata(moments) - 1) / max(len(moments) - 1, 1))
-
-
-def _mean(values: Floats) -> Coefficient:
-    from scipy.special import stdtrit
-
-    # what an item adds to a coefficient can be above 1, the coefficient can't
-    mean, n = float(values.mean()), len(values)
-    value = min(mean, 1.0)
-    if n < 2:
-        return Coefficient(value)
-    error = float(values.std(ddof=1) / np.sqrt(n))
-    reach = float(stdtrit(n - 1, 0.975)) * error
-    return Coefficient(value, error, (min(mean - reach, 1.0), min(mean + reach, 1.0)))
 
 
 def _cuts(moments: Floats, periods: int) -> list[Ints]:

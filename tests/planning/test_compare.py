@@ -328,19 +328,24 @@ class TestTime:
             st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(1, 6)), min_size=8, max_size=40
         ).filter(lambda rows: len({day for *_, day in rows}) > 1)
     )
-    @settings(max_examples=40, deadline=None)
-    def test_a_period_lies_in_its_interval_and_no_moment_in_two(self, rows: list[tuple[str, str, int]]) -> None:
+    @pytest.mark.parametrize(
+        ("name", "least"), [("krippendorff_alpha", -np.inf), ("cohen_kappa", -np.inf), ("observed_agreement", 0)]
+    )
+    @settings(max_examples=20, deadline=None)
+    def test_a_period_lies_in_its_interval_and_no_moment_in_two(
+        self, name: str, least: float, rows: list[tuple[str, str, int]]
+    ) -> None:
         answers = [(str(i), who, text) for i, (a, b, _) in enumerate(rows) for who, text in (("ann", a), ("ben", b))]
         table = _table(answers, {str(i): {"day": str(day)} for i, (_, _, day) in enumerate(rows)})
         try:
-            found = softirr.compare_time(table, "day", "exact", coefficient="krippendorff_alpha")
+            found = softirr.compare_time(table, "day", "exact", coefficient=name)
         except softirr.InputError as error:
             assume("not defined" not in str(error))
             raise
         for group in found.groups:
             value, ci95 = group.coefficient.value, group.coefficient.ci95
-            assert value is not None and value <= 1
-            assert ci95 is None or ci95[0] <= value <= ci95[1] <= 1
+            assert value is not None and (ci95 is None) == (group.n_items == 1)
+            assert ci95 is None or (least <= ci95[0] <= value <= ci95[1] <= 1 and ci95[0] < ci95[1])
         spans = [[int(day) for day in group.label.split(" to ")] for group in found.groups]
         assert all(one[-1] < other[0] for one, other in itertools.pairwise(spans))
         assert sum(group.n_items for group in found.groups) == len(rows)
