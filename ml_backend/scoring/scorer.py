@@ -160,13 +160,14 @@ def _written_in(
     return written, split
 
 
-def counted_reasons(tasks: Iterable[tuple[int, Sequence[Any], Sequence[Any]]]) -> ReasonSummary:
-    """Why texts of a project do not match, counted from what was found for its tasks, so that no pair is explained twice.
+def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> ReasonSummary:
+    """Why texts of a project do not match, counted from the details of its tasks, so that no pair is explained twice.
 
     Parameters
     ----------
-    tasks : iterable of (int, sequence, sequence)
-        Numbers of tasks, with the pairs and reasons of a control in their details (`Scorer.task_details`).
+    tasks : iterable of (int, mapping)
+        Numbers of tasks and their details (`Scorer.task_details`).
+    control : str
 
     Returns
     -------
@@ -178,9 +179,11 @@ def counted_reasons(tasks: Iterable[tuple[int, Sequence[Any], Sequence[Any]]]) -
     shared: Counter[tuple[str, str]] = Counter()
 
     def told() -> Iterator[tuple[str, list[StoredReason]]]:
-        for number, pairs, reasons in tasks:
-            shared.update((a, b) for a, b, _ in pairs)
-            yield str(number), [StoredReason.from_dict(one) for one in reasons]
+        for number, details in tasks:
+            found = details["controls"].get(control)
+            if found is not None:
+                shared.update((a, b) for a, b, _ in found["pairs"])
+                yield str(number), [StoredReason.from_dict(one) for one in found.get("reasons", ())]
 
     counted = summarize_reasons(told(), shared)
     in_order = sorted(counted.rater_pairs, key=lambda one: tuple(map(_rater_key, one[0])))

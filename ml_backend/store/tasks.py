@@ -1,6 +1,5 @@
 """Storage of the projects' tasks: pulled answers, scores and written predictions."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -306,29 +305,20 @@ class TaskStore(Database):
             yield from ((row.number, row.answers) for row in part)
             after = part[-1].number
 
-    def pairs_and_reasons(self, project: int, control: str) -> Iterator[tuple[int, list[Any], list[Any]]]:
-        """(task number, scored pairs, reasons) of a control by the last scoring of all scored tasks in order of number, in batches."""
-        # a database reads these two out of the details faster than Python reads the whole; its paths know plain names only
-        plain = re.fullmatch(r"[\w-]+", control) is not None
-        paths = [("controls", control, name) for name in ("pairs", "reasons")]
-        columns = [tasks.c.details[path] for path in paths] if plain else [tasks.c.details]
+    def details(self, project: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(task number, details of its last scoring) of all scored tasks in order of number, in batches."""
         after = -1
         while True:
             with self._read() as connection:
                 part = connection.execute(
-                    sa.select(tasks.c.number, *columns)
+                    sa.select(tasks.c.number, tasks.c.details)
                     .where(tasks.c.project == project, tasks.c.number > after, tasks.c.details.is_not(None))
                     .order_by(tasks.c.number)
                     .limit(1000)
                 ).all()
             if not part:
                 return
-            for number, *found in part:
-                if not plain:
-                    own = ((found[0] or {}).get("controls") or {}).get(control) or {}
-                    found = [own.get("pairs"), own.get("reasons")]
-                if found[0] is not None:
-                    yield number, found[0], found[1] or []
+            yield from ((row.number, row.details) for row in part if row.details)
             after = part[-1].number
 
     def lowest(self, project: int, limit: int, *, offset: int = 0) -> list[Row]:

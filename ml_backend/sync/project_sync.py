@@ -607,7 +607,7 @@ class ProjectSync:
                 self._effective.values,
                 decisions=self.store.decisions(self.project),
                 calibration=self._calibration(),
-                reasons=counted_reasons(self.store.pairs_and_reasons(self.project, control.name)),
+                reasons=counted_reasons(self.store.details(self.project), control.name),
                 progress=progress,
             )
             for control in shown

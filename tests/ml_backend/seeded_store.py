@@ -140,7 +140,7 @@ class Seeded:
                     name,
                     chosen,
                     decisions=said,
-                    reasons=counted_reasons(store.pairs_and_reasons(self.project, name)),
+                    reasons=counted_reasons(store.details(self.project), name),
                 )
                 for name in controls
             },

@@ -142,7 +142,7 @@ def test_the_summary_counts_what_was_found_task_by_task(seeded: Seeded, monkeypa
         store.answers(seeded.project),
         "findings",
         ProjectSettings(measure="exact", chance="exact"),
-        reasons=counted_reasons(store.pairs_and_reasons(seeded.project, "findings")),
+        reasons=counted_reasons(store.details(seeded.project), "findings"),
     )
     assert found["reasons"] == whole
     assert (

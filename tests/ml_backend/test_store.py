@@ -221,18 +221,6 @@ class TestTasks:
         assert store.decisions(new) == []
         assert store.jobs(new) == []
 
-    @pytest.mark.parametrize("name", ["findings", 'the "first", {x} $.y', "Befund äöü"])
-    def test_pairs_and_reasons_of_a_control(self, store: Store, project: int, name: str) -> None:
-        parts = {"pairs": [["1", "2", 0.5]], "reasons": [{"kinds": ["side"], "words": 'left "é" {}'}]}
-        store.put_pulled(project, [pulled(n) for n in range(1, 5)])
-        details = {1: {name: {**parts, "matches": []}, "other": {}}, 2: {name: {"pairs": []}}, 3: {"other": parts}}
-        store.put_scored(
-            project,
-            [{**scored(n), "details": {"agreement": 0.5, "controls": of}} for n, of in details.items()],
-        )
-        found = list(store.pairs_and_reasons(project, name))
-        assert found == [(1, parts["pairs"], parts["reasons"]), (2, [], [])]
-
     def test_ranks(self, store: Store, project: int) -> None:
         store.put_pulled(project, [pulled(n) for n in range(1, 5)])
         rows = [{**scored(n), "agreement": value} for n, value in ((1, 0.9), (2, 0.1), (3, 0.5))]
