@@ -150,8 +150,9 @@ def of_mean(values: Floats, *, floor: float = -np.inf, expected: float | None = 
 
     Examples
     --------
-    >>> of_mean(np.array([0.5, 0.75, 1.0, 1.0]), floor=0.0).ci95
-    (0.39..., 1.0)
+    >>> lower, upper = of_mean(np.array([0.5, 0.75, 1.0, 1.0]), floor=0.0).ci95
+    >>> round(lower, 2), upper
+    (0.41, 1.0)
     """
     mean = float(values.mean())
     return analytic(Estimate(min(max(mean, floor), 1.0), values - mean, expected=expected, floor=floor))
