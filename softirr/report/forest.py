@@ -193,6 +193,7 @@ def curve_svg(lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], goal: 
     width, height, left, top = 640, 340, 60, 40
     most_x = max(x for _, points in lines for x, _ in points)
     most_y = min(max(max(y for _, points in lines for _, y in points), goal * 1.2), goal * 5)
+    most_y = max(1, math.ceil(most_y / 0.04 - 1e-9)) * 0.04  # four steps of whole hundredths
 
     def at(x: float, y: float) -> str:
         return f"{left + x / most_x * 440:.1f},{top + (1 - min(y, most_y) / most_y) * 240:.1f}"

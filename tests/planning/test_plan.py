@@ -77,6 +77,13 @@ class TestPlans:
         assert "a fourth one adds is assumed" in said
         ElementTree.fromstring(plot.read_text())
 
+    @pytest.mark.parametrize("width", [0.1, 0.2, 0.25, 0.37])
+    def test_the_widths_at_the_axis_are_evenly_spaced_as_written(self, width: float) -> None:
+        figure = ElementTree.fromstring(softirr.plan(width=width).to_svg())
+        told = [text.text or "" for text in figure.iter() if text.get("text-anchor") == "end"]
+        hundredths = [round(100 * float(text)) for text in told]
+        assert len(told) == 5 and hundredths == [k * hundredths[1] for k in range(5)]
+
     def test_judged_sheets_tell_what_a_judgement_is_worth(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
