@@ -45,6 +45,7 @@ FEWEST_TEXTS = 10
 """Different texts below which nothing is said from chance or from copies."""
 SWAPS = 40
 """Copies that are made."""
+_AUDIT = "If the texts are English, audit: an audited coefficient does not depend on the measure being right."
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -137,7 +138,7 @@ def chance_misfit(measure: Measure | str, similarity: float, distinct: int) -> M
     return Misfit(
         "chance",
         f"Two different answers drawn at random are equivalent with P {others:.2f} on average, and {MOST_BY_CHANCE:.2f} is already much. Unless most answers do "
-        f"mean the same, the measure {_raw_name(measure)} hardly tells these texts apart, and no coefficient can be trusted. {_instead()}",
+        f"mean the same, the measure {_raw_name(measure)} hardly tells these texts apart, and no coefficient can be trusted. {_AUDIT} {_instead()}",
     )
 
 
@@ -174,7 +175,7 @@ def swap_misfit(
     return Misfit(
         "swapped",
         f"A text and its copy with one word replaced by a word of another text are equivalent with P {mean:.2f} on average ({len(pairs)} copies): the measure "
-        f"{_raw_name(measure)} does not read the words that differ. {_instead()}",
+        f"{_raw_name(measure)} does not read the words that differ. {_AUDIT} {_instead()}",
     )
 
 
