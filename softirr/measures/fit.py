@@ -19,13 +19,14 @@ from softirr.measures.base import Measure, raw_of
 from softirr.measures.cache import PairCache
 from softirr.measures.languages import language_profile
 from softirr.measures.pairs import PairScorer
+from softirr.measures.terminology import terminology_measure_of
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["AUTO", "FEWEST_TEXTS", "Misfit", "Reason", "chance_misfit", "chosen_for", "swap_misfit", "text_misfits"]
 
 AUTO = "auto"
 """The name of the measure that is chosen by these checks."""
-Reason = Literal["language", "unknown", "length", "chance", "swapped"]
+Reason = Literal["language", "unknown", "length", "abbreviations", "chance", "swapped"]
 BUNDLED = "nli"
 LETTERS = "indel"
 MULTILINGUAL = ("nli:mdeberta", "embedding:qwen3-0.6b")
@@ -37,17 +38,25 @@ LONG_WORDS = 40
 """Words of a text beyond what was trained: pairs were cut at 128 tokens, and most were names and single sentences."""
 LEAST_LONG = 0.05
 """Share of such texts that is worth a warning."""
+LEAST_SHORTENED = 0.1
+"""Share of texts that are an abbreviation from which it is said. English tables have at most 0.07 in 30 texts, disease mentions 0 to 0.23, lists of abbreviations 0.6 and more."""
+FEWEST_SHORTENED = 3
+"""Number of them from which it is said."""
 MOST_BY_CHANCE = 0.3
 """Mean P of different answers drawn at random: at most 0.25 on English tables, 0.26 to 0.93 in other languages."""
 MOST_SWAPPED = 0.55
 """Mean P of a text and its copy with one word from another text: at most 0.51 on English tables, from 0.51 in other languages."""
 FEWEST_TEXTS = 10
-"""Different texts below which nothing is said from chance or from copies."""
+"""Different texts below which nothing is said from chance, from copies, or of the texts that terminologies do not know."""
 SWAPS = 40
 """Copies that are made."""
 _AUDIT = "If the texts are English, audit: an audited coefficient does not depend on the measure being right."
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_PIECE = re.compile(r"[^\W_]+")
+_NUMERAL = re.compile(r"[IVX]+")
+_SHORT = 6
+"""Letters and digits of an abbreviation, at most."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ class Misfit:
 def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, ...]:
     """What speaks against the bundled model from the texts alone; nothing for other measures, of which it is not known what they were made for.
 
+    With terminologies, only the texts that none of them knows are checked, if there are ``FEWEST_TEXTS``.
+
     Parameters
     ----------
     measure
@@ -85,7 +96,8 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
     >>> [m.reason for m in text_misfits("nli", ["douleur au genou", "toux sèche", "mal de tête", "fièvre"])]
     ['language']
     """
-    if not _is_bundled(measure) or not texts:
+    measure, texts, those = _asked(measure, texts)
+    if _raw_name(measure) != BUNDLED or not texts:
         return ()
     found = []
     profile = language_profile(texts)
@@ -93,14 +105,14 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         found.append(
             Misfit(
                 "language",
-                f"The texts look like {profile.name}, and the measure {BUNDLED} was trained on English only: P and every coefficient are unreliable. {_instead()}",
+                f"The {those} look like {profile.name}, and the measure {BUNDLED} was trained on English only: P and every coefficient are unreliable. {_instead()}",
             )
         )
-    elif unknown_share(texts) >= LEAST_UNKNOWN:
+    elif (unknown := unknown_share(texts)) >= LEAST_UNKNOWN:
         found.append(
             Misfit(
                 "unknown",
-                f"{unknown_share(texts):.0%} of the texts' word pieces are unknown to the measure {BUNDLED}: P and every coefficient are unreliable. {_instead()}",
+                f"{unknown:.0%} of the word pieces of the {those} are unknown to the measure {BUNDLED}: P and every coefficient are unreliable. {_instead()}",
             )
         )
     long = sum(len(text.split()) > LONG_WORDS for text in texts)
@@ -108,8 +120,17 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
         found.append(
             Misfit(
                 "length",
-                f"{long:,} of {len(texts):,} texts have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
+                f"{long:,} of {len(texts):,} {those} have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
                 "same only if each sentence of one follows from the other. --split sentences counts how many sentences agree.",
+            )
+        )
+    shortened = sum(map(_is_abbreviation, texts))
+    if shortened >= max(LEAST_SHORTENED * len(texts), FEWEST_SHORTENED) and not _in_capitals(texts):
+        found.append(
+            Misfit(
+                "abbreviations",
+                f"{shortened:,} of {len(texts):,} {those} are abbreviations. The measure {BUNDLED} cannot know what they stand for here, and may accept any expansion whose "
+                "first letters fit. List them with their meanings in a table with the columns id, name and synonym (--terminology FILE), or audit.",
             )
         )
     return tuple(found)
@@ -289,8 +310,27 @@ def _raw_name(measure: Measure | str) -> str:
     return measure if isinstance(measure, str) else raw_of(measure).name
 
 
-def _is_bundled(measure: Measure | str) -> bool:
-    return _raw_name(measure) == BUNDLED
+def _asked(measure: Measure | str, texts: Sequence[str]) -> tuple[Measure | str, Sequence[str], str]:
+    """The measure below the terminologies, the texts that it is asked about, and what to call them."""
+    terms = None if isinstance(measure, str) else terminology_measure_of(measure)
+    if terms is None:
+        return measure, texts, "texts"
+    unknown = [text for text, known in zip(texts, terms.coder.know(texts), strict=True) if known is None]
+    return terms.raw, unknown if len(unknown) >= FEWEST_TEXTS else (), "texts that no terminology knows"
+
+
+def _is_abbreviation(text: str) -> bool:
+    """Whether a text is one word with a short part of two capitals or more, such as "MI", "COVID-19" and "T2DM"."""
+    return len(text.split()) == 1 and any(
+        len(piece) <= _SHORT and sum(map(str.isupper, piece)) >= 2 and not _NUMERAL.fullmatch(piece)
+        for piece in _PIECE.findall(text)
+    )
+
+
+def _in_capitals(texts: Sequence[str]) -> bool:
+    """Whether long words are mostly written in capitals, so that those of short words say nothing."""
+    long = [word for text in texts for word in _WORD.findall(text) if len(word) > _SHORT]
+    return 2 * sum(map(str.isupper, long)) > len(long)
 
 
 def _instead() -> str:

@@ -17,6 +17,7 @@ from softirr import AnnotationTable, Answer
 from softirr.errors import InputError
 from softirr.measures import fit
 from softirr.measures.languages import ENGLISH, language_profile
+from softirr.measures.terminology import with_terminology
 from softirr.provenance import Provenance
 
 SAMPLES = 15
@@ -84,6 +85,32 @@ def test_long_texts_are_told_to_be_compared_in_sentences():
     long = ["The patient came with pain. " * 12, *CLINICAL]
     (found,) = fit.text_misfits("nli", long)
     assert found.reason == "length" and "--split sentences" in found.sentence and "1 of 15" in found.sentence
+
+
+def test_abbreviations_that_stand_alone_are_told_to_be_listed():
+    texts = [*CLINICAL, "MI", "T2DM", "COVID-19"]
+    (found,) = fit.text_misfits("nli", texts)
+    assert found.reason == "abbreviations" and f"3 of {len(texts)} texts" in found.sentence
+    assert "--terminology FILE" in found.sentence
+    assert not fit.text_misfits("nli", [*CLINICAL, "MI", "T2DM", "acute MI", "Type II", "IV", "pH"])
+
+
+def test_texts_in_capitals_are_no_abbreviations():
+    assert not fit.text_misfits("nli", [*map(str.upper, CLINICAL), "RASH", "COUGH", "FEVER"])
+
+
+def test_with_terminologies_only_the_texts_that_none_knows_are_checked(tmp_path):
+    short = ["MI", "CHF", "COPD", "SOB", "UTI"]
+    file = tmp_path / "house.csv"
+    rows = "".join(f"{k},meaning {k},{text}\n" for k, text in enumerate([*short, *foreign()["fr"]]))
+    file.write_text(f"id,name,synonym\n{rows}", encoding="utf-8")
+    measure = with_terminology(Constant(0.1, "nli"), [str(file)])
+    assert not fit.text_misfits(measure, [*CLINICAL, *short])
+    assert not fit.text_misfits(measure, foreign()["fr"])
+    (found,) = fit.text_misfits(measure, [*CLINICAL, *short, "AF", "DVT", "CABG"])
+    assert f"3 of {len(CLINICAL) + 3} texts that no terminology knows are abbreviations" in found.sentence
+    assert [m.reason for m in fit.text_misfits(measure, foreign()["de"])] == ["language"]
+    assert not fit.text_misfits(measure, foreign()["de"][: fit.FEWEST_TEXTS - 1])
 
 
 def test_only_what_is_known_of_a_measure_is_said():

@@ -29,7 +29,7 @@ from softirr.text import normalize
 __all__ = ["Alarms", "alarms", "main", "read_column"]
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
-OF_TEXTS: tuple[Reason, ...] = ("language", "unknown", "length")
+OF_TEXTS: tuple[Reason, ...] = ("language", "unknown", "length", "abbreviations")
 """Checks that ask no model."""
 LANGUAGE = "language"
 """A column of this name splits a file into one table for each language."""

@@ -73,7 +73,7 @@ def test_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     given = ["--english", f"made={tmp_path}/english.tsv#name", "--other", f"in={tmp_path}/other.tsv#text"]
     assert main([*given, "--projects", "5", "--scored", "0"]) == 0
     rows = [[cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines() if "%" in line]
-    assert [(row[1], row[3], row[6]) for row in rows] == [("made", "0%", "–"), ("in fr", "100%", "–")]
+    assert [(row[1], row[3], row[7]) for row in rows] == [("made", "0%", "–"), ("in fr", "100%", "–")]
 
 
 @pytest.mark.parametrize("given", [[], ["--english", "file.tsv"], ["--other", "made=file.tsv"], ["--english", "a=none.tsv#b"]])  # fmt: skip
