@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,13 +117,16 @@ def test_label_studios_own_buttons_make_no_duplicates(
     ls.api.call("POST", f"/api/dm/actions?id=retrieve_tasks_predictions&project={project}", json=everything)
     (connection,) = ls.api.get("/api/ml/", project=project)
     assert connection["state"] == "CO"
-    before = serving.commands.store().jobs(1)[0]["id"]
-    ls.api.post(f"/api/ml/{connection['id']}/train")
     store = serving.commands.store()
-    eventually(
-        lambda: store.jobs(1)[0]["id"] > before and store.jobs(1)[0]["state"] == "done",
-        what="Start training recomputes",
-    )
+    asked = time.time()
+    ls.api.post(f"/api/ml/{connection['id']}/train")
+
+    def recomputed() -> bool:
+        """A run has ended since; it may have been waiting already, for Retrieve Predictions."""
+        last = store.jobs(1)[0]
+        return last["state"] == "done" and last["finished_at"] > asked
+
+    eventually(recomputed, what="Start training recomputes")
     store.close()
     eventually(right, what="after Start training")
 
