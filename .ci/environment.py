@@ -4,6 +4,7 @@
     environment.py run           .venv with the package and what it needs to run
     environment.py dev           the same, with what tests and lint need
     environment.py labelstudio   .venv-labelstudio with Label Studio, which pins many old versions and so lives alone
+    environment.py javascript    node_modules with what checks and tests the JavaScript (needs Node.js with npm)
     environment.py system        programs that some tests need (Chromium, PostgreSQL, Redis); installs them where it may
 
 Standard library only and readable by old Pythons, because it has to run before anything is installed. A stamp file in
@@ -25,6 +26,7 @@ PYTHONS = ((3, 11), (3, 12), (3, 13))
 TORCH = "torch==2.13.0"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 LABEL_STUDIO = "label-studio==1.23.2"
+NODE = 20  # the oldest that eslint, jsdom and the test runner were tried with
 # Peers whose own pins would hold everything else back; their code runs with the versions in constraints.txt.
 WITHOUT_DEPENDENCIES = ("irrCAC==0.4.4",)
 # Program looked for -> Debian package that brings it, and what goes without it.
@@ -214,6 +216,40 @@ def label_studio():
     say("  .venv-labelstudio is ready (%d s)" % (time.monotonic() - start))
 
 
+def node_version():
+    """Major version of Node.js where npm comes with it, else None."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not node or not npm:
+        return None
+    out = subprocess.run([node, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    major = out.decode(errors="replace").strip().lstrip("v").split(".")[0]
+    return int(major) if major.isdigit() else None
+
+
+def javascript():
+    """node_modules in the versions of package-lock.json; where Node.js is missing, what is left out."""
+    version = node_version()
+    if version is None or version < NODE:
+        problem = (
+            "Node.js %d or newer with npm was not found%s, so the JavaScript is neither checked nor tested. To have it: "
+            "https://nodejs.org/en/download, or on Debian and Ubuntu: sudo apt-get install nodejs npm"
+            % (NODE, "" if version is None else " (this is Node.js %d)" % version)
+        )
+        if os.environ.get("CI"):
+            raise Missing(problem)
+        say(problem)
+        return
+    stamp = ROOT / "node_modules" / ".made"
+    key = digest(ROOT / "package.json", ROOT / "package-lock.json", str(version))
+    if is_fresh(stamp, key):
+        return
+    say("Setting up node_modules, which checks and tests the JavaScript.")
+    command = [shutil.which("npm"), "ci", "--no-audit", "--no-fund", "--loglevel=error"]
+    if subprocess.call(command, cwd=str(ROOT)) != 0:
+        raise Missing("npm could not install the packages of package-lock.json. Is the npm registry reachable?")
+    stamp.write_text(key)
+
+
 def debian_program(name):
     """Path of a program; PostgreSQL's server programs are not on Debian's PATH."""
     if name == "chromium":
@@ -262,7 +298,7 @@ def system():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("parts", nargs="+", choices=("run", "dev", "labelstudio", "system"))
+    parser.add_argument("parts", nargs="+", choices=("run", "dev", "labelstudio", "javascript", "system"))
     parts = parser.parse_args().parts
     try:
         for part in parts:
@@ -270,6 +306,7 @@ def main():
                 "run": lambda: package(False),
                 "dev": lambda: package(True),
                 "labelstudio": label_studio,
+                "javascript": javascript,
                 "system": system,
             }[part]()
     except Missing as problem:

@@ -2,26 +2,36 @@
 
 import logging
 import time
-from importlib.util import find_spec
 
 from flask import Flask, Response, g, jsonify, request
 from jinja2 import ChoiceLoader, FileSystemLoader
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
+from ml_backend.auth.requests import Refused
+from ml_backend.auth.routes import check_request
 from ml_backend.logs import begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.integrity import trouble_sentence
 from ml_backend.web import limits
 from ml_backend.web.api import api
-from ml_backend.web.callers import check_host
+from ml_backend.web.audit import audit
+from ml_backend.web.codebook import codebook
+from ml_backend.web.compare import compare
+from ml_backend.web.consensus import consensus
+from ml_backend.web.panel import panel
+from ml_backend.web.policies import policies
 from ml_backend.web.protocol import protocol
+from ml_backend.web.report import report
+from ml_backend.web.responses import refused
+from ml_backend.web.review import review
 from ml_backend.web.webhook import webhook
 from softirr.report.page.render import TEMPLATES
 
 log = logging.getLogger(__name__)
 
+BLUEPRINTS = (protocol, webhook, api, panel, report, policies, audit, compare, consensus, codebook, review)
 QUIET = frozenset({"/health", "/"})  # asked every few seconds
 
 
@@ -35,19 +45,18 @@ def create_app(settings: Settings | None = None, *, services: Services | None = 
     services : Services, optional
         Objects that the app shares between requests; made from the settings by default.
     """
-    app = Flask("ml_backend", template_folder="web/templates", static_folder="web/static")
+    app = Flask("ml_backend", template_folder="web/templates", static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # each method of a route has its row in ml_backend.auth.routes
     app.jinja_loader = ChoiceLoader([app.jinja_loader, FileSystemLoader(TEMPLATES)])  # type: ignore[list-item]
     app.json.sort_keys = False  # type: ignore[attr-defined]
     parts = services or Services(settings or Settings.from_environment())
     app.extensions["softirr"] = parts
     _name_requests(app)
     limits.install(app, largest_body=parts.settings.largest_body)
-    app.before_request(check_host)
-    app.register_blueprint(protocol)
-    app.register_blueprint(webhook)
-    app.register_blueprint(api)
-    for name in ("panel", "report", "policies", "audit", "compare", "consensus", "codebook", "review"):
-        _register_pages(app, name)
+    app.before_request(check_request)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.register_error_handler(Refused, refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(SQLAlchemyError, _store_fails)
     app.register_error_handler(OverflowError, _out_of_range)
@@ -72,13 +81,6 @@ def _name_requests(app: Flask) -> None:
         level = logging.DEBUG if rule in QUIET else logging.INFO
         log.log(level, "%s %s %d in %.1f ms", *about.values(), extra={"about": about})
         return response
-
-
-def _register_pages(app: Flask, name: str) -> None:
-    """Register the pages of one module of `ml_backend.web`, which holds a blueprint of the same name."""
-    if find_spec(f"ml_backend.web.{name}") is not None:
-        module = __import__(f"ml_backend.web.{name}", fromlist=[name])
-        app.register_blueprint(getattr(module, name))
 
 
 def _http_error(error: HTTPException) -> tuple[Response, int]:

@@ -12,11 +12,11 @@ import time
 from types import FrameType
 from typing import Any
 
-from ml_backend.children import child_environment, python_module
 from ml_backend.logs import set_up_logging
 from ml_backend.settings import Settings
 from ml_backend.store.files import keep_private
 from ml_backend.store.store import Store, is_connected
+from ml_backend.subprocess_env import child_environment, python_module
 from softirr.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -38,8 +38,10 @@ def serve(settings: Settings) -> int:
     store.migrate()
     store.verify()
     for row in store.projects():
-        made = row["connection"]
-        if made and (not is_connected(made) or (made["mode"] == "connected" and "secret_round" not in made)):
+        connection = row["connection"]
+        if connection and (
+            not is_connected(connection) or (connection["mode"] == "connected" and "secret_round" not in connection)
+        ):
             log.warning("project %d: its connection carries no secret, run softirr-ls connect again", row["number"])
     store.close()
     stop = threading.Event()
@@ -82,12 +84,12 @@ def serve(settings: Settings) -> int:
 def _listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        made = socket.create_server((settings.host, settings.port), family=family, backlog=1024)
+        listening = socket.create_server((settings.host, settings.port), family=family, backlog=1024)
     except OSError as error:
         place = f"{settings.host}:{settings.port}"
         raise InputError(f"Can't listen on {place} ({error.strerror}): choose another with --port or --host.") from None
-    made.setblocking(False)
-    return made
+    listening.setblocking(False)
+    return listening
 
 
 class _Child:

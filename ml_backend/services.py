@@ -12,7 +12,7 @@ from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Wakeups
 
 INDEXES = "terminologies"
-"""Folder of the indexes of terminologies, below that of the state."""
+"""Folder of the indexes of terminologies, in the folder of the state."""
 
 
 class Services:

@@ -6,19 +6,24 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from softirr.defaults import PERMUTATIONS, THRESHOLD
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, takes_model, takes_path
-from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from softirr.policy.rules import AS_WRITTEN, Policy
 from softirr.report.options import ChanceMethod, IntervalMethod
+from softirr.tables.missing import AUTO
 from softirr.terminology.load import name_of
 
 MODEL_VERSION = "agreement"  # also the title of the connection: only then the score column fills (Label Studio 1.23)
 SECRET_HEADER = "X-Softirr-Token"  # noqa: S105 - the name of the header, not what it carries
+
+
+MISSING_OPTION = "softirr-ls settings --missing"  # what chooses the texts that mean missing, for messages
 
 
 def _default_data_folder() -> Path:
@@ -117,7 +122,7 @@ class Settings(BaseModel):
         Raises
         ------
         InputError
-            If a variable holds something unusable; the message names the variable.
+            If a variable has an unusable value; the message names the variable.
         """
         given = os.environ if environment is None else environment
         text: dict[str, Any] = {name: value.strip() for name, value in given.items() if value.strip()}
@@ -191,12 +196,16 @@ class ProjectSettings:
     threshold : float
         Equivalence from which two texts match.
     casefold : bool
+    missing : str
+        Texts that mean that an answer is missing: ``auto``, ``none``, or texts joined by commas.
     predictions_as_raters : bool
         Count the newest prediction of each model version as the answer of a rater ``model:VERSION``.
     regions : {"pooled", "overlap"}
         Texts of regions: pooled per task, or compared between regions that overlap.
     suggestions : bool
         Write suggested texts into the prediction; without, it carries the score only.
+    predictions : {"complete", "always"}
+        Write a task's prediction once the task has all the annotations it is to get or a reviewer marks it as done, or from the second on.
     triage_columns : bool
         Write agreement, reason and state into the data of each task, as columns of the triage tab.
     panel : {"complete", "always"}
@@ -204,7 +213,7 @@ class ProjectSettings:
     reviewers : tuple of str
         Ids of the Label Studio users who review.
     count_reviewers : bool
-        Whether answers of reviewers count in the coefficients as those of annotators do.
+        Whether reviewers' answers count in the coefficients like annotators' answers.
     condition : str or None
         Field of the tasks' data, or control with labels, by which the report groups tasks first.
     policy : Policy
@@ -218,14 +227,16 @@ class ProjectSettings:
     measure: str = DEFAULT_MEASURE
     controls: tuple[str, ...] | None = None
     chance: ChanceMethod = "auto"
-    permutations: int = 3
+    permutations: int = PERMUTATIONS
     interval: IntervalMethod = "analytic"
-    threshold: float = 0.5
+    threshold: float = THRESHOLD
     casefold: bool = False
+    missing: str = AUTO
     predictions_as_raters: bool = False
     regions: str = "pooled"
     suggestions: bool = True
     triage_columns: bool = False
+    predictions: str = "complete"
     panel: str = "complete"
     reviewers: tuple[str, ...] = ()
     count_reviewers: bool = False
@@ -236,7 +247,7 @@ class ProjectSettings:
 
     @property
     def measure_name(self) -> str:
-        """The measure with its terminologies under the policy, as calibrations and reports name it."""
+        """The measure with its terminologies under the policy, as reports name it."""
         names = ", ".join(map(name_of, self.terminologies))
         measure = f"{self.measure} with {names}" if names else self.measure
         return f"{measure} ({self.policy.mark()})" if self.policy.changes_scores else measure
@@ -244,6 +255,8 @@ class ProjectSettings:
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}
+        if self.missing != AUTO:
+            kept["missing"] = self.missing
         if self.policy.changes_scores:
             kept["policy"] = self.policy.mark()
         if self.policy.split != "none":
@@ -264,117 +277,11 @@ class ProjectSettings:
 
 OPERATOR_ONLY = frozenset({"reviewers", "count_reviewers", "terminologies", "triage_columns"})
 _NOT_OF_A_TASK = frozenset(
-    {"chance", "permutations", "interval", "panel", "target", "condition", "policy", "terminologies", "triage_columns"}
+    {
+        *("chance", "permutations", "interval", "panel", "target", "condition", "policy", "terminologies"),
+        *("triage_columns", "missing", "predictions"),
+    }
 )
-_CHOICES = {
-    "chance": get_args(ChanceMethod),
-    "interval": get_args(IntervalMethod),
-    "regions": ("pooled", "overlap"),
-    "panel": ("complete", "always"),
-}
-
-
-def checked_options(given: Any, *, source: str) -> dict[str, Any]:
-    """Options of a project, each of the right kind.
-
-    Parameters
-    ----------
-    given : mapping or None
-        For example the ``extra_params`` of the connection, as Label Studio sends them.
-    source : str
-        Where they come from, for the message.
-
-    Raises
-    ------
-    InputError
-        Naming the first option that is unknown or has an unusable value.
-    """
-    if given in (None, "", []):
-        return {}
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            raise InputError(f"{source}: not valid JSON.") from None
-    if not isinstance(given, Mapping):
-        raise InputError(f"{source}: expected an object with options.")
-    known = {f.name for f in fields(ProjectSettings)}
-    checked: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise InputError(
-                f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
-            )
-        checked[name] = _checked(name, value, source)
-    return checked
-
-
-def _checked(name: str, value: Any, source: str) -> Any:
-    def refuse(expected: str) -> InputError:
-        return InputError(f"{source}: {name} must be {expected}.")
-
-    match name:
-        case "measure":
-            if not isinstance(value, str) or not value.strip():
-                raise refuse("the name of a measure")
-            return value.strip()
-        case "policy":
-            return _policy(value, source)
-        case "terminologies":
-            if not isinstance(value, list | tuple) or not all(isinstance(path, str) and path for path in value):
-                raise refuse("a list of paths")
-            return tuple(value)
-        case "reviewers":
-            if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v.isdigit() for v in value):
-                raise refuse("a list of ids of users")
-            return tuple(dict.fromkeys(value))
-        case "controls":
-            if value is None:
-                return None
-            names = [value] if isinstance(value, str) else value
-            if not isinstance(names, list | tuple) or not names or not all(isinstance(n, str) and n for n in names):
-                raise refuse("a name or a list of names of TextArea controls")
-            return tuple(names)
-        case "threshold":
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-                raise refuse("a number above 0 and at most 1")
-            return float(value)
-        case "condition":
-            if value is None:
-                return None
-            if not isinstance(value, str) or not value.strip():
-                raise refuse("the name of a field of the tasks")
-            return value.strip()[:60]
-        case "target":
-            if value is None:
-                return None
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-                raise refuse("a number above 0 and at most 1")
-            return float(value)
-        case "permutations":
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
-                raise refuse("a whole number from 1 to 10000")
-            return value
-        case "casefold" | "predictions_as_raters" | "suggestions" | "count_reviewers" | "triage_columns":
-            if not isinstance(value, bool):
-                raise refuse("true or false")
-            return value
-        case _:
-            if value not in _CHOICES[name]:
-                raise refuse("one of " + ", ".join(_CHOICES[name]))
-            return value
-
-
-def _policy(value: Any, source: str) -> dict[str, Any]:
-    """A preset by its name, or a policy as a JSON object; never a file, since whoever edits the project could name any."""
-    if isinstance(value, str):
-        if value not in PRESETS:
-            raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")
-        return PRESETS[value].to_dict()
-    try:
-        return Policy.from_dict(value).to_dict()
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -391,14 +298,14 @@ class EffectiveSettings:
 
 def refused(settings: Settings, options: Mapping[str, Any] | None) -> dict[str, str]:
     """Options that a connection may not set, each with the sentence why: whoever may edit the project could set them."""
-    found = {name: f"{name} can only be set by softirr-ls." for name in OPERATOR_ONLY if name in (options or {})}
+    sentences = {name: f"{name} can only be set by softirr-ls." for name in OPERATOR_ONLY if name in (options or {})}
     measure = (options or {}).get("measure")
     if measure is not None and not settings.allows_measure(measure):
-        found["measure"] = (
+        sentences["measure"] = (
             f"The measure {measure[:80]!r} opens a folder, a model hub or an address: the operator allows it by its exact name in "
             "SOFTIRR_ALLOWED_MEASURES, or chooses it with softirr-ls connect --measure."
         )
-    return found
+    return sentences
 
 
 def effective(

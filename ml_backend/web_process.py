@@ -1,7 +1,7 @@
 """One web process: ``python -m ml_backend.web_process``.
 
 waitress reads requests in one thread that never waits for a client, and hands only complete ones to its worker threads: a client that
-sends half a request holds a socket, not a thread. On top of that this module bounds the time that a request may take to arrive, lets nobody
+sends half a request keeps a socket busy, not a thread. On top of that this module bounds the time that a request may take to arrive, lets nobody
 without a secret send much, and answers ``/health`` by a thread of its own.
 """
 
@@ -26,8 +26,8 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
-from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.app import create_app
+from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
@@ -98,7 +98,7 @@ def make_server(
 
 
 class _Parser(HTTPRequestParser):
-    """Decides by the headers how much body is read at all."""
+    """Decides by the headers how much of the body is read."""
 
     known: KnownSecrets
     largest: int
@@ -167,7 +167,7 @@ class _Server(TcpWSGIServer):
 
 
 def secrets_of_programs(services: Services) -> Iterator[str]:
-    """Right values of the headers Authorization and X-Softirr-Token: the operator's, and those of each project."""
+    """Right values of the headers Authorization and X-Softirr-Token: of the operator, and of each project."""
     settings = services.settings
     if settings.basic_auth_user and settings.basic_auth_pass:
         yield _basic(settings.basic_auth_user, settings.basic_auth_pass)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +13,17 @@ from ml_backend.logs import set_up_logging
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.files import keep_private
+from ml_backend.store.integrity import store_trouble
 from ml_backend.store.store import is_connected
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
+from softirr.terminal import guarded
 
 log = logging.getLogger("ml_backend.worker")  # __name__ is __main__ here
 
 TICK = 2.0
 HEARTBEAT_EVERY = 10.0
+MODELS_KEPT = 300.0  # seconds for which an unused model stays in memory; loading it again takes some seconds
 
 
 def main() -> None:
@@ -80,7 +84,7 @@ class _WithoutQueue:
         try:
             self._runner.run(project)
         except Exception as error:  # noqa: BLE001 - the store is away: the timer asks again
-            log.warning("a run without the queue failed (%s)", type(error).__name__)
+            log.warning("a run without the queue failed: %s", store_trouble(error) or type(error).__name__)
         finally:
             with self._lock:
                 self._running.discard(project)
@@ -106,6 +110,8 @@ def _look_around(
             if time.monotonic() - beat >= HEARTBEAT_EVERY:
                 wakeups.store.note_heartbeat("scorer", {"queue": wakeups.queue.trouble})
                 beat = time.monotonic()
+            if runner.scorer.release(MODELS_KEPT):
+                log.info("gave the memory of idle models back")
             now = time.time()
             for row in wakeups.store.projects():
                 project = row["id"]
@@ -128,17 +134,17 @@ def _look_around(
                     if unserved and (not wakeups.again(project) or wakeups.queue.read_trouble):
                         here.run(project)
         except Exception as error:  # noqa: BLE001 - the timer must outlive a database that is down for a moment
-            log.warning("the timer could not look at the projects (%s)", type(error).__name__)
+            log.warning("the timer could not look at the projects: %s", store_trouble(error) or type(error).__name__)
         stop.wait(TICK)
 
 
 def _is_followed(row: object) -> bool:
-    """Only connected projects are looked at regularly: ``sync`` alone brings up to date once."""
+    """Only connected projects are checked regularly: ``sync`` alone updates a project once."""
     return is_connected(row["connection"])  # type: ignore[index]
 
 
 def _follow(consumer: Consumer, stop: threading.Event) -> None:
-    """Break jobs off when the consumer is told to stop, and stop when the parent process is gone."""
+    """Break jobs off when the consumer is to stop, and stop when the parent process is gone."""
     parent = os.getppid()
     watch_parent = os.environ.get("SOFTIRR_WATCH_PARENT") == "1"
     while not stop.is_set():
@@ -152,4 +158,4 @@ def _follow(consumer: Consumer, stop: threading.Event) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(guarded(main, program="softirr-ls: the scorer process", fault=1))

@@ -22,25 +22,28 @@ if TYPE_CHECKING:
     from softirr.coefficients.intervals import Coefficient
     from softirr.coefficients.matrix import MatrixAgreement, matrix_agreement
     from softirr.errors import InputError, SoftirrError
-    from softirr.measures.calibration import CalibrationReport, calibrate
-    from softirr.measures.calibration_curves import Calibration, load_calibration
     from softirr.measures.corrected import corrected
-    from softirr.planning.compare import compare, compare_groups, compare_raters, compare_time
+    from softirr.measures.reliability import CalibrationReport, calibrate
+    from softirr.planning.compare import compare, compare_groups
+    from softirr.planning.compare_raters import compare_raters
+    from softirr.planning.compare_time import compare_time
     from softirr.planning.comparison import Comparison
-    from softirr.planning.plan import Plan, plan
+    from softirr.planning.plan import plan
+    from softirr.planning.plan_result import Plan
     from softirr.planning.raters import Raters, raters
     from softirr.policy.attributes import attributes
-    from softirr.policy.made import measure
+    from softirr.policy.build_measure import measure
     from softirr.policy.measure import under_policy
     from softirr.policy.rules import Policy, find_policy
     from softirr.report.agreement import agreement, item_agreement
     from softirr.report.codebook import Codebook, codebook
     from softirr.report.hosts import Metric, enterprise_metric, metric, scorer
-    from softirr.report.objects import AgreementReport
+    from softirr.report.one_coefficient import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from softirr.report.options import AgreementOptions
-    from softirr.report.two_lists import cohen_kappa
+    from softirr.report.results import AgreementReport
     from softirr.tables.files import read, read_texts
     from softirr.tables.inspection import Inspection, inspect
+    from softirr.tables.read_options import ReadOptions
     from softirr.tables.table import AnnotationTable, Answer, Excluded
 
     __version__: str
@@ -50,7 +53,6 @@ __all__ = [
     "AgreementReport",
     "AnnotationTable",
     "Answer",
-    "Calibration",
     "CalibrationReport",
     "Codebook",
     "Coefficient",
@@ -64,6 +66,7 @@ __all__ = [
     "Policy",
     "PolicyProposal",
     "Raters",
+    "ReadOptions",
     "SoftirrError",
     "__version__",
     "agreement",
@@ -79,9 +82,10 @@ __all__ = [
     "corrected",
     "enterprise_metric",
     "find_policy",
+    "fleiss_kappa",
     "inspect",
     "item_agreement",
-    "load_calibration",
+    "krippendorff_alpha",
     "matrix_agreement",
     "measure",
     "metric",
@@ -96,11 +100,10 @@ __all__ = [
 
 _HOME = {
     "AgreementOptions": "report.options",
-    "AgreementReport": "report.objects",
+    "AgreementReport": "report.results",
     "AnnotationTable": "tables.table",
     "Answer": "tables.table",
-    "Calibration": "measures.calibration_curves",
-    "CalibrationReport": "measures.calibration",
+    "CalibrationReport": "measures.reliability",
     "Codebook": "report.codebook",
     "Coefficient": "coefficients.intervals",
     "Comparison": "planning.comparison",
@@ -108,27 +111,29 @@ _HOME = {
     "InputError": "errors",
     "Inspection": "tables.inspection",
     "MatrixAgreement": "coefficients.matrix",
-    "Plan": "planning.plan",
+    "Plan": "planning.plan_result",
     "Policy": "policy.rules",
     "Raters": "planning.raters",
+    "ReadOptions": "tables.read_options",
     "PolicyProposal": "audit.proposal",
     "SoftirrError": "errors",
     "agreement": "report.agreement",
     "attributes": "policy.attributes",
-    "calibrate": "measures.calibration",
+    "calibrate": "measures.reliability",
     "codebook": "report.codebook",
-    "cohen_kappa": "report.two_lists",
+    "cohen_kappa": "report.one_coefficient",
+    "fleiss_kappa": "report.one_coefficient",
+    "krippendorff_alpha": "report.one_coefficient",
     "compare": "planning.compare",
     "compare_groups": "planning.compare",
-    "compare_raters": "planning.compare",
-    "compare_time": "planning.compare",
+    "compare_raters": "planning.compare_raters",
+    "compare_time": "planning.compare_time",
     "corrected": "measures.corrected",
     "find_policy": "policy.rules",
     "inspect": "tables.inspection",
     "item_agreement": "report.agreement",
-    "load_calibration": "measures.calibration_curves",
     "matrix_agreement": "coefficients.matrix",
-    "measure": "policy.made",
+    "measure": "policy.build_measure",
     "plan": "planning.plan",
     "raters": "planning.raters",
     "propose_policy": "audit.proposal",

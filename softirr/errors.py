@@ -1,9 +1,83 @@
 """What can go wrong, in words that a person reads."""
 
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+__all__ = ["InputError", "SoftirrError", "with_parameters"]
+
+_NAMES = {"model-raters": "predictions_as_raters", "rater-column": "rater"} | {
+    name: name
+    for name in (
+        *("control", "empty", "encoding", "fields", "format", "item", "items", "missing", "policy", "rater", "raters"),
+        *("repeats", "sheet", "split", "terminology", "text", "weight"),
+    )
+}
+_VALUES = {
+    "empty": "none|missing",
+    "missing": r"\S*[^\s.,]",
+    "repeats": "set|first|last|refuse",
+    "sheet": "'[^']*'",
+}
+_WORD = r"(?:'[^']*'|(?!and\b|or\b)[^\s,('-][^\s,(']*(?:,[^\s,(']+)*)"
+_CALL = re.compile(rf"--[a-z-]+ {_WORD}(?: --[a-z-]+ {_WORD})+")
+"""Several options with their values, as in a suggestion."""
+_VALUE = re.compile("|".join(f"--({name}) ({value})(?![\\w-])" for name, value in _VALUES.items()))
+_OPTION = re.compile(rf"--({'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])")
+
+
+def with_parameters(message: str) -> str:
+    """A message of the command line for those who call Python: options become parameters. Shown commands stay as they are.
+
+    Parameters
+    ----------
+    message : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with_parameters("Name the columns with --item and --rater, or say --empty none.")
+    'Name the columns with item= and rater=, or say empty="none".'
+    >>> with_parameters("Use --item id --raters 'nurse 1,nurse_2'.")
+    'Use item="id", raters=["nurse 1", "nurse_2"].'
+    """
+    if "softirr " in message:
+        return message
+    message = _CALL.sub(lambda call: ", ".join(_arguments(call[0])), message)
+    message = _VALUE.sub(lambda option: ", ".join(_arguments(option[0])), message)
+    return _OPTION.sub(lambda option: f"{_NAMES[option[1]]}=", message)
+
+
+def _arguments(options: str) -> Iterator[str]:
+    for name, value in re.findall(r"--([a-z-]+) ('[^']*'|\S+)", options):
+        plain = value[1:-1] if value[0] == value[-1] == "'" != value else value
+        several = plain.split(",") if name in ("raters", "items") else plain
+        yield f"{_NAMES.get(name, name)}={json.dumps(several, ensure_ascii=False)}"
+
 
 class SoftirrError(Exception):
     """Base of every error that softirr raises on purpose; its message is one plain sentence."""
 
+    @property
+    def on_command_line(self) -> str:
+        """The message with the options of the command line."""
+        return super().__str__()
+
 
 class InputError(SoftirrError, ValueError):
-    """The input can't be used; the message says what is wrong and where (the command line ends with status 2)."""
+    """The input can't be used; the message says what is wrong and where (the command line ends with status 2).
+
+    Examples
+    --------
+    >>> error = InputError("choose one with --control")
+    >>> str(error), error.on_command_line
+    ('choose one with control=', 'choose one with --control')
+    """
+
+    def __str__(self) -> str:
+        return with_parameters(self.on_command_line)

@@ -43,6 +43,8 @@ class Provenance:
         Number of answers of a language model so far that could not be read, each counted as P = 0; None where there are none.
     policy
         What counts as the same, as :meth:`softirr.Policy.to_dict` gives it; None where no policy was chosen.
+    facts
+        Version of the facts that are read before a model compares texts; None where none are.
     terminologies
         Terminologies that texts were looked up in.
     """
@@ -57,6 +59,7 @@ class Provenance:
     clipped: int | None = None
     failed_answers: int | None = None
     policy: dict[str, Any] | None = None
+    facts: int | None = None
     terminologies: tuple[TerminologyUsed, ...] = ()
 
 

@@ -8,12 +8,15 @@ import errno
 import io
 import json
 import os
+import re
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from softirr.errors import InputError, SoftirrError
+from softirr.text import plain_number
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,6 +79,9 @@ def _stop_workers() -> None:
             ray.shutdown()
 
 
+_NO_MEMORY = "The memory of this machine is not enough for this input: split it, or take a larger machine."
+
+
 def guarded(
     run: Callable[[], int | None],
     *,
@@ -116,21 +122,37 @@ def guarded(
         sys.stdout.flush()
         return status
     except SoftirrError as error:
-        return _said(str(error), 2 if isinstance(error, InputError) else fault, program)
-    except MemoryError:
-        return _said(
-            "The memory of this machine is not enough for this input: split it, or take a larger machine.", 2, program
-        )
+        return _said(error.on_command_line, 2 if isinstance(error, InputError) else fault, program)
+    except MemoryError as error:
+        return _out_of_memory(error, program)
+    except ImportError as error:  # a library that is loaded late may not fit any more
+        if not _lacks_memory(error):
+            raise
+        return _out_of_memory(error, program)
     except KeyboardInterrupt:
         return _said("interrupted.", 130, program)
     except BrokenPipeError:  # the reader (head, less) has closed the pipe: no message
         _forget_output()
         return 0
     except OSError as error:
+        if _lacks_memory(error):
+            return _out_of_memory(error, program)
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG):
             raise
         _forget_output()
         return _said(f"The result can't be written: {error.strerror}.", 1, program)
+
+
+def _out_of_memory(error: Exception, program: str) -> int:
+    """Report the lack of memory, after releasing the variables that filled it: the traceback keeps them."""
+    traceback.clear_frames(error.__traceback__)
+    return _said(_NO_MEMORY, 2, program)
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return getattr(error, "errno", None) == errno.ENOMEM or any(
+        words in str(error) for words in ("failed to map segment", "annot allocate memory")
+    )
 
 
 def _said(sentence: str, status: int, program: str) -> int:
@@ -159,16 +181,18 @@ def bounded(most: int) -> Callable[[str], int]:
 
 def positive(text: str) -> int:
     """Type of options that are whole numbers above 0."""
-    if not text.replace("_", "").isdecimal() or int(text) == 0:
+    value = _whole_number(text)
+    if not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
+    return value
 
 
 def natural(text: str) -> int:
     """Type of options that are whole numbers, 0 or more."""
-    if not text.replace("_", "").isdecimal():
+    value = _whole_number(text)
+    if value is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return int(text)
+    return value
 
 
 def positive_number(text: str) -> float:
@@ -195,11 +219,14 @@ def fraction(text: str) -> float:
     return value
 
 
+def _whole_number(text: str) -> int | None:
+    """Digits, with an underscore between thousands or without."""
+    return int(text) if re.fullmatch(r"[0-9]+|[0-9]{1,3}(?:_[0-9]{3})+", text) else None
+
+
 def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0
+    value = plain_number(text)
+    return -1.0 if value is None else value
 
 
 def add_input_options(command: argparse.ArgumentParser, *, format: str = "--format") -> None:
@@ -258,7 +285,23 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
         choices=("set", "first", "last", "refuse"),
         help="several rows of one rater on one item are a set of texts, or versions of which one counts, or a mistake",
     )
-    table.add_argument("--sheet", metavar="NAME", help="sheet of an Excel workbook (the first with a table)")
+    table.add_argument(
+        "--missing",
+        metavar="TEXTS",
+        help="texts that mean that an answer is missing, as NA,n/a; none: no text does (auto: NA, n/a, -, ? and the like, with a note)",
+    )
+    table.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="sheet of an Excel workbook, or '*' for all (one for each rater, or the first with a table)",
+    )
+    table.add_argument(
+        "--overlap",
+        type=float,
+        default=0.5,
+        metavar="SHARE",
+        help="of coded passages: share of the characters that passages of two coders need to have in common (0.5)",
+    )
     table.add_argument("--encoding", metavar="NAME", help="of a text file (UTF-8 or UTF-16, told by the content)")
 
 
@@ -290,13 +333,20 @@ def progress_bar(what: str, unit: str = " pairs", *, scaled: bool = False) -> It
 
         def show(done: int, total: int) -> None:
             if not bars:
-                bars.append(
-                    stack.enter_context(tqdm(desc=what, unit=unit, unit_scale=scaled, file=sys.stderr, disable=None))
-                )
+                bar = tqdm(desc=what, unit=unit, unit_scale=scaled, file=sys.stderr, disable=None, **_missing_size())
+                bars.append(stack.enter_context(bar))
             bars[0].total = total
             bars[0].update(done - bars[0].n)
 
         yield show
+
+
+def _missing_size() -> dict[str, int]:
+    """The usual size of a terminal that does not report its own, where tqdm would draw nothing."""
+    with contextlib.suppress(OSError, ValueError):
+        if not os.get_terminal_size(sys.stderr.fileno()).columns:
+            return {"ncols": 80, "nrows": 24}
+    return {}
 
 
 def print_json(value: Any) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import accumulate, groupby
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
@@ -10,15 +11,36 @@ _NO_END = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|prof|vs|approx|ca|no|nr|fig|st|e\.g|i\.e|etc|cf|pt|hx|resp|incl|[a-z])|\b\d)\.$",
     re.IGNORECASE,
 )
+_ABBREVIATION = 12
+"""Characters before the end of a sentence in which an abbreviation is looked for: more than the longest has."""
 _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
-_UNSAFE = {**_CONTROLS, **_SURROGATES, 0xFEFF: ""}
+_UNSAFE = {**_CONTROLS, **_SURROGATES}
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+"""Unicode's default-ignorable code points, without the joiners."""
+_JOINING = (
+    "\u0591-\u109f\u1780-\u1c7f\u1cc0-\u1cff\u2190-\u21ff\u2300-\u2328\u232b-\u27bf\u2b00-\u2bff\ua800-\uab2f\uabc0-\uabff\ufb1d-\ufdff\ufe70-\ufefe"
+    "\U00010a00-\U00011fff\U0001e800-\U0001e95f\U0001f000-\U0001faff"
+)
+"""Scripts that need joiners between two characters (Arabic, Hebrew, Indic and others), and emoji."""
+_JOINERS = re.compile(
+    f"(?<![{_JOINING}\u200c\u200d])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]++(?![{_JOINING}])"
+)
+"""Zero-width joiners and non-joiners where no script needs them."""
+_MARK_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+"""More marks in a row than any language needs: 30 are Unicode's limit for streams (UAX 15). Every combining mark is in this class."""
+_JOINER_RUN = re.compile("([\u200c\u200d])[\u200c\u200d]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def normalize(text: str, *, casefold: bool = False) -> str:
     r"""Return `text` in Unicode NFC with white space folded to single spaces and stripped.
 
-    Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them. Byte order marks
-    (U+FEFF), which are invisible, are removed.
+    Control characters count as white space and lone surrogates become U+FFFD: databases and UTF-8 cannot hold them. Invisible characters
+    (zero-width spaces, soft hyphens, byte order marks, marks of direction) are no content and are removed; zero-width joiners stay where a
+    script needs them.
 
     Parameters
     ----------
@@ -32,11 +54,45 @@ def normalize(text: str, *, casefold: bool = False) -> str:
     'heart attack'
     >>> normalize("e\u0301") == "\u00e9"
     True
+    >>> normalize("fe\u00adver\u200b")
+    'fever'
     """
     if text.isascii() and text.isprintable():  # nearly all texts of most projects, in a fraction of the time
         return " ".join((text.lower() if casefold else text).split())
-    text = " ".join(unicodedata.normalize("NFC", text.translate(_UNSAFE)).split())
-    return unicodedata.normalize("NFC", text.casefold()) if casefold else text
+    text = _without_invisible(text.translate(_UNSAFE))
+    text = " ".join(_composed(text).split())
+    return _composed(text.casefold()) if casefold else text
+
+
+def _composed(text: str) -> str:
+    """The text in NFC, in time that is linear but for sorting.
+
+    Python puts combining marks in order by insertion, which takes the square of their number: long runs are sorted here first.
+    """
+    if _MARK_RUN.search(text):
+        apart = "".join(unicodedata.normalize("NFD", character) for character in text)
+        runs = groupby(apart, key=lambda character: unicodedata.combining(character) != 0)
+        text = "".join("".join(sorted(run, key=unicodedata.combining) if marks else run) for marks, run in runs)
+    return unicodedata.normalize("NFC", text)
+
+
+def is_blank(text: str) -> bool:
+    r"""Whether a text holds only white space and invisible characters.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_blank(" \u200b"), is_blank("\u00ad-")
+    (True, False)
+    """
+    return not normalize(text)
 
 
 def normalize_lines(text: str) -> str:
@@ -49,6 +105,14 @@ def normalize_lines(text: str) -> str:
     """
     lines = (normalize(line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _without_invisible(text: str) -> str:
+    """The text without the characters that nobody sees."""
+    text = _INVISIBLE.sub("", text)
+    if "\u200c" in text or "\u200d" in text:
+        text = _JOINER_RUN.sub(r"\1", _JOINERS.sub("", text))
+    return text
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -71,25 +135,66 @@ def sentences(text: str) -> tuple[str, ...]:
     ends = list(_SENTENCE.finditer(text))
     if not ends:
         return (text,)
-    kept, found, start = protected(text), [], 0
+    kept, parts, start = protected(text), [], 0
     for end in ends:
-        if end.start() in kept or _NO_END.search(text[start : end.start()]):
+        before = text[max(start, end.start() - _ABBREVIATION) : end.start()]
+        if kept[end.start()] or _NO_END.search(before):
             continue
-        found.append(text[start : end.start()])
+        parts.append(text[start : end.start()])
         start = end.end()
-    return (*found, text[start:])
+    return (*parts, text[start:])
 
 
-def protected(text: str) -> set[int]:
-    """Places inside balanced parentheses, brackets and quotes."""
-    found: set[int] = set()
+def protected(text: str) -> list[bool]:
+    """Which characters are inside balanced parentheses, brackets or quotes.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of bool
+        One for each character; the marks themselves are inside.
+
+    Examples
+    --------
+    >>> "".join(mark for mark, inside in zip("a (b [c]) d", protected("a (b [c]) d")) if inside)
+    '(b [c])'
+    """
+    changes = [0] * (len(text) + 1)
     opened: list[tuple[str, int]] = []
+    quotes = []
     for place, mark in enumerate(text):
-        if mark in _OPEN:
+        if mark == '"':
+            quotes.append(place)
+        elif mark in _OPEN:
             opened.append((_OPEN[mark], place))
         elif opened and mark == opened[-1][0]:
-            found.update(range(opened.pop()[1], place + 1))
-    quotes = [place for place, mark in enumerate(text) if mark == '"']
+            changes[opened.pop()[1]] += 1
+            changes[place + 1] -= 1
     for start, stop in zip(quotes[::2], quotes[1::2], strict=False):
-        found.update(range(start, stop + 1))
-    return found
+        changes[start] += 1
+        changes[stop + 1] -= 1
+    return [depth > 0 for depth in accumulate(changes[:-1])]
+
+
+def plain_number(text: str) -> float | None:
+    """The number that a text holds, in digits as people write them; None where it holds anything else.
+
+    Python's own ``float`` also reads ``1_0`` as 10, ``nan`` and ``infinity``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> plain_number(" 1.5 "), plain_number("-2e3"), plain_number("1_0"), plain_number("1,5"), plain_number("nan")
+    (1.5, -2000.0, None, None, None)
+    """
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None

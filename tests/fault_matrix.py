@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ml_backend.store.files import keep_private
-from ml_backend.store.reviews import ReviewStore  # noqa: F401 - its tables belong to the store
 from ml_backend.store.store import Store
 
 ROOT = Path(__file__).parents[1]

@@ -41,7 +41,8 @@ class TestNames:
 
     def test_the_audit_without_an_import_of_its_own(self) -> None:
         assert (
-            _python("import softirr; print(softirr.audit.sample.__name__, softirr.__version__ != '')") == "sample True"
+            _python("import softirr; print(softirr.audit.draw_sheet.__name__, softirr.__version__ != '')")
+            == "draw_sheet True"
         )
 
     def test_others_are_not(self) -> None:
@@ -82,10 +83,10 @@ class TestTwoLists:
         ("a", "b", "said"),
         [
             (["x"], ["x", "y"], "a has 1 answers and b has 2"),
-            ("fever", ["x"], "a is a str"),
-            (["x"], 3, "b is a int"),
-            (["x", 4], ["x", "y"], r"a\[1\] holds 4, which is not a text"),
-            ([["x", None]], ["x"], r"a\[0\] holds None, which is not a text"),
+            ("fever", ["x"], "a is of type str"),
+            (["x"], 3, "b is of type int"),
+            (["x", 4], ["x", "y"], r"a\[1\] has 4, which is not a text"),
+            ([["x", None]], ["x"], r"a\[0\] has None, which is not a text"),
         ],
     )
     def test_what_is_refused(self, a: object, b: object, said: str) -> None:
@@ -143,7 +144,7 @@ class TestCacheAndProgress:
     def test_a_measure_without_a_model_opens_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("softirr.measures.automatic.open_cache", lambda url: pytest.fail("opened"))
         softirr.cohen_kappa(*TEXTS, "indel")
-        with cache_and_progress(corrected(softirr.measure("indel")), "auto", None) as found:
+        with cache_and_progress(corrected(softirr.measure("indel"), {}), "auto", None) as found:
             assert found == (None, None)
 
     def test_a_given_cache_stays_open(self) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from ml_backend.demo.server import Process, free_port
+from ml_backend.demo.processes import Process, free_port
 
 CSV = "item,rater,text\n1,ann,fever\n1,ben,fever\n2,ann,rash\n2,ben,cough\n3,ann,nausea\n3,ben,\n"
 
@@ -88,6 +88,7 @@ def test_the_wheel_carries_everything_that_is_not_python(wheel: Path, root: Path
         "ml_backend/store/migrations/script.py.mako",
         "ml_backend/plugin/agreement-panel/plugin.js",
         "ml_backend/plugin/panel/render.js",
+        "ml_backend/plugin/helper.js",
         "ml_backend/plugin/snippet.xml",
         "ml_backend/web/static/report.js",
         "ml_backend/web/templates/report.html",
@@ -116,7 +117,7 @@ def test_it_knows_its_version_and_its_licence(wheel: Path) -> None:
 
 
 def test_it_is_the_installed_package_that_runs(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    code = "import softirr, ml_backend.web.assets as a; print(softirr.__file__); print(a.plugin_dir())"
+    code = "import softirr, ml_backend.plugin_files as a; print(softirr.__file__); print(a.plugin_dir())"
     done = subprocess.run(
         [installed / "python", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )
@@ -200,7 +201,7 @@ def _serving(installed: Path, environment: dict[str, str], folder: Path) -> Iter
 def _connected(installed: Path, environment: dict[str, str]) -> list[str]:
     """A project as `connect` leaves it: the secret of its connection, and its panel's key."""
     code = (
-        "from ml_backend.access import Keys; from ml_backend.services import Services; "
+        "from ml_backend.auth.keys import Keys; from ml_backend.services import Services; "
         "from ml_backend.settings import Settings; s = Services(Settings.from_environment()); t = s.store; "
         "r = t.ensure_project(s.settings.label_studio_url, 1); "
         "t.update_project(r['id'], connection={'mode': 'connected'}); k = Keys(t.secret()); "
@@ -227,12 +228,12 @@ def test_the_backend_serves_its_panel_files(installed: Path, environment: dict[s
         refusal = requests.get(f"{url}/report/1", timeout=30)
         assert refusal.status_code == 403
         assert refusal.headers["Content-Type"].startswith("text/html"), "a page, made from the packaged template"
-        for name in ("report.js", "report.css", "audit.js", "vendor/echarts.min.js"):
+        for name in ("report.js", "report.css", "audit.js", "tabs.js"):
             assert requests.get(f"{url}/report/static/any/{name}", timeout=30).status_code == 200, name
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
 
 
-OPTIONAL = {"docx", "matplotlib", "openpyxl", "pandas", "pyarrow", "ray", "rdflib", "sqlalchemy"}
+OPTIONAL = {"docx", "matplotlib", "openpyxl", "pandas", "pyarrow", "ray", "rdflib", "resvg_py", "sqlalchemy"}
 """What `softirr` uses from an extra, and says so in one sentence where it is missing."""
 
 

@@ -18,20 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ml_backend.children import child_environment, python_module
+from filelock import FileLock, Timeout
+
 from ml_backend.demo import data
-from ml_backend.demo.server import (
-    ADMIN_EMAIL,
-    ADMIN_PASSWORD,
-    Api,
-    LabelStudio,
-    Process,
-    ServerError,
-    find_label_studio,
-    locked,
-    reserved_port,
-)
+from ml_backend.demo.processes import Process, ServerError, reserved_port
+from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, Api, LabelStudio, find_label_studio
 from ml_backend.review.headline import headline_lines
+from ml_backend.subprocess_env import child_environment, python_module
 from softirr.report.headline import headline
 from softirr.terminal import Parser
 
@@ -116,7 +109,7 @@ class Demo:
     Parameters
     ----------
     folder
-        Holds ``demo.json`` (what was made), ``label-studio/`` and ``softirr/``.
+        Contains ``demo.json`` (what was made), ``label-studio/`` and ``softirr/``.
     measure
         Name of the measure; None for the backend's default.
     stack
@@ -150,17 +143,20 @@ class Demo:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        with (self.folder / "lock").open("a+") as lock:
-            if not locked(lock):
-                lock.seek(0)
-                raise ServerError(
-                    f"A demo runs in {self.folder} already (process {lock.read().strip()}): stop it with Ctrl-C first, "
-                    f"or name another folder with --folder."
-                )
-            lock.truncate(0)
-            lock.write(str(os.getpid()))
-            lock.flush()
+        lock, process = FileLock(self.folder / "lock", timeout=0, thread_local=False), self.folder / "process"
+        try:
+            lock.acquire()
+        except Timeout:
+            number = process.read_text(encoding="utf-8") if process.is_file() else "unknown"
+            raise ServerError(
+                f"A demo runs in {self.folder} already (process {number}): stop it with Ctrl-C first, or name another "
+                "folder with --folder."
+            ) from None
+        try:
+            process.write_text(str(os.getpid()), encoding="utf-8")
             yield
+        finally:
+            lock.release()
 
     def _save(self) -> None:
         path = self.folder / "demo.json"
@@ -269,8 +265,8 @@ class Demo:
         done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ServerError(f"{name} ended with status {done.returncode}: {done.stderr.strip()[-800:]}")
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        reply: dict[str, Any] = json.loads(done.stdout)
+        return reply
 
     # --- running ------------------------------------------------------------------------------------------------------
 
@@ -281,13 +277,6 @@ class Demo:
             if row is None or not row["summary"]:
                 raise ServerError("The backend has no coefficients for the demo's project; its log says why.")
             return row
-
-    def audits(self, row: Row) -> dict[str, Any]:
-        """The audits with a result."""
-        from ml_backend.store.reviews import ReviewStore
-
-        with self._store() as store:
-            return {CONTROL: ReviewStore(store).audited(row["id"], CONTROL)}
 
     @contextlib.contextmanager
     def _store(self) -> Iterator[Store]:
@@ -305,11 +294,11 @@ class Demo:
         row = self.row()
         summary = row["summary"]["controls"][CONTROL]
         _say(f"\n{summary['n_items']} tasks, {summary['n_raters']} annotators, measure {summary['measure']}.")
-        for line in headline_lines(row, self.audits(row)):
+        for line in headline_lines(row):
             _say(line)
-        found = headline(summary)
-        if found is not None:
-            _say(f"The key to the example, which knows what each text means, says {true_value(found[0]):.2f}.\n")
+        shown = headline(summary)
+        if shown is not None:
+            _say(f"The key to the example, which knows what each text means, says {true_value(shown[0]):.2f}.\n")
         names = {"project": "Project", "triage": "Triage, lowest agreement first", "report": "Report"}
         for name, address in self.links.items():
             _say(f"  {names.get(name, name):31} {address}")
@@ -339,19 +328,19 @@ class Demo:
         command = python_module("softirr", "score", str(path), "--control", CONTROL, "--json", *measure)
         score = self._run(command, "softirr score")
         # Checked before the second sync, which would repair later changes.
-        found = problems(self.api, self.project, score, self.links)
+        faults = problems(self.api, self.project, score, self.links)
         again = self._json("sync", "--project", str(self.project))
         if any(again[name] for name in ("created", "updated", "deleted")):
-            found.append(f"A second sync wrote something although nothing had changed: {again}.")
-        for problem in found:
+            faults.append(f"A second sync wrote something although nothing had changed: {again}.")
+        for problem in faults:
             print(f"WRONG: {problem}", file=sys.stderr)
-        if not found:
+        if not faults:
             scored = sum(item["n_raters"] >= 2 for item in score["items"])
             _say(
                 f"Checked: {scored} tasks with two answers or more carry one prediction each, with the score that softirr score "
                 f"gives; the score column is filled and sorts; the triage tab is ordered by it."
             )
-        return 1 if found else 0
+        return 1 if faults else 0
 
 
 def _task(narrative: data.Narrative, users: Mapping[str, int]) -> dict[str, Any]:

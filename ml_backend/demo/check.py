@@ -26,21 +26,21 @@ def problems(api: Api, project: int, score: Mapping[str, Any], links: Mapping[st
         Addresses that ``softirr-ls connect`` printed.
     """
     wanted = {int(item["id"]): item["agreement"] for item in score["items"] if item["n_raters"] >= 2}
-    found = _predictions(api, project, wanted)
-    found += _column(api, project, wanted)
-    found += _triage(api, project, wanted)
+    faults = _predictions(api, project, wanted)
+    faults += _column(api, project, wanted)
+    faults += _triage(api, project, wanted)
     settings = api.get(f"/api/projects/{project}/")
     if settings["model_version"] != VERSION:
-        found.append(
+        faults.append(
             f"The project's model_version is {settings['model_version']!r}, so the score column shows something else."
         )
     if settings["show_collab_predictions"]:
-        found.append("Annotators are shown the suggestions before they answer (show_collab_predictions).")
+        faults.append("Annotators are shown the suggestions before they answer (show_collab_predictions).")
     for name, address in links.items():
         status = requests.get(address, timeout=60).status_code
         if status != 200:
-            found.append(f"The address of the {name} is answered with status {status}.")
-    return found
+            faults.append(f"The address of the {name} is answered with status {status}.")
+    return faults
 
 
 def _predictions(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
@@ -49,23 +49,23 @@ def _predictions(api: Api, project: int, wanted: Mapping[int, float]) -> list[st
     for prediction in api.get("/api/predictions/", project=project):
         if prediction["model_version"] == VERSION:
             present[int(prediction["task"])].append(prediction["score"])
-    found = []
+    faults = []
     if not wanted:
-        found.append("No task has two answers.")
+        faults.append("No task has two answers.")
     for task in sorted(wanted.keys() | present.keys()):
         scores = present.get(task, [])
         if len(scores) != (task in wanted):
-            found.append(
+            faults.append(
                 f"Task {task} has {len(scores)} predictions of version {VERSION} where {int(task in wanted)} is right."
             )
         elif task in wanted and (scores[0] is None or abs(scores[0] - wanted[task]) > TOLERANCE):
-            found.append(f"Task {task} has the score {scores[0]}; softirr score says {wanted[task]}.")
-    return found
+            faults.append(f"Task {task} has the score {scores[0]}; softirr score says {wanted[task]}.")
+    return faults
 
 
 def _column(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
     """The Data Manager's score column: filled for the same tasks, and it sorts both ways."""
-    found = []
+    faults = []
     for ordering, descending in (("tasks:predictions_score", False), ("-tasks:predictions_score", True)):
         rows = api.tasks(project, query=json.dumps({"ordering": [ordering]}))
         shown = {int(row["id"]): row["predictions_score"] for row in rows if row["predictions_score"] is not None}
@@ -75,10 +75,10 @@ def _column(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:
             if abs(shown.get(task, -1.0) - wanted.get(task, -1.0)) > TOLERANCE
         ]
         if different:
-            found.append(f"The score column differs from softirr score in tasks {sorted(different)}.")
+            faults.append(f"The score column differs from softirr score in tasks {sorted(different)}.")
         if list(shown.values()) != sorted(shown.values(), reverse=descending):
-            found.append(f"The score column does not sort by {ordering}.")
-    return found
+            faults.append(f"The score column does not sort by {ordering}.")
+    return faults
 
 
 def _triage(api: Api, project: int, wanted: Mapping[int, float]) -> list[str]:

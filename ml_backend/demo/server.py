@@ -9,17 +9,15 @@ import contextlib
 import os
 import secrets
 import shutil
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import requests
+
+from ml_backend.demo.processes import Process, ServerError, free_port
 
 VERSION = "1.23.2"
 ADMIN_EMAIL = "lead@example.org"
@@ -37,12 +35,6 @@ SERVER_ENVIRONMENT: Mapping[str, str] = {
     "LOG_LEVEL": "WARNING",
 }
 
-NO_PORT = "No free port was found on this machine."
-
-
-class ServerError(RuntimeError):
-    """A program of the demo is missing, didn't start or gave an unexpected answer; the message is for the user."""
-
 
 def find_label_studio() -> Path:
     """Path of the ``label-studio`` program.
@@ -59,157 +51,15 @@ def find_label_studio() -> Path:
         if os.access(named, os.X_OK):
             return Path(named).absolute()
         raise ServerError(f"SOFTIRR_LABEL_STUDIO names {named}, which is not a program that can be run.")
-    made = Path.cwd() / ".venv-labelstudio" / "bin" / "label-studio"
-    found = str(made) if os.access(made, os.X_OK) else shutil.which("label-studio")
-    if not found:
+    own = Path.cwd() / ".venv-labelstudio" / "bin" / "label-studio"
+    program = str(own) if os.access(own, os.X_OK) else shutil.which("label-studio")
+    if not program:
         raise ServerError(
             f"Label Studio was not found. In a checkout, `make demo` installs it; elsewhere install "
             f"label-studio=={VERSION} into an environment of its own (it pins old versions) and set "
             f"SOFTIRR_LABEL_STUDIO to its label-studio program."
         )
-    return Path(found).absolute()
-
-
-def free_port(*preferred: int) -> int:
-    """The first of the preferred ports that nothing listens on, else any free one."""
-    for port in _free_ports(*preferred):
-        return port
-    raise ServerError(NO_PORT)
-
-
-@contextlib.contextmanager
-def reserved_port(*preferred: int) -> Iterator[int]:
-    """As `free_port`, with the port reserved against other demos of this machine while the block runs.
-
-    A server begins to listen some time after its port is chosen. Until then a second demo could choose the same port and mistake the
-    first one's server for its own.
-    """
-    for port in _free_ports(*preferred):
-        with contextlib.ExitStack() as stack:
-            try:
-                lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"softirr-port-{port}.lock"), "a"))
-            except PermissionError:  # another user's demo
-                continue
-            if locked(lock):
-                yield port
-                return
-    raise ServerError(NO_PORT)
-
-
-def locked(file: IO[str]) -> bool:
-    """Whether this process is now the only one that holds the file; on Windows nothing is held, and the answer is yes."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        return True
-    except OSError:
-        return False
-    return True
-
-
-def _free_ports(*preferred: int) -> Iterator[int]:
-    for port in (*preferred, 0):
-        try:
-            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(("127.0.0.1", port))
-                found = int(probe.getsockname()[1])
-        except OSError:
-            continue
-        if not _answers_as_localhost(found):
-            yield found
-
-
-def _answers_as_localhost(port: int) -> bool:
-    """Whether a program listens on the IPv6 loopback only: browsers would connect to it at ``localhost``."""
-    with contextlib.suppress(OSError), socket.create_connection(("::1", port), timeout=1):
-        return True
-    return False
-
-
-def _die_with_parent() -> None:
-    """On Linux, end the child when the parent is killed."""
-    import ctypes
-
-    pr_set_pdeathsig = 1
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
-
-
-class Process:
-    """A program that writes to a log file and is stopped together with its child processes."""
-
-    def __init__(
-        self, command: Sequence[str | os.PathLike[str]], *, environment: Mapping[str, str], log: Path, name: str
-    ):
-        self.name = name
-        self.log = log
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as out:
-            # A session of its own, so that Ctrl-C in the terminal reaches only the parent, which then stops this in order.
-            self._popen = subprocess.Popen(
-                [os.fspath(part) for part in command],
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                cwd=log.parent,
-                start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-            )
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._popen.pid
-
-    def running(self) -> bool:
-        """Whether the process has not ended."""
-        return self._popen.poll() is None
-
-    def wait(self) -> int:
-        """Wait for its end and return the exit status."""
-        return self._popen.wait()
-
-    def last_words(self, lines: int = 12) -> str:
-        """Last lines of the log."""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) or "(none)"
-
-    def wait_until(
-        self, ready: Callable[[], bool], *, timeout: float, waiting: Callable[[float], None] | None = None
-    ) -> None:
-        """Wait until `ready`; `waiting` is called with the seconds so far, about every ten seconds."""
-        start = reported = time.monotonic()
-        while not ready():
-            now = time.monotonic()
-            if not self.running():
-                raise ServerError(
-                    f"{self.name} ended with status {self._popen.returncode}. Last lines of its log:\n{self.last_words()}"
-                )
-            if now - start > timeout:
-                raise ServerError(
-                    f"{self.name} was not ready after {timeout:.0f} s. Last lines of its log:\n{self.last_words()}"
-                )
-            if waiting and now - reported > 10:
-                reported = now
-                waiting(now - start)
-            time.sleep(0.2)
-
-    def stop(self, patience: float = 10) -> None:
-        """Stop it."""
-        """Terminate the program and its own children, then kill what is left."""
-        for sign in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._popen.pid, sign)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(patience)
-                if sign == signal.SIGTERM:
-                    # Children that outlived their parent are in its group still.
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.killpg(self._popen.pid, signal.SIGKILL)
-                return
+    return Path(program).absolute()
 
 
 class Api:
@@ -257,13 +107,13 @@ class Api:
 
     def tasks(self, project: int, **params: Any) -> list[dict[str, Any]]:
         """Every task of a project as the Data Manager lists them."""
-        found: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
         page = 1
         while True:
             reply = self.get("/api/tasks", project=project, page=page, page_size=1000, **params)
-            found += reply["tasks"]
-            if len(found) >= reply["total"] or not reply["tasks"]:
-                return found
+            listed += reply["tasks"]
+            if len(listed) >= reply["total"] or not reply["tasks"]:
+                return listed
             page += 1
 
 
@@ -356,7 +206,7 @@ class LabelStudio:
                         raise ServerError(
                             f"{self.executable} could not make Label Studio's database. Last lines of its log:\n"
                             f"{migration.last_words()}\nIf the installation is broken, delete the environment that the "
-                            f"program stands in; `make demo` installs a new one."
+                            f"program is in; `make demo` installs a new one."
                         )
                     os.replace(f"{scratch}/empty", kept)
                 finally:

@@ -26,7 +26,7 @@ def agreed_in(
     names: frozenset[str] | None = None,
     history: History | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Field -> agreed answer that the task holds, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
+    """Field -> agreed answer in the task, as `ml_backend.store.agreed.AgreedStore.note_read` takes it.
 
     A ground truth comes before a reviewer's annotation, and of these the newest counts. Label Studio marks imported annotations as ground
     truth unless the import says otherwise: a ground truth counts only if it is the task's only one and a person saved it.
@@ -44,7 +44,7 @@ def agreed_in(
     """
     if task.get("unreadable"):
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    agreed: dict[str, dict[str, Any]] = {}
     for control in controls:
         kept, _ = of_this_config(task, control.name, names, (history or {}).get(control.name))
         chosen = _ground_truth(kept) or _accepted(kept, control.name, reviewers)
@@ -52,18 +52,18 @@ def agreed_in(
             continue
         annotation, source = chosen
         texts = [text for text in map(normalize, control_texts(annotation, control.name)) if text]
-        made = copied(annotation, control.name)
+        origin = copied(annotation, control.name)
         who = _user(annotation.get("updated_by")) if source == GROUND_TRUTH else None
-        found[control.name] = {
+        agreed[control.name] = {
             "texts": texts,
             "source": source,
             "annotation": annotation["id"],
-            "edited": None if made is None else made != COPIED,
+            "edited": None if origin is None else origin != COPIED,
             "reviewer_id": who or _user(annotation.get("completed_by")) or "",
             "at": _seconds(annotation),
             "given_hash": given_hash(answers.get(control.name) or {}),
         }
-    return found
+    return agreed
 
 
 def _ground_truth(task: Mapping[str, Any]) -> tuple[Mapping[str, Any], str] | None:
@@ -82,14 +82,14 @@ def _accepted(
         for one in task.get("predictions") or ()
         if isinstance(one, Mapping) and one.get("model_version") != MODEL_VERSION
     }
-    made = [
+    accepted = [
         one
         for one in _submitted(task)
         if _user(one.get("completed_by")) in reviewers
         and one.get("parent_prediction") not in others
         and (one.get("parent_prediction") is not None or copied(one, control))
     ]
-    return (max(made, key=_seconds), ANNOTATION) if made else None
+    return (max(accepted, key=_seconds), ANNOTATION) if accepted else None
 
 
 def _submitted(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

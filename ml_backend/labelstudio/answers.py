@@ -2,52 +2,66 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ml_backend.labelstudio.config import Control
-from ml_backend.labelstudio.facts import facts_of
 from ml_backend.labelstudio.history import History, Times, was_there
 from ml_backend.labelstudio.predictions import prediction_hash
-from ml_backend.labelstudio.regions import overlapping
+from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
+from ml_backend.labelstudio.task_fields import task_fields
 from ml_backend.settings import MODEL_VERSION, ProjectSettings
 from ml_backend.store.splittings import Decision
 from softirr.tables.labelstudio import label_studio_answers
+from softirr.tables.limits import has_too_much, within_limits
+from softirr.tables.missing import MissingMarks
 from softirr.text import normalize, normalize_lines
 
 UNREADABLE = "Label Studio can't deliver this task (as a rule, one of its texts is no valid Unicode)"
-MOST_COMPARISONS = 500_000  # of texts in one task: some 5 s and 300 MB with a lexical measure
-MOST_CHARACTERS = 400_000  # of two raters in one task: their edit distance takes some 3 s
+NOT_READ = "set aside: softirr could not read the texts of this task ({}); report this as an error of softirr"
 REVIEWER = "a reviewer’s own answer, which does not count as an annotator’s"
 OTHER_CONFIG = "answered under another label config, to a TextArea that it no longer has"
 NO_SUCH_CONTROL = "answered while the label config did not have this TextArea"
 MODEL_RATER = "model:"  # what `label_studio_answers` calls predictions that count as a rater
 
 
-def pulled_row(
-    task: Mapping[str, Any],
-    controls: Sequence[Control],
-    settings: ProjectSettings,
-    *,
-    generation: int,
-    names: frozenset[str] | None = None,
-    history: History | None = None,
-    splittings: Mapping[str, Decision] | None = None,
-) -> dict[str, Any]:
-    """The task's row for `Store.put_pulled`; `names`, `history` and `splittings` as for `task_answers`."""
-    if task.get("unreadable"):
-        answers = {control.name: {"answers": {}, "excluded": [["", UNREADABLE]]} for control in controls}
-    else:
-        answers = task_answers(task, controls, settings, names=names, history=history, splittings=splittings)
+@dataclass(frozen=True)
+class Reading:
+    """What decides how the answers of a project's tasks are read.
+
+    Attributes
+    ----------
+    controls : sequence of Control
+        The controls that count.
+    settings : ProjectSettings
+    names : frozenset of str, optional
+        All controls of the label config (`config.control_names`); without them every annotation counts as made under this config.
+    history : mapping
+        When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
+    splittings : mapping
+        How the answers of each control are split, which may change between two tasks; answers to controls that it does not name stay whole.
+    """
+
+    controls: Sequence[Control]
+    settings: ProjectSettings
+    names: frozenset[str] | None = None
+    history: History = field(default_factory=dict)
+    splittings: Mapping[str, Decision] = field(default_factory=dict)
+
+
+def pulled_row(task: Mapping[str, Any], reading: Reading, *, generation: int) -> dict[str, Any]:
+    """The task's row for `Store.put_pulled`."""
+    answers, places, regions = read_task(task, reading)
     return {
         "number": int(task["id"]),
         "updated_at": task.get("updated_at"),
         "generation": generation,
-        "n_annotations": _count_annotations(task),
+        "n_annotations": count_annotations(task),
         "n_answers": count_answers(answers),
         "answers": answers,
         "answers_hash": answers_hash(answers),
-        "facts": facts_of(task, controls, answers),
+        "facts": task_fields(task, places) | regions,
         "actual": [
             [prediction["id"], prediction_hash(prediction)]
             for prediction in sorted(
@@ -58,7 +72,22 @@ def pulled_row(
     }
 
 
-def _count_annotations(task: Mapping[str, Any]) -> int:
+def _region_fields(
+    task: Mapping[str, Any], controls: Sequence[Control], answers: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """For each TextArea of regions the object that it is about, and the regions (`regions.region_rows`)."""
+    regions: dict[str, Any] = {}
+    for control in controls:
+        if control.per_region and (raters := list(answers[control.name]["answers"])):
+            address = (task.get("data") or {}).get(control.source) if control.source else None
+            shows = {"kind": control.shows, "address": address if isinstance(address, str) else None}
+            if control.shows != "image":
+                shows["address"] = None  # the text itself is Label Studio's
+            regions[control.name] = shows | {"rows": region_rows(task, control.name, raters)}
+    return {"regions": regions} if regions else {}
+
+
+def count_annotations(task: Mapping[str, Any]) -> int:
     """Number of annotations without skipped ones, as Label Studio counts them."""
     if task.get("unreadable"):
         return int(task.get("total_annotations") or 0)
@@ -76,75 +105,127 @@ def task_answers(
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalized, raters in a fixed order.
 
-    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by overlap, ``"groups"`` holds
+    Answers of the project's reviewers are excluded unless the project counts them. Where regions are compared by overlap, ``"groups"`` contains
     the answers again, one mapping for each place. A task with so many texts that it would delay the whole project is excluded with the
     reason.
 
     An annotation with texts for a TextArea that the label config no longer has, and without texts for the control, was made before the
-    TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty. The same holds
+    TextArea was renamed or added. It cannot contain the control, so its answer is missing, not empty. The same is true
     for an annotation without a result of the control that was last changed while the label config did not have the control.
 
-    Where the project's policy splits answers, ``"written"`` holds them as they were written, with line breaks, ``"written_groups"`` those of
+    Where the project's policy splits answers, ``"written"`` contains them as they were written, with line breaks, ``"written_groups"`` the same for
     ``"groups"``, and ``"split"`` how they were split.
 
     Parameters
     ----------
-    names : frozenset of str, optional
-        All controls of the label config (`config.control_names`); without them every annotation counts as made under this config.
-    history : mapping, optional
-        When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
-    splittings : mapping, optional
-        How the answers of each control are split; those of controls that it does not name stay whole.
+    controls, settings, names, history, splittings
+        As in `Reading`.
     """
-    found: dict[str, Any] = {}
-    for control in controls:
-        kept, left_out = of_this_config(task, control.name, names, (history or {}).get(control.name))
-        answers, excluded = label_studio_answers(
+    return read_task(task, Reading(controls, settings, names, history or {}, splittings or {}))[0]
+
+
+def read_task(
+    task: Mapping[str, Any], reading: Reading
+) -> tuple[dict[str, Any], dict[str, list[Place]], dict[str, dict[str, Any]]]:
+    """The answers as `task_answers` returns them, the places of each control with ``"groups"`` in the same order, and fields about regions.
+
+    A task that cannot be read has no answers: it is listed with the reason, because one annotator's text must not stop the project.
+    """
+    try:
+        if task.get("unreadable"):
+            return _nothing_read(reading, UNREADABLE)
+        answers, places = _answers_and_places(task, reading)
+        return answers, places, _region_fields(task, reading.controls, answers)
+    except Exception as error:  # noqa: BLE001 - whatever a text does to the code that reads it
+        return _nothing_read(reading, NOT_READ.format(type(error).__name__))
+
+
+def _nothing_read(reading: Reading, reason: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    return {control.name: {"answers": {}, "excluded": [["", reason]]} for control in reading.controls}, {}, {}
+
+
+def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict[str, Any], dict[str, list[Place]]]:
+    settings = reading.settings
+    answers_of: dict[str, Any] = {}
+    places: dict[str, list[Place]] = {}
+    marks = MissingMarks.of(settings.missing)
+    for control in reading.controls:
+        kept, left_out = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
+        given, excluded = label_studio_answers(
             kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
         )
-        by_rater = {answer.rater: answer.texts for answer in answers}
+        by_rater: dict[str, Sequence[str]] = {answer.rater: answer.texts for answer in given}
         listed = [[entry.rater, entry.reason] for entry in excluded] + left_out
         if not settings.count_reviewers:
             listed += [[rater, REVIEWER] for rater in by_rater if rater in settings.reviewers]
             by_rater = {rater: texts for rater, texts in by_rater.items() if rater not in settings.reviewers}
-        if reason := _too_much(list(by_rater.values())):
-            listed += [[rater, reason] for rater in by_rater]
+        by_rater, marked = _without_marks(by_rater, marks)
+        listed += marked
+        by_rater, beyond = within_limits(by_rater)
+        listed += map(list, beyond)
+        by_overlap = control.per_region and settings.regions == "overlap"
+        if by_overlap and sum(map(len, by_rater.values())) > MOST_AT_ONCE:
+            listed += [[rater, TOO_MANY_REGIONS] for rater in by_rater]
             by_rater = {}
-        found[control.name] = {"answers": _clean(by_rater), "excluded": listed}
-        if control.per_region and settings.regions == "overlap" and by_rater:
-            people = [rater for rater in by_rater if not rater.startswith(MODEL_RATER)]
-            groups = overlapping(kept, control.name, people)
-            found[control.name]["groups"] = [_clean(group) for group in groups]
+        answers_of[control.name] = {"answers": _clean(by_rater), "excluded": listed}
+        if by_overlap and by_rater:
+            people = sorted((rater for rater in by_rater if not rater.startswith(MODEL_RATER)), key=rater_order)
+            places[control.name] = places_of(kept, control.name, people)
+            groups = [_without_marks(place.texts, marks)[0] for place in places[control.name]]
+            answers_of[control.name]["groups"] = [_clean(group) for group in groups]
             if settings.policy.split != "none":
-                found[control.name]["written_groups"] = [_as_written(group) for group in groups]
+                answers_of[control.name]["written_groups"] = [_as_written(group) for group in groups]
         if settings.policy.split != "none":
-            found[control.name]["written"] = _as_written(by_rater)
-            found[control.name] = split_again(found[control.name], (splittings or {}).get(control.name))
-    return found
+            answers_of[control.name]["written"] = _as_written(by_rater)
+            answers_of[control.name] = split_again(
+                answers_of[control.name], reading.splittings.get(control.name), marks
+            )
+    return answers_of, places
 
 
-def split_again(entry: Mapping[str, Any], decision: Decision | None) -> dict[str, Any]:
+def _without_marks(
+    by_rater: Mapping[str, Sequence[str]], marks: MissingMarks
+) -> tuple[dict[str, Sequence[str]], list[list[str]]]:
+    """The answers that are no marks for missing, and the raters of the others with the reason."""
+    kept: dict[str, Sequence[str]] = {}
+    listed: list[list[str]] = []
+    for rater, texts in by_rater.items():
+        rest, excluded = marks.left_out("", rater, texts)
+        listed += [[rater, entry.reason] for entry in excluded]
+        if rest is not None:
+            kept[rater] = rest
+    return kept, listed
+
+
+def split_again(entry: Mapping[str, Any], decision: Decision | None, marks: MissingMarks) -> dict[str, Any]:
     """The answers to a control, split as decided from what was written; whole without a decision.
 
-    Answers that would hold too many texts to compare stay whole.
+    Answers that would hold too many texts to compare stay whole. Parts that are marks for a missing answer are left out: the last
+    ``"n_marked"`` entries of ``"excluded"`` are theirs.
     """
     if "written" not in entry:
         return dict(entry)
 
-    def split(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    def split(by_rater: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[list[str]]]:
         whole = {rater: list(map(normalize, texts)) for rater, texts in by_rater.items()}
         if decision is None:
-            return whole
+            return whole, []
         parts = decision.splitting.parts
-        found = {
+        every = {
             rater: list(dict.fromkeys(part for text in texts for part in parts(text)))
             for rater, texts in by_rater.items()
         }
-        return whole if _too_much(list(found.values())) else found
+        kept, marked = _without_marks(every, marks)
+        return (
+            (whole, []) if has_too_much(kept.values()) else ({rater: list(own) for rater, own in kept.items()}, marked)
+        )
 
-    again = {**entry, "answers": split(entry["written"]), "split": None if decision is None else decision.told()}
+    answers, marked = split(entry["written"])
+    before = entry["excluded"][: len(entry["excluded"]) - entry.get("n_marked", 0)]
+    description = None if decision is None else decision.to_dict()
+    again = {**entry, "answers": answers, "excluded": before + marked, "n_marked": len(marked), "split": description}
     if "written_groups" in entry:
-        again["groups"] = [split(group) for group in entry["written_groups"]]
+        again["groups"] = [split(group)[0] for group in entry["written_groups"]]
     return again
 
 
@@ -175,12 +256,12 @@ def _could_not_hold(
 ) -> str:
     """Why an annotation without a result of the control could not have held one; empty if it could, or has one."""
     result = annotation.get("result")
-    found = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
-    if any(entry.get("from_name") == control for entry in found):
+    entries = [entry for entry in result if isinstance(entry, Mapping)] if isinstance(result, list) else []
+    if any(entry.get("from_name") == control for entry in entries):
         return ""
     texts = {
         entry["from_name"]
-        for entry in found
+        for entry in entries
         if entry.get("type") == "textarea" and isinstance(entry.get("from_name"), str)
     }
     if old := texts - names:
@@ -207,26 +288,6 @@ def without(answers: Mapping[str, Any], unanswered: Collection[str]) -> dict[str
         name: {"answers": {}, "excluded": entry["excluded"]} if name in unanswered else entry
         for name, entry in answers.items()
     }
-
-
-def _too_much(answers: Sequence[Sequence[str]]) -> str:
-    """Reason why the task would delay its project too long; empty if it would not."""
-    if (n := comparisons(answers)) > MOST_COMPARISONS:
-        return f"too many texts in one task ({n} comparisons; at most {MOST_COMPARISONS})"
-    if _across(sum(map(len, texts)) for texts in answers) > MOST_CHARACTERS**2:
-        return f"texts too long to compare in one task (more than {MOST_CHARACTERS} characters against as many)"
-    return ""
-
-
-def comparisons(answers: Iterable[Sequence[str]]) -> int:
-    """Number of pairs of texts of different raters."""
-    return _across(map(len, answers))
-
-
-def _across(sizes: Iterable[int]) -> int:
-    """Sum of the products of all pairs of values."""
-    listed = list(sizes)
-    return (sum(listed) ** 2 - sum(size * size for size in listed)) // 2
 
 
 def _clean(by_rater: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

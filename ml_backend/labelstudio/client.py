@@ -6,7 +6,7 @@ several times faster without them.
 
 import logging
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ import httpx
 import tenacity
 
 from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthorized, Unreachable, WriteUnknown
+from ml_backend.labelstudio.token_auth import TokenAuth
 
 log = logging.getLogger(__name__)
 
@@ -21,80 +22,6 @@ TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
 READ_TIMEOUT = 120.0
 BULK_TIMEOUT = 600.0
-
-
-class TokenAuth(httpx.Auth):
-    """Authorization by a legacy token, or by a personal access token that is exchanged for access tokens valid for five minutes.
-
-    An access token is renewed when the server answers 401, so that the clock of this machine does not matter.
-
-    Parameters
-    ----------
-    url : str
-        Address of Label Studio.
-    token : str
-        Legacy token, or personal access token (a JSON web token).
-
-    Raises
-    ------
-    Unauthorized
-        If the personal access token has expired.
-    """
-
-    requires_response_body = True
-
-    def __init__(self, url: str, token: str):
-        import jwt
-
-        self._refresh = f"{url}/api/token/refresh/"
-        self._token = token
-        self._access: str | None = None
-        try:
-            expires = jwt.decode(token, options={"verify_signature": False}).get("exp")
-        except jwt.InvalidTokenError:
-            self.is_legacy = True
-            return
-        self.is_legacy = False
-        if not isinstance(expires, int | float) or expires < time.time():
-            raise Unauthorized("The Label Studio token has expired: make a new one under Account & Settings.", 401)
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add the header; with a personal access token, get an access token first and once more on 401."""
-        if self.is_legacy:
-            request.headers["Authorization"] = f"Token {self._token}"
-            yield request
-            return
-        used = self._access
-        if used is None:
-            used = self._access = _access_token((yield self._exchange()))
-        request.headers["Authorization"] = f"Bearer {used}"
-        response = yield request
-        if response.status_code == 401:
-            if self._access == used:  # no other thread has renewed it meanwhile
-                self._access = _access_token((yield self._exchange()))
-            request.headers["Authorization"] = f"Bearer {self._access}"
-            yield request
-
-    def _exchange(self) -> httpx.Request:
-        return httpx.Request("POST", self._refresh, json={"refresh": self._token})
-
-
-def _access_token(response: httpx.Response) -> str:
-    status = response.status_code
-    if status in (400, 401, 403):
-        raise Unauthorized(
-            "Label Studio refused the personal access token: it is wrong, was revoked, or belongs to another server.",
-            401,
-        )
-    if status >= 400:
-        raise Unreachable(f"Label Studio answered {status} when asked for an access token.", status)
-    try:
-        access = response.json()["access"]
-    except (ValueError, KeyError, TypeError):  # usually a proxy's error page
-        access = None
-    if not isinstance(access, str):
-        raise Unreachable("Label Studio gave no usable access token.")
-    return access
 
 
 class _Again(Exception):
@@ -257,15 +184,15 @@ class Client:
     def project(self, number: int) -> dict[str, Any]:
         """The project."""
         try:
-            found = _object(self.request("GET", f"/api/projects/{number}/"), f"project {number}")
+            project = _object(self.request("GET", f"/api/projects/{number}/"), f"project {number}")
         except NotFound:
             raise NotFound(f"Label Studio has no project {number}, or the token's user may not see it.", 404) from None
         for name in ("task_number", "total_annotations_number"):
-            if not isinstance(found.get(name), int):
+            if not isinstance(project.get(name), int):
                 raise _odd(f"project {number}", f"{name} is missing")
-        if not isinstance(found.get("label_config") or "", str):
+        if not isinstance(project.get("label_config") or "", str):
             raise _odd(f"project {number}", "the label config is not a text")
-        return found
+        return project
 
     def update_project(self, number: int, **values: Any) -> dict[str, Any]:
         """Change fields of the project, all in one request."""
@@ -305,10 +232,10 @@ class Client:
     def create_prediction(self, prediction: dict[str, Any]) -> int:
         """Write one prediction; returns its id."""
         reply = self.request("POST", "/api/predictions/", body=prediction)
-        made = reply.get("id") if isinstance(reply, Mapping) else None
-        if not isinstance(made, int):
+        number = reply.get("id") if isinstance(reply, Mapping) else None
+        if not isinstance(number, int):
             raise WriteUnknown("Label Studio does not say whether it stored a prediction.")
-        return made
+        return number
 
     def update_prediction(self, prediction: int, **values: Any) -> None:
         """Update a prediction."""

@@ -1,5 +1,6 @@
 """The TextArea controls of a label config."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -12,11 +13,24 @@ TAG = "<tag>"  # no name that an attribute can have
 
 @dataclass(frozen=True)
 class Control:
-    """A TextArea of the label config."""
+    """A TextArea of the label config.
+
+    Attributes
+    ----------
+    name, to_name : str
+    per_region : bool
+        Whether annotators answer it for each region.
+    shows : str
+        Tag of the object that it is about, such as ``image``.
+    source : str
+        Field of the tasks' data that the object shows, or empty.
+    """
 
     name: str
     to_name: str
     per_region: bool = False
+    shows: str = ""
+    source: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
@@ -25,7 +39,8 @@ class Control:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Control":
         """The control that `to_dict` gave."""
-        return cls(values["name"], values["to_name"], bool(values.get("per_region")))
+        own = {name: values.get(name) or "" for name in ("shows", "source")}
+        return cls(values["name"], values["to_name"], bool(values.get("per_region")), **own)
 
 
 @lru_cache(maxsize=64)
@@ -37,19 +52,23 @@ def text_controls(label_config: str) -> tuple[Control, ...]:
     InputError
         If the label config is not XML.
     """
-    found: dict[str, Control] = {}
-    for attributes in _attributes(label_config):
-        if attributes[TAG] != "textarea":
+    elements = list(_attributes(label_config))
+    objects = {one["name"]: one for one in elements if one.get("name") and not one.get("toname")}
+    controls: dict[str, Control] = {}
+    for attributes in elements:
+        name, to_names = attributes.get("name"), attributes.get("toname")
+        if attributes[TAG] != "textarea" or not name or not to_names:
             continue
-        name, to_name = attributes.get("name"), attributes.get("toname")
-        if name and to_name:
-            per_region = attributes.get("perregion", "").lower() == "true"
-            found.setdefault(name, Control(name, to_name.split(",")[0].strip(), per_region))
-    return tuple(found.values())
+        to_name = to_names.split(",")[0].strip()
+        shown = objects.get(to_name, {})
+        field = re.fullmatch(r"\$([\w.]+)", shown.get("value", "").strip())
+        per_region = attributes.get("perregion", "").lower() == "true"
+        controls.setdefault(name, Control(name, to_name, per_region, shown.get(TAG, ""), field[1] if field else ""))
+    return tuple(controls.values())
 
 
 def _attributes(label_config: str) -> Iterator[dict[str, str]]:
-    """Attributes of every element, with names in lower case; the key `TAG` holds the tag's name in lower case."""
+    """Attributes of every element, with names in lower case; the key `TAG` has the tag's name in lower case."""
     for element in _elements(label_config):
         yield {**_named(element), TAG: element.tag.lower()}
 
@@ -106,7 +125,7 @@ def coded_controls(label_config: str) -> tuple[CodedControl, ...]:
     InputError
         If the label config is not XML.
     """
-    found: dict[str, CodedControl] = {}
+    coded: dict[str, CodedControl] = {}
     for element in _elements(label_config):
         given, kind = _named(element), element.tag.lower()
         name, to_name = given.get("name"), given.get("toname")
@@ -127,8 +146,8 @@ def coded_controls(label_config: str) -> tuple[CodedControl, ...]:
                     values.setdefault(text, path)
                     values.setdefault(text.split()[0].rstrip(":,"), path)
         if values:
-            found.setdefault(name, CodedControl(name, to_name.split(",")[0].strip(), kind, single, values))
-    return tuple(found.values())
+            coded.setdefault(name, CodedControl(name, to_name.split(",")[0].strip(), kind, single, values))
+    return tuple(coded.values())
 
 
 def _choices_above(choice: Any, control: Any) -> list[Any]:
@@ -164,7 +183,7 @@ def control_names(label_config: str) -> frozenset[str]:
 
 
 def unused_fields(label_config: str, fields: Collection[str]) -> frozenset[str]:
-    """Those of the fields in the tasks' data that the label config does not name, as ``$field`` in any attribute; none where it names no field.
+    """Fields of the tasks' data that the label config does not name, as ``$field`` in any attribute; none where it names no field.
 
     Raises
     ------

@@ -33,7 +33,7 @@ def predictions_of(label_config: str, agreed: Iterable[Mapping[str, Any]]) -> li
 def write_predictions(
     client: Client, number: int, label_config: str, agreed: Iterable[Mapping[str, Any]], *, bulk_size: int
 ) -> dict[str, int]:
-    """Replace the predictions of the version ``consensus`` by those of the agreed answers; returns how many were created and deleted.
+    """Replace the predictions of the version ``consensus`` by the agreed answers; returns how many were created and deleted.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def write_ground_truth(
     agreed : iterable of mapping
         As `ml_backend.review.consensus.entries` gives them, of every field.
     once : collection of int
-        Tasks that ever had an agreed answer: an annotation written for one that has none any more is removed.
+        Tasks that ever had an agreed answer: an annotation written for such a task is removed.
     page_size : int
         Tasks of one page where many are read.
     """
@@ -109,7 +109,7 @@ def is_written(annotation: Mapping[str, Any]) -> bool:
 
 
 def _results(label_config: str, agreed: Iterable[Mapping[str, Any]]) -> dict[int, list[dict[str, Any]]]:
-    """Task -> the result that holds its agreed answers."""
+    """Task -> the result with its agreed answers."""
     controls = {control.name: control for control in text_controls(label_config) if not control.per_region}
     results: dict[int, list[dict[str, Any]]] = {}
     for row in agreed:

@@ -17,7 +17,8 @@ from ml_backend.labelstudio.errors import LabelStudioError, NotFound, Unauthoriz
 from ml_backend.labelstudio.own_backend import look, problem
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER, Settings, effective, refused
 from ml_backend.store.integrity import examine as look_through
-from ml_backend.store.store import KEPT_JOBS, Row, Store
+from ml_backend.store.jobs import KEPT_JOBS
+from ml_backend.store.store import Row, Store
 from softirr.errors import InputError, SoftirrError
 
 WAITS_TOO_LONG = 600.0  # seconds after which a first run that has not ended is worth a look
@@ -115,8 +116,8 @@ def _service(settings: Settings, store: Store, url: str | None) -> Iterator[Find
     if answer == "ours":
         yield Finding(True, f"This backend answers at {base}.")
         yield from _parts(settings, base)
-    elif found := problem(answer, base, settings):
-        yield Finding(False, *found)
+    elif fault := problem(answer, base, settings):
+        yield Finding(False, *fault)
     else:
         yield Finding(
             False,
@@ -145,39 +146,39 @@ def _project(settings: Settings, store: Store, client: Client, number: int, url:
         return
     row = store.project(settings.label_studio_url, number)
     yield from _label_config(settings, remote, row)
-    made: Mapping[str, Any] = row["connection"] if row is not None else {}
-    again = _again(settings, number, made, url)
+    noted: Mapping[str, Any] = row["connection"] if row is not None else {}
+    again = _again(settings, number, noted, url)
     if row is not None and row["born"] and row["born"] != remote.get("created_at"):
         yield Finding(False, f"Project {number} in the store is another, older one.", again)
-    if not made:
+    if not noted:
         yield Finding(
             False,
             f"Project {number} is not connected.",
             again,
         )
-    elif "mode" not in made:
+    elif "mode" not in noted:
         yield Finding(
             False,
             f"Project {number} was connected in Label Studio's settings only: without the secrets, its calls are refused.",
             again,
         )
-    yield from _connection(client, number, made, url, again)
-    yield from _webhook(client, number, made, row, again)
-    yield from _fields(remote, bool(made), again)
+    yield from _connection(client, number, noted, url, again)
+    yield from _webhook(client, number, noted, row, again)
+    yield from _fields(remote, bool(noted), again)
     yield from _predictions(store, client, number, row)
-    if made and triage.find(client, number) is None:
+    if noted and triage.find(client, number) is None:
         yield Finding(False, "The triage tab is missing.", f"{again} makes it again.")
-    if made.get("panel") and not snippet.present(remote.get("label_config") or ""):
+    if noted.get("panel") and not snippet.present(remote.get("label_config") or ""):
         yield Finding(False, "The agreement panel is no longer in the label config.", again)
     if row is not None:
         yield from _last_job(store, row)
 
 
-def _again(settings: Settings, number: int, made: Mapping[str, Any], url: str | None) -> str:
+def _again(settings: Settings, number: int, noted: Mapping[str, Any], url: str | None) -> str:
     """The command line that connects the project."""
-    if made.get("mode") == "pull-only":
+    if noted.get("mode") == "pull-only":
         return f"softirr-ls connect --project {number} --pull-only"
-    address = url or made.get("url") or made.get("panel_base") or f"http://{settings.host}:{settings.port}"
+    address = url or noted.get("url") or noted.get("panel_base") or f"http://{settings.host}:{settings.port}"
     return f"softirr-ls connect --project {number} --url {address}"
 
 
@@ -199,18 +200,20 @@ def _label_config(settings: Settings, remote: Mapping[str, Any], row: Row | None
     yield Finding(True, "Free text in " + ", ".join(control.name for control in controls) + ".")
 
 
-def _connection(client: Client, number: int, made: Mapping[str, Any], url: str | None, again: str) -> Iterator[Finding]:
+def _connection(
+    client: Client, number: int, noted: Mapping[str, Any], url: str | None, again: str
+) -> Iterator[Finding]:
     present = client.connections(number)
-    if made.get("mode") == "pull-only":
+    if noted.get("mode") == "pull-only":
         yield Finding(True, "Pull-only: Label Studio does not call this backend; a timer reads what changed.")
     for connection in present:
-        ours = connection["id"] == made.get("connection_id")
+        ours = connection["id"] == noted.get("connection_id")
         address = connection.get("url", "")
         same = connection.get("title") == MODEL_VERSION or (url and address.rstrip("/") == url.rstrip("/"))
-        if same and not ours and "mode" in made:
+        if same and not ours and "mode" in noted:
             yield Finding(
                 False,
-                f"A leftover connection to {address} stands beside ours; Label Studio keeps one even where it refused the address.",
+                f"A leftover connection to {address} is next to ours; Label Studio keeps one even where it refused the address.",
                 f"Delete it under Settings > Model (id {connection['id']}).",
             )
         if ours and connection.get("title") != MODEL_VERSION:
@@ -229,7 +232,7 @@ def _connection(client: Client, number: int, made: Mapping[str, Any], url: str |
             yield Finding(False, f"Label Studio can't reach this backend at {address}.", _backend_fix(address))
         elif ours:
             yield Finding(True, f"Label Studio reaches this backend at {address}.")
-    if made.get("mode") == "connected" and made.get("connection_id") not in {c["id"] for c in present}:
+    if noted.get("mode") == "connected" and noted.get("connection_id") not in {c["id"] for c in present}:
         yield Finding(False, "The connection is gone from Label Studio.", again)
     if url:
         yield from _probe(client, number, url)
@@ -247,7 +250,7 @@ def _backend_fix(address: str) -> str:
 def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
     """Check whether Label Studio accepts this address, by making and removing a webhook."""
     try:
-        made = client.create(
+        webhook = client.create(
             "/api/webhooks/",
             {"url": f"{url.rstrip('/')}/webhook", "project": number, "is_active": False, "send_payload": False},
         )
@@ -265,23 +268,23 @@ def _probe(client: Client, number: int, url: str) -> Iterator[Finding]:
                 f"Can Label Studio call {url}? Connect under the address at which it can, with --url.",
             )
         return
-    client.request("DELETE", f"/api/webhooks/{made['id']}/")
+    client.request("DELETE", f"/api/webhooks/{webhook['id']}/")
     yield Finding(True, f"Label Studio accepts the address {url}.")
 
 
-def _webhook(client: Client, number: int, made: Mapping[str, Any], row: Row | None, again: str) -> Iterator[Finding]:
-    if made.get("mode") != "connected":
+def _webhook(client: Client, number: int, noted: Mapping[str, Any], row: Row | None, again: str) -> Iterator[Finding]:
+    if noted.get("mode") != "connected":
         return
-    found = next((hook for hook in client.webhooks(number) if hook["id"] == made.get("webhook_id")), None)
-    if found is None:
+    own_hook = next((hook for hook in client.webhooks(number) if hook["id"] == noted.get("webhook_id")), None)
+    if own_hook is None:
         yield Finding(
             False,
             "The webhook is missing: changes show only at the next regular look.",
             again,
         )
-    elif not found.get("is_active"):
+    elif not own_hook.get("is_active"):
         yield Finding(False, "The webhook is switched off.", "Switch it on under Settings > Webhooks.")
-    elif (found.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
+    elif (own_hook.get("headers") or {}).get(SECRET_HEADER) != (row["webhook_secret"] if row else None):
         yield Finding(
             False,
             "The webhook does not carry this backend's secret, so its calls are refused.",
@@ -313,7 +316,7 @@ def _predictions(store: Store, client: Client, number: int, row: Row | None) -> 
     if there.get(MODEL_VERSION, 0) != expected:
         yield Finding(
             False,
-            f"Label Studio holds {there.get(MODEL_VERSION, 0)} predictions of version “{MODEL_VERSION}”, the store expects {expected}.",
+            f"Label Studio has {there.get(MODEL_VERSION, 0)} predictions of version “{MODEL_VERSION}”, the store expects {expected}.",
             f"softirr-ls sync --project {number}",
         )
     elif expected:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import httpx
 
-from ml_backend.access import Keys
+from ml_backend.auth.keys import Keys
 from ml_backend.settings import Settings
 from softirr.errors import InputError
 
@@ -37,15 +37,15 @@ def look(url: str, settings: Settings, secret: bytes) -> Answer:
     auth = (settings.basic_auth_user, settings.basic_auth_pass) if settings.basic_auth_user else None
     try:
         reply = httpx.get(f"{url.rstrip('/')}/health", auth=auth, timeout=5.0)
-        said = reply.json()
-        if reply.status_code != 200 or said.get("status") != "UP":
+        health = reply.json()
+        if reply.status_code != 200 or health.get("status") != "UP":
             return "away"
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError):
         return "away"
     mine = Keys(secret).marks(settings.label_studio_url)
-    if said.get("store", mine["store"]) != mine["store"]:
+    if health.get("store", mine["store"]) != mine["store"]:
         return "other state"
-    if said.get("label_studio", mine["label_studio"]) != mine["label_studio"]:
+    if health.get("label_studio", mine["label_studio"]) != mine["label_studio"]:
         return "other label studio"
     return "ours"
 
@@ -71,6 +71,6 @@ def check_own_backend(url: str | None, settings: Settings, secret: bytes) -> Non
     """
     if url is None:
         return
-    found = problem(look(url, settings, secret), url, settings)
-    if found is not None:
-        raise InputError(" ".join(found))
+    fault = problem(look(url, settings, secret), url, settings)
+    if fault is not None:
+        raise InputError(" ".join(fault))

@@ -1,4 +1,4 @@
-"""The prediction of a task, and the writes needed so that Label Studio holds exactly that one."""
+"""The prediction of a task, and the writes needed so that Label Studio has exactly that one."""
 
 import hashlib
 import json
@@ -30,17 +30,17 @@ def build(
     Parameters
     ----------
     writer : mapping, optional
-        Mark of the backend that writes it (`rivals.mark`), in the meta of each region.
+        Mark of the backend that writes it (`other_backends.mark`), in the meta of each region.
     coded : sequence of CodedControl
         Choices and Taxonomies, for the concepts of the suggested texts.
     """
     result: list[dict[str, Any]] = []
     if suggestions:
         for control in controls:
-            found = details["controls"].get(control.name)
+            field = details["controls"].get(control.name)
             # A per-region TextArea cannot hold a text without its region.
-            if found is not None and found["agreement"] is not None and not control.per_region:
-                region = _region(control, found)
+            if field is not None and field["agreement"] is not None and not control.per_region:
+                region = _region(control, field)
                 if writer is not None:
                     region["meta"][WRITER] = dict(writer)
                 result.append(region)
@@ -55,45 +55,45 @@ def build(
     return {"score": details["agreement"], "result": result}
 
 
-def _region(control: Control, found: Mapping[str, Any]) -> dict[str, Any]:
-    matches = found["matches"][:SHOWN_MATCHES]
+def _region(control: Control, field: Mapping[str, Any]) -> dict[str, Any]:
+    matches = field["matches"][:SHOWN_MATCHES]
     meta: dict[str, Any] = {
-        "agreement": found["agreement"],
-        "raters": found["n_raters"],
+        "agreement": field["agreement"],
+        "raters": field["n_raters"],
         "matches": [
             {**match, "texts": {rater: _short(text) for rater, text in match["texts"].items()}} for match in matches
         ],
         "unmatched": {
-            rater: [_short(text) for text in texts[:SHOWN_MATCHES]] for rater, texts in found["unmatched"].items()
+            rater: [_short(text) for text in texts[:SHOWN_MATCHES]] for rater, texts in field["unmatched"].items()
         },
     }
-    if reasons := found.get("reasons"):
+    if reasons := field.get("reasons"):
         meta["reasons"] = [
             {"raters": one["raters"], "kind": one["kind"], "words": _short(one["words"])}
             for one in reasons[:SHOWN_MATCHES]
         ]
-    if found.get("suggestion_codes"):
+    if field.get("suggestion_codes"):
         meta["suggestion_codes"] = {
-            _short(text): codes[:SHOWN_CODES] for text, codes in found["suggestion_codes"].items()
+            _short(text): codes[:SHOWN_CODES] for text, codes in field["suggestion_codes"].items()
         }
-    if len(found["matches"]) > len(matches):
-        meta["matches_left_out"] = len(found["matches"]) - len(matches)
+    if len(field["matches"]) > len(matches):
+        meta["matches_left_out"] = len(field["matches"]) - len(matches)
     return {
         "id": f"softirr-{control.name}",
         "from_name": control.name,
         "to_name": control.to_name,
         "type": "textarea",
-        "value": {"text": list(found["suggestion"])},
-        "score": found["agreement"],
+        "value": {"text": list(field["suggestion"])},
+        "score": field["agreement"],
         "meta": meta,
     }
 
 
 def _choices(control: CodedControl, details: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The choices of a control whose codes are those of the suggested texts: the best of each text, one where one may be chosen."""
+    """The choices of a control with the codes of the suggested texts: the best of each text, one where one may be chosen."""
     best: dict[str, float] = {}
-    for found in details["controls"].values():
-        for codes in (found.get("suggestion_codes") or {}).values():
+    for field in details["controls"].values():
+        for codes in (field.get("suggestion_codes") or {}).values():
             known = next((code for code in codes if code["id"] in control.values), None)
             if known is not None and known["score"] >= SURE:
                 best[known["id"]] = max(best.get(known["id"], 0.0), known["score"])
@@ -139,13 +139,13 @@ def writers_of(prediction: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Marks of the backends in a prediction."""
     result = prediction.get("result")
     metas = [region.get("meta") for region in result if isinstance(region, Mapping)] if isinstance(result, list) else []
-    found = [meta.get(WRITER) for meta in metas if isinstance(meta, Mapping)]
-    return [mark for mark in found if isinstance(mark, Mapping)]
+    marks = [meta.get(WRITER) for meta in metas if isinstance(meta, Mapping)]
+    return [mark for mark in marks if isinstance(mark, Mapping)]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The writes needed for one task's predictions of our version.
+    """The writes that a task's predictions need of our version.
 
     Attributes
     ----------

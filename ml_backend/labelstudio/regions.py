@@ -2,15 +2,69 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import Any, TypeGuard
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.tables.labelstudio import copied
+from softirr.text import normalize
+
+__all__ = ["MOST_AT_ONCE", "MOST_REGIONS", "TOO_MANY_REGIONS", "Place", "places_of", "region_rows"]
+
+MOST_REGIONS = 300
+"""Regions of a task whose position is kept for the panel."""
+LONGEST_QUOTE = 200
+MOST_AT_ONCE = 5_000
+"""Texts on regions of a task that are compared by overlap; finding the overlaps takes about a second."""
+TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
 
 Box = tuple[tuple[float, float], ...]  # an interval for each dimension
-Placed = tuple[str, Any, list[str]]  # rater, place, texts
 
 
-def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, list[str]]]:
-    """Groups of overlapping regions, each with every rater's texts.
+@dataclass(frozen=True)
+class Place:
+    """One group of overlapping regions.
+
+    Attributes
+    ----------
+    texts : dict of str to list of str
+        Every rater's texts; empty for a rater without a region in the group.
+    label : str
+        The most frequent label of the regions, or empty.
+    where : str
+        The extent of the first region in words, or empty.
+    boxes : list
+        Rater, left, top, width and height in percent of each region that is a box.
+    raters : list of str
+        Who drew a region of the group.
+    """
+
+    texts: dict[str, list[str]]
+    label: str = ""
+    where: str = ""
+    boxes: tuple[tuple[str, float, float, float, float], ...] = ()
+    raters: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The place without its texts, as JSON-ready values."""
+        boxes = [list(box) for box in self.boxes]
+        return {"label": self.label, "where": self.where, "boxes": boxes, "raters": list(self.raters)}
+
+
+class _Region(NamedTuple):
+    rater: str
+    extent: Any
+    texts: list[str]
+    label: str
+    result: Mapping[str, Any]
+    annotation: Any
+    quote: str
+
+
+def places_of(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[Place]:
+    """Groups of overlapping regions with their texts, in an order that depends on the order of the raters only.
 
     Regions belong to one group if they overlap directly or through others; a rater without a region in a group has an empty answer
     there. A task without any region is one group of empty answers.
@@ -18,77 +72,101 @@ def overlapping(task: Mapping[str, Any], control: str, raters: Sequence[str]) ->
     Parameters
     ----------
     task : mapping
-        A task with its annotations.
+        A task with its annotations, in any order.
     control : str
         A per-region TextArea.
     raters : sequence of str
         Raters whose answers count; of several annotations of one rater the newest counts.
+
+    Returns
+    -------
+    list of Place
     """
-    placed = _placed(_newest(task, raters), control, raters)
-    groups = []
-    for members in _connected(placed):
-        texts: dict[str, list[str]] = {rater: [] for rater in raters}
-        for number in members:
-            texts[placed[number][0]] += placed[number][2]
-        groups.append(texts)
-    return groups or [{rater: [] for rater in raters}]
+    newest = _newest(task, control, raters)
+    regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
+    return [_place_of(members, raters) for members in _connected(regions)] or [Place({rater: [] for rater in raters})]
 
 
-def placed_groups(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
-    """What the regions of each group of :func:`overlapping` are, in the same order.
+def region_rows(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> list[dict[str, Any]]:
+    """Each region that a text belongs to: where it is, whose it is, and by which ids Label Studio knows it.
 
     Parameters
     ----------
     task, control, raters
-        As for :func:`overlapping`.
+        As for `places_of`.
 
     Returns
     -------
     list of dict
-        ``label`` (the most frequent label of the group's regions, or empty), ``where`` (the first region's extent in words), ``boxes`` (the extents of
-        the regions, where they are boxes: left, top, width, height in percent) and ``raters`` (who drew one).
+        ``rater``, ``texts``, ``label``, ``where``, ``box`` (left, top, width and height in percent, or None), ``ratio`` (of the image's width to its
+        height, or None), ``quote`` (the marked text), ``place`` (number of the group of overlapping regions), ``annotation`` and ``region`` (ids).
     """
-    newest = _newest(task, raters)
-    labels = {rater: _labels_of_regions(annotation) for rater, annotation in newest.items()}
-    placed = _placed(newest, control, raters)
-    ids = [
-        region.get("id")
-        for rater in raters
-        if rater in newest
-        for region in newest[rater].get("result") or []
-        if isinstance(region, Mapping) and _is_text(region, control)
+    newest = _newest(task, control, raters)
+    regions = [region for rater in raters if rater in newest for region in _regions(rater, newest[rater], control)]
+    if len(regions) > MOST_REGIONS:
+        return []
+    return [
+        {
+            "rater": one.rater,
+            "texts": [text for text in map(normalize, one.texts) if text],
+            "label": one.label,
+            "where": _in_words(one.extent),
+            "box": _box(one.extent),
+            "ratio": _ratio(one.result),
+            "quote": one.quote,
+            "place": place,
+            "annotation": one.annotation,
+            "region": one.result.get("id"),
+        }
+        for place, members in enumerate(_connected(regions))
+        for one in members
     ]
-    found = []
-    for members in _connected(placed):
-        own = Counter(label for n in members if (label := labels[placed[n][0]].get(ids[n])))
-        found.append(
-            {
-                "label": next((label for label, _ in own.most_common(1)), ""),
-                "where": _in_words(placed[members[0]][1]),
-                "boxes": [[placed[n][0], *box] for n in members if (box := _box(placed[n][1]))],
-                "raters": list(dict.fromkeys(placed[n][0] for n in members)),
-            }
-        )
-    return found
 
 
-def _newest(task: Mapping[str, Any], raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Each rater's newest annotation."""
+def _ratio(result: Mapping[str, Any]) -> float | None:
+    width, height = result.get("original_width"), result.get("original_height")
+    return width / height if _is_number(width) and _is_number(height) and width > 0 < height else None
+
+
+def _quotes(annotation: Mapping[str, Any]) -> dict[Any, str]:
+    """Id of a region -> the text that it marks."""
+    results = [one for one in annotation.get("result") or [] if isinstance(one, Mapping)]
+    return {
+        one.get("id"): one["value"]["text"][:LONGEST_QUOTE]
+        for one in results
+        if one.get("type") != "textarea"
+        and isinstance(one.get("value"), Mapping)
+        and isinstance(one["value"].get("text"), str)
+    }
+
+
+def _place_of(members: Sequence[_Region], raters: Sequence[str]) -> Place:
+    texts: dict[str, list[str]] = {rater: [] for rater in raters}
+    for region in members:
+        texts[region.rater] += region.texts
+    labels = Counter(region.label for region in members if region.label)
+    return Place(
+        texts,
+        label=next((label for label, _ in labels.most_common(1)), ""),
+        where=_in_words(members[0].extent),
+        boxes=tuple((region.rater, *box) for region in members if (box := _box(region.extent))),
+        raters=tuple(dict.fromkeys(region.rater for region in members)),
+    )
+
+
+def _newest(task: Mapping[str, Any], control: str, raters: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Each rater's newest annotation that counts, by the rules of `label_studio_answers`."""
     newest: dict[str, Mapping[str, Any]] = {}
     for annotation in task.get("annotations") or []:
         rater = _rater(annotation)
-        if rater in raters and not annotation.get("was_cancelled"):
+        if rater in raters and not annotation.get("was_cancelled") and not copied(annotation, control):
             newest[rater] = max(newest.get(rater, annotation), annotation, key=_age)
     return newest
 
 
-def _placed(newest: Mapping[str, Mapping[str, Any]], control: str, raters: Sequence[str]) -> list[Placed]:
-    return [(rater, *region) for rater in raters if rater in newest for region in _regions(newest[rater], control)]
-
-
 def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
     """Id of a region -> its label."""
-    found: dict[Any, str] = {}
+    labels: dict[Any, str] = {}
     for entry in annotation.get("result") or []:
         value = entry.get("value") if isinstance(entry, Mapping) else None
         kind = entry.get("type") if isinstance(entry, Mapping) else None
@@ -98,8 +176,8 @@ def _labels_of_regions(annotation: Mapping[str, Any]) -> dict[Any, str]:
             else None
         )
         if isinstance(given, list) and given and isinstance(given[0], str):
-            found[entry.get("id")] = given[0][:60]
-    return found
+            labels[entry.get("id")] = given[0][:60]
+    return labels
 
 
 def _in_words(place: Any) -> str:
@@ -113,12 +191,12 @@ def _in_words(place: Any) -> str:
     return ""
 
 
-def _box(place: Any) -> list[float] | None:
+def _box(place: Any) -> tuple[float, float, float, float] | None:
     _, kind, extent = place
     if kind != "box":
         return None
     (left, right), (top, bottom) = extent[:2]
-    return [round(value, 1) for value in (left, top, right - left, bottom - top)]
+    return round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1)
 
 
 def _rater(annotation: Any) -> str:
@@ -135,15 +213,19 @@ def _age(annotation: Mapping[str, Any]) -> tuple[str, str, int]:
     )
 
 
-def _regions(annotation: Mapping[str, Any], control: str) -> list[tuple[Any, list[str]]]:
-    found = []
+def _regions(rater: str, annotation: Mapping[str, Any], control: str) -> list[_Region]:
+    labels, quotes = _labels_of_regions(annotation), _quotes(annotation)
+    regions = []
     for region in annotation.get("result") or []:
         if isinstance(region, Mapping) and _is_text(region, control):
             value = region["value"]
             text = value.get("text")
             texts = [part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str)]
-            found.append(((str(region.get("to_name")), *_place(value, region)), texts))
-    return found
+            extent = (str(region.get("to_name")), *_place(value, region))
+            id = region.get("id")
+            more = region, annotation.get("id"), quotes.get(id, "")
+            regions.append(_Region(rater, extent, texts, labels.get(id, ""), *more))
+    return regions
 
 
 def _is_text(region: Mapping[str, Any], control: str) -> bool:
@@ -189,29 +271,39 @@ def _is_point(value: Any) -> bool:
     return isinstance(value, list) and len(value) >= 2 and _is_number(value[0]) and _is_number(value[1])
 
 
-def _overlap(one: Any, other: Any) -> bool:
-    (object_a, kind_a, extent_a), (object_b, kind_b, extent_b) = one, other
-    if (object_a, kind_a) != (object_b, kind_b):
-        return False
-    if kind_a == "id" or extent_a == extent_b:
-        return bool(extent_a == extent_b)
-    return all(max(a[0], b[0]) < min(a[1], b[1]) for a, b in zip(extent_a, extent_b, strict=True))
+def _connected(regions: Sequence[_Region]) -> list[list[_Region]]:
+    """Connected groups of overlapping regions, in order of their first member."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    kinds: dict[Any, list[int]] = {}
+    for number, region in enumerate(regions):
+        shown, kind, extent = region.extent
+        kinds.setdefault((shown, kind, extent if kind == "id" else None), []).append(number)
+    first, second = [], []
+    for (_, kind, _), members in kinds.items():
+        if kind == "id":
+            linked = np.array([[0] * len(members), range(len(members))])
+        else:
+            extents = np.array([regions[number].extent[2] for number in members])
+            linked = np.array(np.nonzero(_overlap(extents)))
+        first.append(np.array(members)[linked[0]])
+        second.append(np.array(members)[linked[1]])
+    if not kinds:
+        return []
+    edges = np.concatenate(first), np.concatenate(second)
+    n_groups, group = connected_components(coo_array((np.ones(len(edges[0])), edges), shape=(len(regions),) * 2))
+    groups: list[list[_Region]] = [[] for _ in range(n_groups)]
+    for region, number in zip(regions, group.tolist(), strict=True):
+        groups[number].append(region)
+    return groups
 
 
-def _connected(placed: Sequence[Placed]) -> list[list[int]]:
-    """Connected groups of regions, in order of their first member."""
-    parent = list(range(len(placed)))
-
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    for a, b in combinations(range(len(placed)), 2):
-        if _overlap(placed[a][1], placed[b][1]):
-            parent[max(root(a), root(b))] = min(root(a), root(b))
-    groups: dict[int, list[int]] = {}
-    for number in range(len(placed)):
-        groups.setdefault(root(number), []).append(number)
-    return list(groups.values())
+def _overlap(extents: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the extents, of shape (n, axes, 2), overlap on every axis, or are equal: shape (n, n)."""
+    overlap = np.ones((len(extents),) * 2, dtype=bool)
+    equal = overlap.copy()
+    for low, high in extents.transpose(1, 2, 0):
+        overlap &= np.maximum.outer(low, low) < np.minimum.outer(high, high)
+        equal &= np.equal.outer(low, low) & np.equal.outer(high, high)
+    return overlap | equal

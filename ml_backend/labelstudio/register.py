@@ -29,10 +29,10 @@ def stronger(own: Mark, others: Iterable[Mark]) -> Mark | None:
     return max(rivals, key=_place, default=None)
 
 
-def _place(found: Mark) -> tuple[bool, float, str]:
-    since = found.get("connected")
+def _place(mark: Mark) -> tuple[bool, float, str]:
+    since = mark.get("connected")
     known = isinstance(since, int | float) and not isinstance(since, bool)
-    return known, float(since) if known and since else 0.0, str(found.get("backend"))
+    return known, float(since) if known and since else 0.0, str(mark.get("backend"))
 
 
 class Register:
@@ -41,7 +41,7 @@ class Register:
     Attributes
     ----------
     marks : dict
-        Name of a backend -> its mark (`sync.rivals.mark`), with the id of its ``connection`` in Label Studio or None.
+        Name of a backend -> its mark (`sync.other_backends.mark`), with the id of its ``connection`` in Label Studio or None.
     exists : bool
         Whether there is a tab to note anything in.
     """
@@ -68,7 +68,7 @@ class Register:
 
     def change(self, own: str, mark: Mark | None, *, without: Iterable[str] = ()) -> None:
         """Note the backend `own`, or forget it where there is no mark; forget those in `without` too."""
-        wanted = {name: found for name, found in self.marks.items() if name not in {own, *without}}
+        wanted = {name: mark for name, mark in self.marks.items() if name not in {own, *without}}
         if mark is not None:
             wanted[own] = dict(mark)
         if self._view is None or wanted == self.marks:

@@ -1,9 +1,11 @@
 """Inserting and removing the panel's snippet in a label config, with all other bytes unchanged."""
 
 import re
+from functools import cache
 from html import escape
 from xml.sax.saxutils import quoteattr
 
+from ml_backend.plugin_files import plugin_dir
 from softirr.errors import InputError
 
 CLASS = "softirr-agreement"
@@ -16,23 +18,6 @@ SCHEME = (
     # Compare All draws the form once for each annotation; the panel is shown in the first column
     f".lsf-wrapper_viewAll :has(.{CLASS})~* .{CLASS}{{display:none}}"
 )
-HELPER = (
-    "onmessage=function(e){"
-    f"var d=e.data||{{}},s=(parent.Htx||{{}}).annotationStore,f=[].find.call(parent.document.querySelectorAll('.{CLASS} iframe[src]'),"
-    "function(x){return x.contentWindow===e.source});"
-    "if(!f||new URL(f.src).origin!==e.origin)return;"
-    "if(d.softirrHeight>0)f.style.height=Math.min(d.softirrHeight,parent.innerHeight)+'px';"
-    "if(d.softirrDraft){var a=s&&s.annotations.find(function(x){return !x.pk&&x.draftId==d.softirrDraft});"
-    "if(a){e.source.postMessage({softirrDraft:'open'},e.origin);setTimeout(function(){s.selectAnnotation(a.id)},100)}}"
-    # Compare All has a helper in each column: the panel's own one answers
-    "if(d.softirrTask&&f.parentNode===frameElement.parentNode){var m=(parent.dataManager||{}).store,"
-    "t=m&&m.taskStore.list.find(function(x){return x.id==d.softirrTask&&!x.isSelected});"
-    "e.source.postMessage({softirrTask:t?'open':'no'},e.origin);if(t)m.startLabeling(t)}}"
-)
-"""Script of a hidden frame of Label Studio's own origin. It answers the panel's frame only, and does three things for it, which a page of another
-origin can't: it sets the frame's height, it opens the viewer's own draft in the form, and it opens a task of Label Studio's list, as a click on its row
-does."""
-
 # Comments and CDATA may hold anything that looks like a tag.
 _TOKEN = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?P<end>/?)(?P<name>[A-Za-z][\w.-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>",
@@ -44,17 +29,24 @@ _OURS = re.compile(
 )
 
 
+@cache
+def helper() -> str:
+    """The script of the panel's hidden frame (``plugin/helper.js``), in one line."""
+    source = (plugin_dir() / "helper.js").read_text(encoding="utf-8")
+    return " ".join(re.sub(r"/\*.*?\*/", "", source, flags=re.S).split())
+
+
 def snippet(panel_url: str) -> str:
     """The element that shows the panel, in one line because an indented line of Markdown is a code block.
 
     The referrer policy tells the panel which task is open. The style passes Label Studio's light or dark mode to the frame: a page in a
-    frame gets the color scheme of the frame element, also across origins. The second frame is the panel's `HELPER`.
+    frame gets the color scheme of the frame element, also across origins. The second frame has the panel's `helper`.
     """
     frame = (
         f"<style>{SCHEME}</style>"
         f'<iframe src={quoteattr(panel_url)} referrerpolicy="unsafe-url" title="Agreement" '
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
-        f'<iframe hidden title="Agreement helper" srcdoc="{escape(f"<script>{HELPER}</script>")}"></iframe>'
+        f'<iframe hidden title="Agreement helper" srcdoc="{escape(f"<script>{helper()}</script>")}"></iframe>'
     )
     if "]]>" in frame:
         raise InputError("The panel's address can't stand in a label config.")
@@ -98,8 +90,8 @@ def remove(label_config: str) -> str:
 
 def present(label_config: str, panel_url: str | None = None) -> bool:
     """Whether the label config has our snippet (with this address)."""
-    found = _OURS.search(label_config)
-    return found is not None and (panel_url is None or snippet(panel_url) in found.group(0))
+    match = _OURS.search(label_config)
+    return match is not None and (panel_url is None or snippet(panel_url) in match.group(0))
 
 
 def _end_of_root(label_config: str) -> int:

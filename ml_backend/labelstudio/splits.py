@@ -10,6 +10,7 @@ from ml_backend.labelstudio.answers import answers_hash, split_again
 from ml_backend.store.splittings import Decision
 from softirr.policy.rules import Split
 from softirr.policy.splitting import choose_splitting
+from softirr.tables.missing import MissingMarks
 
 __all__ = ["decide", "split_stored"]
 
@@ -42,17 +43,19 @@ def decide(answers: Stored, controls: Sequence[str], mode: Split) -> dict[str, D
             for written in entry.get(name, {}).get("written", {}).values():
                 texts[name] += written
                 counts[name] += bool(written)
-    found = {}
+    decided = {}
     for name in controls:
         if texts[name]:
-            made = choose_splitting(texts[name], mode)
+            splitting = choose_splitting(texts[name], mode)
             # texts that stand alone are asked for at "and" only
-            found[name] = Decision(made if "and" in made.marks else replace(made, alone=frozenset()), counts[name])
-    return found
+            decided[name] = Decision(
+                splitting if "and" in splitting.marks else replace(splitting, alone=frozenset()), counts[name]
+            )
+    return decided
 
 
 def split_stored(
-    answers: Stored, decisions: Mapping[str, Decision], controls: Collection[str]
+    answers: Stored, decisions: Mapping[str, Decision], controls: Collection[str], marks: MissingMarks
 ) -> Iterator[list[tuple[int, dict[str, Any], str]]]:
     """The answers that change with new decisions about some controls, in parts: number, answers, hash.
 
@@ -61,6 +64,8 @@ def split_stored(
     answers : iterable of (int, mapping)
     decisions : mapping
     controls : collection of str
+    marks : MissingMarks
+        Parts of answers that are missing.
 
     Yields
     ------
@@ -69,7 +74,7 @@ def split_stored(
     part: list[tuple[int, dict[str, Any], str]] = []
     for number, entry in answers:
         again = {
-            name: split_again(given, decisions.get(name)) if name in controls else given
+            name: split_again(given, decisions.get(name), marks) if name in controls else given
             for name, given in entry.items()
         }
         if again != entry:

@@ -38,7 +38,7 @@ def pages(
 
     Each page requests the ids above the last one, so that added and removed tasks do not shift pages. Reading ends at the task that was the
     newest when the first page was read, so it ends however fast tasks are added. A task that the server can't deliver (1.23.2 answers 500
-    where an annotation holds a lone surrogate) is yielded with ``"unreadable": True`` and without annotations.
+    where an annotation contains a lone surrogate) is yielded with ``"unreadable": True`` and without annotations.
 
     Parameters
     ----------
@@ -66,18 +66,18 @@ def dates(client: Client, project: int, *, updated_after: str | None = None) -> 
     updated_after : str, optional
         ISO date: only tasks that changed after it.
     """
-    found: dict[int, tuple[str, int]] = {}
+    dated: dict[int, tuple[str, int]] = {}
     size, fixed = DATES_AT_ONCE, _changed_after(updated_after)
     end: int | None = None
     while True:
-        last = max(found, default=0)
+        last = max(dated, default=0)
         size, (page, total) = _smaller(size, partial(_page, client, project, fixed=fixed, last=last, whole=False))
-        found.update(_dated(page))
+        dated.update(_dated(page))
         if not page or len(page) >= total:
-            return found
+            return dated
         end = highest(client, project) if end is None else end
-        if max(found) >= end:
-            return found
+        if max(dated) >= end:
+            return dated
 
 
 def newest(client: Client, project: int, n: int) -> dict[int, tuple[str, int]]:
@@ -138,7 +138,7 @@ def _pages(
 def _smaller(size: int, read: Callable[..., _Listed], *, tries_on_one: int = TRIES) -> tuple[int, _Listed]:
     """Read a page of `size` tasks, or of fewer where the server answers 500; returns the size and the tasks.
 
-    1.23.2 answers 500 where a text holds a lone surrogate and, on SQLite, where a page has answers of a thousand people.
+    1.23.2 answers 500 where a text contains a lone surrogate and, on SQLite, where a page has answers of a thousand people.
     A 500 for a single task is more likely a fault of the server: it is tried `tries_on_one` times.
     """
     while True:

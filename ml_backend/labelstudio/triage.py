@@ -14,7 +14,7 @@ HIDDEN = (
 )
 """Columns that stand before the tasks' data in Label Studio, whose order of columns is fixed."""
 COLUMNS = ("agreement", "reason", "done", "triage")
-"""Fields in the tasks' data that are the tab's columns, where the project wants them; the last one holds the order."""
+"""Fields in the tasks' data that are the tab's columns, where the project wants them; the last one gives the order."""
 
 
 def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
@@ -39,20 +39,20 @@ def tab(number: int, unused: Collection[str] = ()) -> dict[str, Any]:
 
 def view(client: Client, number: int) -> dict[str, Any] | None:
     """The tab as the API gives it, if the project has it."""
-    return next((found for found in client.views(number) if (found.get("data") or {}).get("title") == TITLE), None)
+    return next((one for one in client.views(number) if (one.get("data") or {}).get("title") == TITLE), None)
 
 
 def find(client: Client, number: int) -> int | None:
     """Id of the tab, if the project has it."""
-    found = view(client, number)
-    return None if found is None else found["id"]
+    tab = view(client, number)
+    return None if tab is None else tab["id"]
 
 
 def ensure(client: Client, number: int) -> tuple[int, bool]:
     """(id of the tab, whether it had to be made)."""
-    found = find(client, number)
-    if found is not None:
-        return found, False
+    present = find(client, number)
+    if present is not None:
+        return present, False
     if not client.views(number):
         # Label Studio makes its default tab only for a project without tabs, so make that one first.
         client.request("POST", "/api/dm/views/", body={"project": number, "data": {"title": "Default"}})
@@ -81,19 +81,19 @@ def set_field(client: Client, number: int, name: str, value: str | float, tasks:
 
 def show_columns(client: Client, number: int) -> None:
     """Let the tab show the columns in the tasks' data and sort by them, unless it does already."""
-    found = view(client, number)
+    tab = view(client, number)
     ordering = [f"-tasks:data.{COLUMNS[-1]}"]
-    if found is None or found["data"].get("ordering") == ordering:
+    if tab is None or tab["data"].get("ordering") == ordering:
         return
-    hidden = (found["data"].get("hiddenColumns") or {}).get("explore") or ()
+    hidden = (tab["data"].get("hiddenColumns") or {}).get("explore") or ()
     kept = [name.removeprefix("tasks:data.") for name in hidden if name.startswith("tasks:data.")]
     more = [f"data.{name}" for name in kept if name not in COLUMNS]
-    data = found["data"] | {
+    data = tab["data"] | {
         "ordering": ordering,
         "columnsDisplayType": {f"tasks:data.{name}": "Number" for name in ("agreement", COLUMNS[-1])},
         "hiddenColumns": _hidden([*more, "predictions_score", f"data.{COLUMNS[-1]}"]),
     }
-    client.request("PATCH", f"/api/dm/views/{found['id']}/", body={"data": data})
+    client.request("PATCH", f"/api/dm/views/{tab['id']}/", body={"data": data})
 
 
 def _hidden(more: Sequence[str]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ml_backend.scoring.scorer import PLACE, table_of
+from ml_backend.scoring.tables import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
 
@@ -43,7 +43,7 @@ def code_table(
     from softirr.terminology.coder import Coder
     from softirr.terminology.index import open_index
 
-    table = table_of(store.answers(project), control, casefold=settings.casefold)
+    table = table_of(store.answers(project), control, settings)
     coder = Coder([open_index(path, cache=indexes) for path in settings.terminologies], simplify=simplifications)
     yield list(HEADER)
     for item, rater, *rest in code_rows(table, coder):

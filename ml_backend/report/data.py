@@ -21,17 +21,20 @@ from ml_backend.report.reasons import reasons_of
 from ml_backend.report.rows import TaskRow, TaskRows
 from ml_backend.report.subgroups import dimensions, period, regions, subgroups
 from ml_backend.report.trends import person_trends
-from ml_backend.review import calibration as calibration_of_project
+from ml_backend.report.units import words_for
 from ml_backend.review import consensus
+from ml_backend.review.agreement_words import chance_of
 from ml_backend.review.headline import field_headline, target_of
-from ml_backend.review.panel_payload import moment, name_of
-from ml_backend.settings import Settings, effective
+from ml_backend.review.panel_payload import moment
+from ml_backend.review.rater_names import name_of
+from ml_backend.settings import MISSING_OPTION, Settings, effective
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
-from softirr.report.page.sentences import NAMES
+from softirr.coefficients.registry import coefficient_title
+from softirr.tables.missing import MarkCounts
 
 SCHEMA_VERSION = 1
 QUEUE = 200  # tasks of the queue in the report; the API has all
@@ -121,8 +124,6 @@ class Reports:
         looked = PolicyStore(self._store).stamps(project["id"])
         compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
         proposed = [row["id"] for row in self._reviews.uncounted(project["id"])]
-        fitted = self._reviews.calibration(project["id"])
-        at = None if fitted is None else fitted["at"]
         return (
             project["summary_at"],
             project["title"],
@@ -136,7 +137,6 @@ class Reports:
             *compared,
             *looked,
             *proposed,
-            at,
             *AgreedStore(self._store).state(project["id"]),
         )
 
@@ -165,7 +165,7 @@ def build(
         queue = _queue(reviews, project, _of_days(queue_rows, days), links)
     whole_queue = field_queue if rows is whole else _queue(reviews, project, whole, links)
     audit = reviews.audited(project["id"], control)
-    head = headline_of(project, control, whole, audit)
+    head = headline_of(project, control, whole)
     known = dimensions(whole)
     condition = effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.condition
     by = next((one for one in (by, condition, *known) if one in known), None)
@@ -180,9 +180,9 @@ def build(
         "control": control,
         "controls": list(project["summary"]["controls"]),
         "fields": [
-            {"control": name, "headline": field_headline(project, name, reviews.audited(project["id"], name))}
-            for name in project["summary"]["controls"]
+            {"control": name, "headline": field_headline(project, name)} for name in project["summary"]["controls"]
         ],
+        "unit": words_for(project, control).item,
         "n_tasks": len(whole),
         "n_compared": sum(row["agreement"] is not None for row in whole),
         "days": {
@@ -206,8 +206,9 @@ def build(
         "target": target_line(project, head, summary),
         "audit": audit_of(reviews, project, control, audit, whole),
         "scored_link": links.scored("All tasks with an agreement"),
-        "coefficients": coefficients(summary, links),
+        "coefficients": coefficients(summary, links, words_for(project, control)),
         "expected_agreement": summary["expected_agreement"],
+        "reviewers": _reviewers(project),
         "raters": rater_rows(summary, rows, names, links),
         "rater_pairs": pair_rows(summary, names, links),
         "names": names,
@@ -223,11 +224,11 @@ def build(
         "n_queue_waiting": queue.n_waiting,
         "n_queue_sent_back": queue.n_sent_back,
         "excluded": _excluded(rows, names, links),
-        "decisions": _decisions(store, reviews, project),
+        "decisions": _decisions(store, project),
         "consensus": _consensus(store, project, control, whole_queue, links),
         "comparison": _comparison(store, reviews, project, control, summary),
         "codes": summary.get("codes"),
-        "warnings": list(summary.get("warnings", ())),
+        "warnings": [*_missing_marks(summary, names), *summary.get("warnings", ())],
         "settings": project["summary"].get("settings"),
         "provenance": {
             **summary.get("provenance", {}),
@@ -235,6 +236,18 @@ def build(
             "seconds": project["summary"].get("seconds"),
         },
     }
+
+
+def _missing_marks(summary: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
+    """How many answers of each annotator are missing because their text is a mark for it."""
+    counts = summary.get("missing_marks")
+    return MarkCounts.from_dict(counts).sentences(names=names, option=MISSING_OPTION) if counts else ()
+
+
+def _reviewers(project: Row) -> list[str]:
+    """Names of the people whose own answers do not count as an annotator's."""
+    chosen = (project["summary"].get("settings") or {}).get("reviewers") or {}
+    return [name_of(project["raters"], str(user)) for user in chosen.get("value") or ()]
 
 
 def _only_field(project: Row) -> str | None:
@@ -245,7 +258,8 @@ def _only_field(project: Row) -> str | None:
 
 def _queue(reviews: ReviewStore, project: Row, rows: Sequence[TaskRow], links: Links) -> Queue:
     names = {rater: name_of(project["raters"], rater) for row in rows for rater in row["raters"]}
-    return Queue(rows, names, reviews.marks(project["id"]), links, required=project["required"])
+    chance = chance_of(project["summary"])
+    return Queue(rows, names, reviews.marks(project["id"]), links, required=project["required"], chance=chance)
 
 
 def _of_days(rows: Sequence[TaskRow], days: tuple[str, str]) -> Sequence[TaskRow]:
@@ -287,15 +301,11 @@ def _excluded(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], links
     }
 
 
-def _decisions(store: Store, reviews: ReviewStore, project: Row) -> dict[str, Any]:
+def _decisions(store: Store, project: Row) -> dict[str, Any]:
     rows = store.decisions(project["id"])
-    kept = reviews.calibration(project["id"])
     return {
         "n": len(rows),
         "same": sum(bool(row["same"]) for row in rows),
-        "needed": calibration_of_project.FROM,
-        "calibration": calibration_of_project.view(kept),
-        "problem": kept["problem"] if kept is not None else None,
     }
 
 
@@ -332,7 +342,7 @@ def _comparison(
         for row in (current, *others)
     ]
     return {
-        "names": [NAMES[key] for key in KEPT],
+        "names": [coefficient_title(key) for key in KEPT],
         "keys": list(KEPT),
         "rows": rows if kept["result"] else [],
         "at": moment(kept["result_at"]),

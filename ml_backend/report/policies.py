@@ -5,23 +5,24 @@ The scorer process computes it on request. Scored pairs are in the cache, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ml_backend.review.panel_payload import moment
 from ml_backend.scoring.decided import verdicts
-from ml_backend.scoring.scorer import PLACE, Scorer, table_of
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.tables import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row, Store
 from softirr.audit.proposal import PolicyProposal, propose_policy
 from softirr.errors import InputError
-from softirr.measures.calibration import JudgedPairs
+from softirr.measures.reliability import JudgedPairs
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
-from softirr.report.agreement import AgreementReport
 from softirr.report.headline import headline
+from softirr.report.results import AgreementReport
 from softirr.text import normalize
 
 __all__ = ["LISTED", "MOST", "MOVED", "candidates", "judged_pairs", "run_wanted", "view", "with_policy"]
@@ -48,7 +49,9 @@ def run_wanted(
     wishes = looks.wanted(project["id"])
     for wish in wishes:
         try:
-            result = _look(store, scorer, project, wish, settings, report=report, check=check)
+            result: dict[str, Any] = {}
+            for result in _looks(store, scorer, project, wish, settings, report=report, check=check):
+                looks.put_part(wish, result)
         except InputError as error:
             result = {"error": str(error)}
         looks.put(wish, result)
@@ -72,6 +75,8 @@ def view(
     used = settings.policy.mark()
     return {
         "judged": result.get("judged", 0),
+        "of": result.get("of", 0),
+        "partial": len(result.get("rows", ())) < result.get("of", 0),
         "supports": result.get("supports", []),
         "error": result.get("error"),
         "rows": [
@@ -147,7 +152,7 @@ def judged_pairs(store: Store, project: Row, settings: ProjectSettings) -> Judge
     return JudgedPairs(tuple(found), tuple(found.values()))
 
 
-def _look(
+def _looks(
     store: Store,
     scorer: Scorer,
     project: Row,
@@ -156,7 +161,8 @@ def _look(
     *,
     report: Callable[[str, int, int | None, int], None],
     check: Callable[[], None],
-) -> dict[str, Any]:
+) -> Iterator[dict[str, Any]]:
+    """The look after each policy, the last one whole."""
     given = judged_pairs(store, project, settings)
     proposal = _proposal(scorer, given, settings) if given.pairs else None
     own = [Policy.from_dict(one) for one in wish["policies"]]
@@ -183,15 +189,29 @@ def _look(
                 "value": best[1]["value"] if best is not None else None,
                 "ci95": best[1]["ci95"] if best is not None else None,
                 "right": fit.right if fit is not None else None,
-                "proposed": proposal is not None and policy.mark() == proposal.policy.mark(),
                 **_moved(before, values),
             }
         )
-    return {
-        "judged": len(given.pairs),
-        "supports": [one.told() for one in proposal.supports] if proposal is not None else [],
-        "rows": found,
-    }
+        yield {
+            "judged": len(given.pairs),
+            "supports": [one.told() for one in proposal.supports] if proposal is not None else [],
+            "of": len(wanted),
+            "rows": _marked(found, proposal.policy if proposal is not None else None),
+        }
+
+
+def _marked(rows: Sequence[Mapping[str, Any]], proposed: Policy | None) -> list[dict[str, Any]]:
+    """The rows, each with whether it is the proposal and fits: it explains most judgements, no other explains more, and texts as written explain fewer."""
+    right = {Policy.from_dict(row["policy"]).mark(): row["right"] for row in rows if row["right"] is not None}
+
+    def fits(row: Mapping[str, Any]) -> bool:
+        mark, value = Policy.from_dict(row["policy"]).mark(), row["right"]
+        if proposed is None or mark != proposed.mark() or value is None:
+            return False
+        plain = right.get(AS_WRITTEN.mark(), 0.0)
+        return bool(value > 0.5 and value >= max(right.values()) and (value > plain or mark == AS_WRITTEN.mark()))
+
+    return [{**row, "proposed": fits(row)} for row in rows]
 
 
 def _proposal(scorer: Scorer, given: JudgedPairs, settings: ProjectSettings) -> PolicyProposal:
@@ -204,10 +224,10 @@ def _proposal(scorer: Scorer, given: JudgedPairs, settings: ProjectSettings) -> 
 def _scored(
     store: Store, scorer: Scorer, project: Row, control: str, settings: ProjectSettings, check: Callable[[], None]
 ) -> AgreementReport:
-    """The report on a field under these settings; decisions hold under every policy, calibrations are fitted to one only."""
+    """The report on a field under these settings; decisions apply under every policy."""
     import softirr
 
-    table = table_of(store.answers(project["id"]), control, casefold=settings.casefold)
+    table = table_of(store.answers(project["id"]), control, settings)
     with scorer.alone_with(settings.measure, lambda *_: check()) as told:
         return softirr.agreement(
             table,

@@ -12,8 +12,9 @@ from typing import Any
 
 from ml_backend.report.links import Links
 from ml_backend.report.rows import TaskRow
-from ml_backend.review.panel_payload import moment, word
-from ml_backend.review.triage_queue import LOW, Candidate, by_priority, by_reason, mark_state
+from ml_backend.review.agreement_words import is_low, word
+from ml_backend.review.panel_payload import moment
+from ml_backend.review.triage_queue import Candidate, by_priority, by_reason, mark_state
 from ml_backend.store.store import Row
 
 STATES = ("ready", "waiting", "sent back", "done")
@@ -32,6 +33,8 @@ class Queue:
         Marks by task: answers_hash, reviewer, at, sent_back, note.
     required : int
         Annotations that each task is to get.
+    chance : float, optional
+        The agreement that chance alone gives in the project (`ml_backend.review.agreement_words.chance_of`).
     """
 
     def __init__(
@@ -42,8 +45,9 @@ class Queue:
         links: Links,
         *,
         required: int = 1,
+        chance: float | None = None,
     ):
-        self._names, self._links = names, links
+        self._names, self._links, self._chance = names, links, chance
         self._told: dict[int, tuple[str, str]] = {}
         self._by_state: dict[str, list[_Entry]] = {state: [] for state in STATES}
         for row in rows:
@@ -69,8 +73,9 @@ class Queue:
 
     @property
     def n_low(self) -> int:
-        """Tasks of low agreement that are neither done nor sent back."""
-        return sum(one.agreement < LOW for state in ("ready", "waiting") for one, *_ in self._by_state[state])
+        """Tasks of moderate agreement or less that are neither done nor sent back."""
+        candidates = (one for state in ("ready", "waiting") for one, *_ in self._by_state[state])
+        return sum(is_low(one.agreement, self._chance) for one in candidates)
 
     @property
     def n_done(self) -> int:
@@ -168,12 +173,12 @@ class Queue:
         return [entry for state in wanted for entry in self._by_state[state]]
 
     def _said(self, one: Candidate, state: str, mark: Row | None) -> dict[str, Any]:
-        reasons = one.reasons(self._names)
+        reasons = one.reasons(self._names, self._chance)
         if mark is not None and mark["sent_back"] and state in ("ready", "waiting"):
             reasons.insert(0, f"answered again after {mark['reviewer'] or 'a reviewer'} sent it back")
         return {
             **one.to_dict(),
-            "word": word(one.agreement),
+            "word": word(one.agreement, self._chance),
             "text": self._told[one.task][0],
             "why": self._told[one.task][1],
             "reasons": reasons,

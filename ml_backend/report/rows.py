@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.report.subgroups import LABEL
-from ml_backend.review.panel_payload import n_given
+from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import candidate
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
@@ -20,7 +20,7 @@ AT_ONCE = 500  # tasks of one query
 
 COLUMNS = (
     *(tasks.c.number, tasks.c.updated_at, tasks.c.n_annotations, tasks.c.answers, tasks.c.answers_hash),
-    *(tasks.c.details, tasks.c.facts),
+    *(tasks.c.scored_hash, tasks.c.details, tasks.c.facts),
 )
 """What :func:`task_row` needs of a task."""
 
@@ -123,11 +123,9 @@ def _facts(
     for a, b, value in pairs:
         for rater in (a, b):
             sums.setdefault(rater, []).append(value)
-    places = []
-    for name in controls:
-        known, values = (facts.get("places") or {}).get(name, ()), details[name].get("places", ())
-        if len(known) == len(values):
-            places += [{**place, "agreement": value} for place, value in zip(known, values, strict=True)]
+    places = [
+        place for name in controls for place in _places(row, (facts.get("places") or {}).get(name), details[name])
+    ]
     return {
         "day": sys.intern(max(counted, default=changed)),
         "groups": tuple((sys.intern(name), sys.intern(value)) for name, value in groups),
@@ -137,6 +135,20 @@ def _facts(
         ),
         "places": places,
     }
+
+
+def _places(row: Any, known: Any, details: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The places of a task's regions with their agreement, joined by the number of the place.
+
+    There are none while the scores are of older answers, whose places had other numbers, nor for tasks that were read by a version that
+    kept places as a list, in an order that was not always that of their agreement.
+    """
+    if not isinstance(known, Mapping) or row.scored_hash != row.answers_hash:
+        return []
+    values = details.get("places") or {}
+    if not isinstance(values, Mapping):  # as older versions stored them, in the order of the numbers
+        values = {str(number): value for number, value in enumerate(values)}
+    return [{**place, "agreement": values[number]} for number, place in known.items() if number in values]
 
 
 def shortened(text: str, longest: int) -> str:

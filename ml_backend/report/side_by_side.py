@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ml_backend.labelstudio import tasks
@@ -18,24 +18,26 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.report.compare import state
+from ml_backend.report.units import words_for
 from ml_backend.review import audits
-from ml_backend.review import calibration as calibration_of_project
-from ml_backend.review.panel_payload import name_of
-from ml_backend.scoring.scorer import Scorer, places
+from ml_backend.review.rater_names import name_of
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.tables import places, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store
-from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.registry import coefficient_name
+from softirr.defaults import MARGIN
 from softirr.errors import InputError
-from softirr.planning import compare as planning
+from softirr.planning.compare import compare, compare_groups
+from softirr.planning.compare_raters import OTHERS_ON_ITEMS_OF, compare_raters
+from softirr.planning.compare_time import compare_time
 from softirr.planning.comparison import Comparison
 from softirr.report.forest import Row as Line
-from softirr.report.forest import forest_svg
-from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.report.options import AgreementOptions
-from softirr.report.page.sentences import TASKS
+from softirr.report.page.sentences import Words
 from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
 from softirr.tables.table import AnnotationTable, Answer
@@ -120,14 +122,14 @@ def names_in(comparison: Mapping[str, Any], question: Mapping[str, Any]) -> list
     labels = [group["label"] for group in (*comparison.get("groups", ()), *comparison.get("others", ()))]
     given = [comparison.get("by"), comparison.get("rater"), question.get("field"), question.get("annotator")]
     return [
-        *(label.removeprefix(planning.OTHERS_ON_ITEMS_OF) for label in labels),
+        *(label.removeprefix(OTHERS_ON_ITEMS_OF) for label in labels),
         *(str(one) for one in given if one),
     ]
 
 
-def _said(row: Line, names: Sequence[str]) -> Line:
+def _said(row: Line, names: Sequence[str], words: Words) -> Line:
     """A line of the figure in the words of the screens."""
-    return replace(row, label=TASKS.said(row.label, names), note=TASKS.said(row.note, names))
+    return replace(row, label=words.said(row.label, names), note=words.said(row.note, names))
 
 
 def _numbers(given: Any, own: int) -> list[int]:
@@ -160,7 +162,7 @@ def _teams(given: Any, people: Iterable[str]) -> list[list[str]]:
 
 def _margin(given: Any) -> float:
     if given is None:
-        return planning.MARGIN
+        return MARGIN
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 1:
         raise InputError("margin is not a number from 0 to 1.")
     return float(given)
@@ -233,9 +235,8 @@ class _Work:
         compared = self._compared(question)
         with self.scorer.alone_with(settings.measure, progress) as counted:
             decisions = self.store.decisions(self.project["id"])
-            calibration = calibration_of_project.current(self.store, self.project["id"], settings.measure_name)
             found = compared(
-                self.scorer.judged_measure(settings, decisions, calibration),
+                self.scorer.judged_measure(settings, decisions),
                 AgreementOptions(
                     chance=settings.chance, permutations=settings.permutations, interval=settings.interval
                 ),
@@ -244,14 +245,14 @@ class _Work:
         rows = found.rows()
         if len(found.differences) > MOST_DIFFERENCES:
             rows = [row for row in rows if not row.is_difference]
-        name, told = COEFFICIENT_NAMES[found.coefficient], found.to_dict()
-        names = names_in(told, question)
+        name, told = coefficient_name(found.coefficient), found.to_dict()
+        names, words = names_in(told, question), words_for(self.project, question["control"])
         return {
             "comparison": told,
             "coefficient_name": name,
             "sentences": found.sentences(),
             "adjustment": found.adjustment,
-            "svg": forest_svg([_said(row, names) for row in rows], name),
+            "figure": [asdict(_said(row, names, words)) for row in rows],
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }
 
@@ -262,8 +263,8 @@ class _Work:
             return self._projects(question)
         if kind == "fields":
             parts = {name: self._table(self.project, name) for name in self.project["summary"]["controls"]}
-            audited = {name: self._audited(self.project, name) for name in parts}
-            return lambda made, how, kept: planning.compare(parts, made, how, audited=audited, **kept)
+            sheets = {name: self._sheets(self.project, name) for name in parts}
+            return lambda made, how, kept: compare(parts, made, how, sheets=sheets, **kept)
         names = _names(self.project)
         if kind in ("annotator", "models") and (found := self._judged_raters(question, names)) is not None:
             return found
@@ -273,35 +274,31 @@ class _Work:
             chosen = sorted({names(rater) for given in read.models.values() for rater in given})
             if not chosen:
                 raise InputError("No task of this project has a prediction of another model.")
-            return lambda made, how, kept: planning.compare_raters(
-                table, chosen, made, how, margin=question["margin"], **kept
-            )
+            return lambda made, how, kept: compare_raters(table, chosen, made, how, margin=question["margin"], **kept)
         if kind == "rounds":
             rounds = self._rounds(question["date"], control)
-            return lambda made, how, kept: planning.compare(rounds, made, how, items="same", **kept)
+            return lambda made, how, kept: compare(rounds, made, how, items="same", **kept)
         if kind in ("groups", "time"):
             wanted, same = question["field"], question.get("same") or None
             fields = [wanted] if same is None else [wanted, same]
             table = self._table(self.project, control, self._read(self.project, fields=fields))
             if kind == "groups":
-                return lambda made, how, kept: planning.compare_groups(table, wanted, made, how, same=same, **kept)
+                return lambda made, how, kept: compare_groups(table, wanted, made, how, same=same, **kept)
             rater = names(question["annotator"]) if "annotator" in question else None
-            return lambda made, how, kept: planning.compare_time(table, wanted, made, how, rater=rater, **kept)
+            return lambda made, how, kept: compare_time(table, wanted, made, how, rater=rater, **kept)
         table = self._table(self.project, control)
         if kind == "annotator":
             only = [names(question["annotator"])]
-            return lambda made, how, kept: planning.compare_raters(
-                table, only, made, how, margin=question["margin"], **kept
-            )
+            return lambda made, how, kept: compare_raters(table, only, made, how, margin=question["margin"], **kept)
         teams = {
             ", ".join(names(one) for one in team): table.part(raters=[names(one) for one in team])
             for team in question["teams"]
         }
-        return lambda made, how, kept: planning.compare(teams, made, how, **kept)
+        return lambda made, how, kept: compare(teams, made, how, **kept)
 
     def _projects(self, question: Mapping[str, Any]) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison]:
         parts: dict[str, AnnotationTable] = {}
-        audited: dict[str, Mapping[str, Coefficient]] = {}
+        sheets: dict[str, list[Any]] = {}
         for number in (self.project["number"], *question["projects"]):
             row = self.store.project(self.project["server"], number)
             if row is None:
@@ -311,9 +308,9 @@ class _Work:
             control = _same_control(row, question["control"])
             read = self._read(row, fields=[question["field"]]) if question["field"] else None
             parts[label] = self._table(row, control, read, item=question["field"])
-            audited[label] = {} if question["field"] else self._audited(row, control)
+            sheets[label] = [] if question["field"] else self._sheets(row, control)
         items = "same" if question["field"] else "other"
-        return lambda made, how, kept: planning.compare(parts, made, how, items=items, audited=audited, **kept)
+        return lambda made, how, kept: compare(parts, made, how, items=items, sheets=sheets, **kept)
 
     def _rounds(self, date: str, control: str) -> dict[str, AnnotationTable]:
         """The answers before a day, and from it on. The store holds only the newest answer of each annotator, so they are read from Label Studio."""
@@ -322,7 +319,7 @@ class _Work:
         names = control_names(row["label_config"]) if row["label_config"] else None
         splittings = SplittingStore(self.store).decisions(row["id"])
         unanswered, done = unanswered_of(row), 0
-        found: dict[str, list[tuple[int, dict[str, Any]]]] = {period.told(): [] for period in rounds}
+        found: dict[str, list[tuple[int, dict[str, Any]]]] = {period.in_words(): [] for period in rounds}
         for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE):
             self.check()
             for task in page:
@@ -338,7 +335,7 @@ class _Work:
                         history=row["control_history"],
                         splittings=splittings,
                     )
-                    found[period.told()].append((int(task["id"]), without(entry, unanswered)))
+                    found[period.in_words()].append((int(task["id"]), without(entry, unanswered)))
             done += len(page)
             self.report("reading", done, None, 0)
         for told, entries in found.items():
@@ -446,16 +443,15 @@ class _Work:
     def _judged_raters(
         self, question: Mapping[str, Any], names: Callable[[str], str]
     ) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison] | None:
-        """An annotator or models with the others by the judgements of an audit, where there is one of the present answers with them in it."""
-        audit = self._present_audit(self.project, question["control"])
-        if audit is None:
+        """An annotator or models with the others by judgments of pairs of texts, where there are some."""
+        sheets = self._sheets(self.project, question["control"])
+        if not sheets:
             return None
-        table = audits.table_of(audit["answers"])
+        table = table_of(self.store.answers(self.project["id"]), question["control"], self.settings)
         models = [rater for rater in table.raters if rater.startswith(MODEL_RATER)]
         chosen = models if question["kind"] == "models" else [question["annotator"]]
         if not chosen:
             return None
-        sheets = audits.judged(ReviewStore(self.store), audit)
         settings = self.settings
 
         def compared(_: Any, how: AgreementOptions, kept: dict[str, Any]) -> Comparison:
@@ -463,43 +459,13 @@ class _Work:
             made = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
             labels = {rater: names(rater) for rater in table.raters}
             margin = question["margin"]
-            return planning.compare_raters(
-                table, chosen, made, how, margin=margin, sheets=sheets, labels=labels, **kept
-            )
+            return compare_raters(table, chosen, made, how, margin=margin, sheets=sheets, labels=labels, **kept)
 
         return compared
 
-    def _audited(self, row: Row, control: str) -> dict[str, Coefficient]:
-        """Coefficients of the audit that `_present_audit` finds."""
-        audit = self._present_audit(row, control)
-        return {
-            name: Coefficient(value["value"], value["standard_error"], tuple(value["ci95"]))
-            for name, value in (audit["result"]["coefficients"] if audit is not None else {}).items()
-            if value.get("value") is not None and value.get("ci95")
-        }
-
-    def _present_audit(self, row: Row, control: str) -> Row | None:
-        """The newest audit with a result, where it is of the present answers and of the measure of this comparison."""
-        reviews = ReviewStore(self.store)
-        newest = reviews.audited(row["id"], control)
-        audit = None if newest is None else reviews.audit(newest["id"])
-        if audit is None or audit["measure"] != self.settings.measure:
-            return None
-        drawn = audit["answers"]
-        same = (
-            drawn.get("policy") == self.settings.policy.to_dict()
-            and list(drawn.get("terminologies") or ()) == list(self.settings.terminologies)
-            and drawn.get("casefold") == self.settings.casefold
-        )
-        then = {(item, rater): list(texts) for item, rater, texts in drawn["answers"]}
-        now = {
-            (place, rater): list(texts)
-            for number, entry in self.store.answers(row["id"])
-            if control in entry
-            for place, given in places(number, entry[control])
-            for rater, texts in given.items()
-        }
-        return audit if same and then == now else None
+    def _sheets(self, row: Row, control: str) -> list[Any]:
+        """What people judged of pairs of a field."""
+        return audits.judged_sheets(ReviewStore(self.store), row["id"], control)
 
 
 def _names(row: Row) -> Callable[[str], str]:

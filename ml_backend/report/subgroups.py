@@ -10,8 +10,9 @@ import numpy as np
 from ml_backend.report.links import Links
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import of_mean
+from softirr.coefficients.registry import coefficient_title
 from softirr.planning.difference import Sample, equality
-from softirr.report.page.sentences import EXPECTED, NAMES
+from softirr.report.headline import expected_agreement
 
 __all__ = ["LABEL", "MOST_GROUPS", "dimensions", "period", "regions", "subgroups"]
 
@@ -127,10 +128,10 @@ def _corrected(
 ) -> tuple[str | None, Callable[[float], float] | None]:
     """The headline's coefficient, and what makes it out of a mean agreement with the chance of the whole project."""
     key = str(head.get("key") or "")
-    expected = summary["expected_agreement"].get(EXPECTED.get(key, ""))
+    expected = expected_agreement(summary, key)
     if expected is None or expected >= 1:
         return None, None
-    return NAMES[key], lambda value: (value - expected) / (1 - expected)
+    return coefficient_title(key), lambda value: (value - expected) / (1 - expected)
 
 
 def _group(
@@ -143,12 +144,19 @@ def _group(
         estimate = Estimate(mean.value, values - values.mean(), floor=0.0)
         sample = Sample(mean, estimate, tuple(str(row["number"]) for row in rows))
     ci95 = list(mean.ci95) if mean.ci95 else None
+    corrected = correct(float(values.mean())) if correct else None
     return {
         "label": label,
         "n": len(values),
         "agreement": mean.value,
         "ci95": ci95,
-        "corrected": correct(float(values.mean())) if correct else None,
-        "corrected_ci95": [correct(end) for end in ci95] if correct and ci95 else None,
+        "corrected": corrected,
+        "corrected_ci95": _bounded([correct(end) for end in ci95], corrected) if correct and ci95 else None,
         "link": link,
     }, sample
+
+
+def _bounded(interval: Sequence[float], value: float | None) -> list[float] | None:
+    """The part of an interval of a coefficient from -1 to 1; None where the value is outside, as of few tasks with much agreement by chance."""
+    low, high = (min(max(end, -1.0), 1.0) for end in interval)
+    return [low, high] if value is not None and low <= value <= high else None

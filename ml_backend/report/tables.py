@@ -61,7 +61,7 @@ def table(
                 *(
                     "id",
                     "name",
-                    "tasks",
+                    f"{report['unit']}s",
                     "agreement",
                     "ci95_low",
                     "ci95_high",
@@ -81,7 +81,7 @@ def table(
             yield [
                 "first",
                 "second",
-                "tasks",
+                f"{report['unit']}s",
                 "observed_agreement",
                 "ci95_low",
                 "ci95_high",

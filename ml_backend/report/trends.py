@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from softirr.planning.compare import places_of
+from softirr.planning.compare_time import places_of
 from softirr.planning.difference import trend
 
 __all__ = ["person_trends"]

@@ -1,1 +1,1 @@
-"""Reviewing: decisions, audits, calibration, the triage queue."""
+"""Reviewing: decisions, audits, the triage queue."""

@@ -13,19 +13,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ml_backend.scoring.scorer import Scorer, places
+from ml_backend.labelstudio.answers import unanswered_of, without
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.tables import places
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from softirr.errors import InputError
-from softirr.report.headline import HEADLINE
+from softirr.report.headline import headline
 from softirr.tables.table import AnnotationTable, Answer
 
-DEFAULT = 60
 FEWEST, MOST = 10, 2000
-FINISH_FROM = 10  # fewest judgements with which an audit may end early
-LOOK_EVERY = 5  # judgements of a judge between two looks at the width of the interval
+FINISH_FROM = 10  # fewest judgments with which an audit may end early
+_NUMBERS = ("coefficients", "expected_agreement", "audit", "warnings", "provenance")
 VERDICTS = {
     "same": "same",
     "different": "different",
@@ -67,7 +68,7 @@ def run_asked(
         if audit is None:
             continue
         if audit["asked_at"] is None:
-            _look(reviews, audit, scorer, check)
+            _look(store, audit, scorer, settings, check)
             continue
 
         def progress(done: int, total: int) -> None:
@@ -76,7 +77,7 @@ def run_asked(
 
         try:
             values = (
-                _worked_out(reviews, audit, scorer, settings, progress)
+                _worked_out(store, audit, scorer, settings, progress)
                 if audit["sheet"]
                 else _drawn(store, project, audit, scorer, settings, progress)
             )
@@ -96,7 +97,7 @@ def _drawn(
     settings: ProjectSettings,
     progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    from softirr.audit.audited import ONLY, sample
+    from softirr.audit.workflow import ONLY, draw_sheet
 
     answers: list[list[Any]] = []
     items: list[str] = []
@@ -110,7 +111,7 @@ def _drawn(
     kept = {"items": items, "answers": answers, "casefold": settings.casefold, "policy": settings.policy.to_dict()}
     kept["terminologies"] = list(settings.terminologies)
     with scorer.alone_with(audit["measure"], progress) as told:
-        sheet = sample(
+        sheet = draw_sheet(
             table_of(kept),
             _measure(scorer, audit, kept),
             judgements=audit["wanted"],
@@ -131,39 +132,65 @@ def _measure(scorer: Scorer, audit: Row, kept: Mapping[str, Any]) -> Any:
     return scorer.measure_under(audit["measure"], policy, kept.get("terminologies") or ())
 
 
-def _worked_out(
-    reviews: ReviewStore, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
+def _result(
+    store: Store,
+    audit: Row,
+    scorer: Scorer,
+    settings: ProjectSettings,
+    progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    result = _applied(reviews, audit, scorer, progress).to_dict()
-    result.pop("items", None)
-    result.pop("excluded", None)
-    return {"result": result, "result_at": time.time(), "problem": None}
+    """The report on the audit's field with the present answers, measure, policy and judgments, as the project's summary has it."""
+    reviews = ReviewStore(store)
+    project = store.project_by_id(audit["project"])
+    left_out = frozenset(() if project is None else unanswered_of(project))
+    return scorer.summary(
+        ((number, without(given, left_out)) for number, given in store.answers(audit["project"])),
+        audit["control"],
+        settings,
+        decisions=store.decisions(audit["project"]),
+        judgments=judged_sheets(reviews, audit["project"], audit["control"]),
+        what_if=False,
+        progress=progress,
+    )
 
 
-def _applied(reviews: ReviewStore, audit: Row, scorer: Scorer, progress: Callable[[int, int], None]) -> Any:
-    """The report with the present judgements."""
-    from softirr.audit.audited import apply
+def _worked_out(
+    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
+) -> dict[str, Any]:
+    """The audit's result."""
+    result = _published(store, audit, scorer, settings, progress)
+    kept = {name: result[name] for name in (*_NUMBERS, "headline") if name in result}
+    return {"result": kept, "result_at": time.time(), "problem": None}
 
-    table = table_of(audit["answers"])
-    with scorer.alone_with(audit["measure"], progress) as told:
-        measure = _measure(scorer, audit, audit["answers"])
-        return apply(table, measure, judged(reviews, audit), cache=scorer.cache(), progress=told)
+
+def _published(
+    store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, progress: Callable[[int, int], None]
+) -> dict[str, Any]:
+    """The report on the audit's field with all judgments so far; its numbers are the project's at once."""
+    result = _result(store, audit, scorer, settings, progress)
+    project = store.project_by_id(audit["project"])
+    summary = None if project is None else project["summary"]
+    if summary and audit["control"] in summary["controls"]:
+        kept = {name: value for name, value in summary["controls"][audit["control"]].items() if name != "audit"}
+        changed = {name: result[name] for name in _NUMBERS if name in result}
+        controls = {**summary["controls"], audit["control"]: {**kept, **changed}}
+        store.update_project(audit["project"], summary={**summary, "controls": controls}, summary_at=time.time())
+    return result
 
 
-def _look(reviews: ReviewStore, audit: Row, scorer: Scorer, check: Callable[[], None]) -> None:
-    """Add the present width of the interval to the audit's looks; the value itself stays unknown to the judges."""
+def _look(store: Store, audit: Row, scorer: Scorer, settings: ProjectSettings, check: Callable[[], None]) -> None:
+    """Add the value and the interval with the present judgments to the audit's looks."""
+    reviews = ReviewStore(store)
     looks = list(audit["looks"] or ())
-    try:
-        found = _applied(reviews, audit, scorer, lambda done, total: check())
-    except InputError:
-        found = None  # nothing is judged that counts: the next judgements ask again
-    name = next((name for name in HEADLINE if found is not None and name in found.informed), None)
-    if found is not None and name is not None:
-        low, high = found.informed[name].ci95
+    result = _published(store, audit, scorer, settings, lambda done, total: check())
+    shown = headline(result)
+    if shown is not None and result.get("audit"):
+        coefficient = shown[1]
         look = {
-            "judged": found.audit.judgements,
-            "width": round(high - low, 3),
-            "needed": found.audit.needed_informed,
+            "judged": result["audit"]["judgements"],
+            "value": coefficient["value"],
+            "ci95": coefficient["ci95"],
+            "needed": result["audit"]["needed_for_width"],
         }
         looks = [*(one for one in looks if one["judged"] != look["judged"]), look]
     now = reviews.audit(audit["id"])
@@ -171,17 +198,42 @@ def _look(reviews: ReviewStore, audit: Row, scorer: Scorer, check: Callable[[], 
     reviews.update_audit(audit["id"], looks=looks, look_asked_at=asked)
 
 
+def judged_sheets(reviews: ReviewStore, project: int, control: str) -> list[Any]:
+    """The judgments of all audits of a field, as sheets.
+
+    Parameters
+    ----------
+    reviews : ReviewStore
+    project : int
+    control : str
+
+    Returns
+    -------
+    list of softirr.audit.Judgements
+    """
+    sheets = []
+    for row in reviews.audits(project):
+        audit = reviews.audit(row["id"]) if row["control"] == control else None
+        if audit is not None and audit["sheet"]:
+            sheets += judged(reviews, audit)
+    return [sheet for sheet in sheets if sheet.values]
+
+
 def judged(reviews: ReviewStore, audit: Row) -> list[Any]:
     """The judges' sheets: once one judge has judged every pair, unfinished judges are ignored."""
-    from softirr.audit.audited import Judgements
+    from softirr.audit.workflow import Judgements
 
     by_judge: dict[str, dict[tuple[str, int], str]] = {}
+    texts = {(unit, pair): (text_a, text_b) for unit, pair, text_a, text_b in audit["sheet"]}
     for row in reviews.judgements(audit["id"]):
         if row["place"] < len(audit["sheet"]):
             unit, pair = audit["sheet"][row["place"]][:2]
             by_judge.setdefault(row["judge"], {})[unit, pair] = VERDICTS[row["verdict"]]
     done = complete(audit["sheet"], {judge: len(values) for judge, values in by_judge.items()})
-    return [Judgements(judge, by_judge[judge]) for judge in sorted(done or by_judge)]
+    return [
+        Judgements(judge, by_judge[judge], {key: texts[key] for key in by_judge[judge]})
+        for judge in sorted(done or by_judge)
+    ]
 
 
 def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
@@ -193,16 +245,16 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
         ``n``, ``same``, ``different``, ``unsure`` (numbers of pairs), ``counts`` (whether the result is worked out with them), and
         ``agreement`` (of all judges, on pairs that two or more judged; None where there are none).
     """
-    from softirr.audit.audited import judges_agreement
+    from softirr.evidence.judged import judges_agreement
 
-    said: dict[str, dict[str, bool]] = {}
+    said: dict[str, dict[str, float]] = {}
     mine: Counter[str] = Counter()
     for row in reviews.judgements(audit["id"]):
         verdict = row["verdict"]
         if row["judge"] == judge:
             mine[verdict if verdict in ("same", "unsure") else "different"] += 1
         if verdict != "unsure":
-            said.setdefault(str(row["place"]), {})[row["judge"]] = verdict == "same"
+            said.setdefault(str(row["place"]), {})[row["judge"]] = float(verdict == "same")
     done = complete(audit["sheet"], reviews.judges(audit["id"]))
     return {
         "n": mine.total(),

@@ -1,4 +1,4 @@
-"""The codebook of a project: made by the scorer process on request, with reviewers' decisions applied whenever it is shown."""
+"""The codebook of a project: the scorer process makes it on request, reviewers' decisions apply when it is shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.review import calibration as calibration_of_project
 from ml_backend.scoring.decided import verdicts
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import ProjectSettings
@@ -20,7 +19,7 @@ from ml_backend.store.store import Row, Store
 from softirr.errors import InputError
 from softirr.report.codebook import Codebook, Comparisons, Entry
 
-__all__ = ["made", "named", "pairs_to_merge", "pairs_to_part", "run_wanted", "state"]
+__all__ = ["codebook_of", "named", "pairs_to_merge", "pairs_to_part", "run_wanted", "state"]
 
 
 def run_wanted(
@@ -32,7 +31,7 @@ def run_wanted(
     report: Callable[[str, int, int | None, int], None] = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> int:
-    """Compare the texts of the requested codebooks; returns their number. A measure that can't be used leaves a sentence."""
+    """Compare the texts of the requested codebooks; returns their number. An unusable measure leaves a sentence."""
     kept = CodebookStore(store)
     wishes = kept.wanted(project["id"])
 
@@ -43,29 +42,28 @@ def run_wanted(
     for wish in wishes:
         based_on = state(store, project)
         try:
-            found = scorer.compare_texts(
+            comparisons = scorer.compare_texts(
                 store.answers(project["id"]),
                 wish["control"],
                 settings,
-                calibration=calibration_of_project.current(store, project["id"], settings.measure_name),
                 progress=progress,
             )
         except InputError as error:
             kept.put(wish, None, problem=str(error))
         else:
-            kept.put(wish, found.to_dict(), based_on=based_on)
+            kept.put(wish, comparisons.to_dict(), based_on=based_on)
     return len(wishes)
 
 
 def state(store: Store, project: Row) -> str:
-    """Hash of the answers that a codebook is made of; decisions have no part in it, because they are applied when it is shown."""
+    """Hash of the answers in a codebook, without decisions, which apply when it is shown."""
     with store.engine.connect() as connection:
         query = sa.select(tasks.c.number, tasks.c.answers_hash).where(tasks.c.project == project["id"])
-        found = connection.execute(query.order_by(tasks.c.number)).all()
-    return hashlib.sha256(repr(list(map(tuple, found))).encode()).hexdigest()
+        hashes = connection.execute(query.order_by(tasks.c.number)).all()
+    return hashlib.sha256(repr(list(map(tuple, hashes))).encode()).hexdigest()
 
 
-def made(row: Row, decisions: Sequence[Mapping[str, Any]], settings: ProjectSettings) -> Codebook:
+def codebook_of(row: Row, decisions: Sequence[Mapping[str, Any]], settings: ProjectSettings) -> Codebook:
     """The codebook of a stored row under these decisions; raters by their ids."""
     decided = verdicts(decisions, casefold=settings.casefold)
     return Comparisons.from_dict(row["comparisons"]).codebook(decided, threshold=settings.threshold)
@@ -75,10 +73,10 @@ def named(book: Codebook, name: Callable[[str], str]) -> Codebook:
     """The codebook with raters by their names."""
 
     def total(raters: Mapping[str, int]) -> dict[str, int]:
-        found: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
         for rater, n in raters.items():
-            found[name(rater)] += n
-        return dict(sorted(found.items()))
+            totals[name(rater)] += n
+        return dict(sorted(totals.items()))
 
     entries = [
         replace(entry, wordings=tuple(replace(one, raters=total(one.raters)) for one in entry.wordings))
@@ -90,7 +88,9 @@ def named(book: Codebook, name: Callable[[str], str]) -> Codebook:
 def pairs_to_merge(
     book: Codebook, decisions: Iterable[Mapping[str, Any]], names: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Pairs to decide as the same, so that the entries with these names become one: their names, and what was parted between them before.
+    """Pairs to decide as the same, so that the entries with these names become one.
+
+    They are the names, and the texts of these entries that were decided to be different before.
 
     Raises
     ------
@@ -108,7 +108,9 @@ def pairs_to_merge(
 
 
 def pairs_to_part(book: Codebook, decisions: Iterable[Mapping[str, Any]], text: str) -> list[tuple[str, str]]:
-    """Pairs to decide as different, so that a text leaves its entry: with the entry's name, and with what was merged with it before.
+    """Pairs to decide as different, so that a text leaves its entry.
+
+    They pair the text with the entry's name, and with the texts that were decided to be the same before.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def pairs_to_part(book: Codebook, decisions: Iterable[Mapping[str, Any]], text: 
 
 
 def _entry(book: Codebook, name: str) -> Entry:
-    found = next((entry for entry in book.entries if entry.name == name), None)
-    if found is None:
+    match = next((entry for entry in book.entries if entry.name == name), None)
+    if match is None:
         raise InputError("The codebook changed meanwhile: there is no entry of this name.")
-    return found
+    return match

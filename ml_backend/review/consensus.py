@@ -23,7 +23,7 @@ COLUMNS = (
 def entries(store: Store, project: Row, control: str | None = None) -> list[dict[str, Any]]:
     """The agreed answers of the tasks that the project still has, by task, of one field or of all.
 
-    `answers_changed` says that annotators' answers are others than when it was agreed.
+    `answers_changed`: annotators have changed their answers since it was agreed.
     """
     agreed = AgreedStore(store).current(project["id"], control=control)
     now: dict[tuple[int, str], str] = {}
@@ -58,10 +58,10 @@ def answer_view(row: Row, project: Row, now: str) -> dict[str, Any]:
 
 def agreed_of_task(store: Store, project: Row, task: Row) -> dict[str, dict[str, Any]]:
     """Field -> agreed answer of one task."""
-    found = AgreedStore(store).current(project["id"], tasks=[task["number"]])
+    rows = AgreedStore(store).current(project["id"], tasks=[task["number"]])
     return {
         row["control"]: answer_view(row, project, given_hash(task["answers"][row["control"]]))
-        for row in found
+        for row in rows
         if row["control"] in task["answers"]
     }
 
@@ -85,15 +85,15 @@ def progress(agreed: Sequence[Mapping[str, Any]], compared: Collection[int]) -> 
 
 
 def csv_rows(agreed: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
-    """The agreed answers as a table, the header first: a row for each text and concept; an agreed empty answer has an empty text."""
+    """The agreed answers as a table, the header first: a row for each text and concept; an empty answer has one."""
     yield list(COLUMNS)
     for row in agreed:
-        told = [row["who"], row["when"], row["source"], row["edited"], row["answers_changed"]]
+        signed = [row["who"], row["when"], row["source"], row["edited"], row["answers_changed"]]
         for text in row["texts"] or [""]:
             codes = row["codes"].get(text) or [{}]
             for code in codes:
                 concept = [code.get("terminology"), code.get("id"), code.get("name")]
-                yield [row["task"], row["control"], text, *concept, *told]
+                yield [row["task"], row["control"], text, *concept, *signed]
 
 
 def _answers(store: Store, project: int, numbers: set[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -12,7 +12,9 @@ GAIN = 0.15
 
 
 def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, float] | None:
-    """The annotator without whom agreement on a task rises most, and that agreement; None where it rises little, or of two annotators.
+    """The annotator without whom agreement on a task rises most, and that agreement.
+
+    None where it rises little, and of two annotators.
 
     Parameters
     ----------

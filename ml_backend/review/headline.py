@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ml_backend.review.misfits import misfits_of
+from ml_backend.review.rater_names import name_of
 from ml_backend.settings import Settings, effective
 from softirr.report.headline import (
+    by_measure,
     headline,
     headline_sentences,
     references,
-    shown_interval,
     standing,
     who_pulls_down,
 )
@@ -23,64 +25,56 @@ def target_of(project: Mapping[str, Any]) -> float | None:
     return effective(Settings(), connection=project["extra_params"], chosen=project["chosen"]).values.target
 
 
-def field_headline(
-    project: Mapping[str, Any], control: str, audit: Mapping[str, Any] | None = None
-) -> dict[str, Any] | None:
+def field_headline(project: Mapping[str, Any], control: str, *, about_people: bool = True) -> dict[str, Any] | None:
     """The headline of one field of a project; None while no answers can be compared.
 
     Parameters
     ----------
     project : mapping
         A row of the store.
-    audit : mapping, optional
-        The newest audit of the field with a result (`ReviewStore.audited`), whose coefficient is used.
+    about_people : bool
+        Whether it says who pulls the coefficient down; annotators do not see it.
 
     Returns
     -------
     dict
-        ``name`` (of the coefficient), ``value``, ``ci95`` (with the measure's error where it is not audited), ``ci95_items`` (without it), ``audited``, ``plain`` (by the measure alone), ``target``, ``standing``,
-        ``references``, ``without`` ({"rater", "name", "value"} of who pulls it down most, or None) and ``sentences``.
+        ``name`` (key of the coefficient), ``value``, ``ci95``, ``judgments``, ``by_measure``, ``target``, ``standing``,
+        ``references``, ``without`` ({"rater",
+        "name", "value"} of who pulls it down most, or None) and ``sentences``.
     """
     summary = ((project["summary"] or {}).get("controls") or {}).get(control)
-    found = headline(summary)
-    if summary is None or found is None:
+    shown = headline(summary)
+    if summary is None or shown is None:
         return None
-    name, plain = found
-    corrected = (audit["result"]["coefficients"].get(name) if audit is not None else None) or {}
-    audited = corrected.get("value") is not None
-    chosen = corrected if audited else plain
-    target = target_of(project)
-    without = (summary.get("headline") or {}).get("without", ())
-    pull = who_pulls_down(without, plain["value"])
+    name, coefficient = shown
+    value, interval, plain = coefficient["value"], coefficient["ci95"], by_measure(coefficient)
+    target, fits = target_of(project), not misfits_of(project, control)
+    without = (summary.get("headline") or {}).get("without", ()) if about_people else ()
+    pull = None if plain is None else who_pulls_down(without, plain)
 
     def called(rater: str) -> str:
-        from ml_backend.review.panel_payload import name_of
-
         return name_of(project["raters"], rater)
 
     return {
         "name": name,
-        "value": chosen["value"],
-        "ci95": shown_interval(chosen),
-        "ci95_items": None if audited or not chosen.get("ci95_unaudited") else chosen["ci95"],
-        "audited": audited,
-        "plain": {"value": plain["value"], "ci95": plain.get("ci95")} if audited else None,
+        "value": value,
+        "ci95": interval,
+        "judgments": coefficient.get("judgments") or 0,
+        "by_measure": plain,
         "target": target,
-        "standing": None if target is None else standing(chosen["value"], shown_interval(chosen), target),
-        "references": references(chosen["value"]) if name != "observed_agreement" else None,
+        "standing": None if target is None else standing(value, interval, target),
+        "references": references(value) if fits and name != "observed_agreement" else None,
         "without": None if pull is None else {**pull, "name": called(pull["rater"])},
-        "sentences": headline_sentences(
-            name, chosen, without, audited=audited, plain=plain["value"], target=target, name_of=called
-        ),
+        "sentences": headline_sentences(name, coefficient, without, target=target, name_of=called, fits=fits),
     }
 
 
-def headline_lines(project: Mapping[str, Any], audits: Mapping[str, Any] | None = None) -> list[str]:
+def headline_lines(project: Mapping[str, Any]) -> list[str]:
     """The headline of each field for a terminal; the field is named where there are several."""
     controls = list((project["summary"] or {}).get("controls") or ())
     lines: list[str] = []
     for control in controls:
-        found = field_headline(project, control, (audits or {}).get(control))
-        said = found["sentences"] if found else ["There is no agreement to report yet."]
-        lines += [f"Field {control}: {said[0]}", *said[1:]] if len(controls) > 1 else said
+        best = field_headline(project, control)
+        sentences = best["sentences"] if best else ["There is no agreement to report yet."]
+        lines += [f"Field {control}: {sentences[0]}", *sentences[1:]] if len(controls) > 1 else sentences
     return lines

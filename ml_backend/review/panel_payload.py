@@ -1,33 +1,26 @@
-"""The content of the agreement panel for one task."""
+"""The content of the agreement panel of a task."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ml_backend.review.agreement_words import chance_of, word
 from ml_backend.review.headline import field_headline
+from ml_backend.review.misfits import misfits_of
+from ml_backend.review.panel_regions import regions_of
 from ml_backend.review.panel_rows import rows_of
+from ml_backend.review.rater_names import name_of
+from ml_backend.review.release import n_given
 from ml_backend.review.verdict import verdict
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Row
+from softirr.policy.attributes import KINDS
 from softirr.policy.reasons import REASON_NAMES
 from softirr.report.page.sentences import TASKS
-from softirr.tables.table import SKIPPED
+from softirr.tables.table import DRAFT, SKIPPED
 
-BLIND_STREAM = "Agreement is shown in review: open the task from the Data Manager."
+BLIND_STREAM = "Agreement is not shown while you answer. Reviewers see it in the list of tasks."
 HOW_TO_ACCEPT = "To take it, open the tab “agreement” above the task and choose “Duplicate Annotation” in its menu."
-_WORDS = ((0.2, "very low"), (0.4, "low"), (0.6, "moderate"), (0.8, "high"), (1.01, "very high"))
-
-
-def word(agreement: float) -> str:
-    """A word for the observed agreement of one task, without correction for chance."""
-    return next(name for limit, name in _WORDS if agreement < limit)
-
-
-def name_of(raters: Mapping[str, str], rater: str) -> str:
-    """Display name of a rater."""
-    if rater.startswith("model:"):
-        return f"model {rater.removeprefix('model:')}"
-    return raters.get(rater) or f"Annotator {rater}"
 
 
 def moment(seconds: float | None) -> str | None:
@@ -78,7 +71,7 @@ def not_ready(
         raters = {one["rater"] for one in excluded}
         return base | {
             "status": "none",
-            "message": "Nobody has answered this task yet."
+            "message": _nobody(excluded)
             if not task["n_answers"]
             else "Only one annotator has answered so far: there is nothing to compare.",
             "excluded": excluded,
@@ -95,11 +88,12 @@ def payload(
     decisions: Sequence[Mapping[str, Any]] = (),
     viewer: Mapping[str, Any] | None = None,
     links: Mapping[str, str] | None = None,
-    calibrated: int | None = None,
     threshold: float = 0.5,
-    audited: Callable[[str], Row | None] = lambda _: None,
     agreed: Mapping[str, Mapping[str, Any]] | None = None,
     uncounted: Sequence[Mapping[str, Any]] = (),
+    about_people: bool = True,
+    home: str = "",
+    places: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The panel of a task that has an agreement (see ``plugin/panel/render.js`` for how it looks).
 
@@ -108,82 +102,67 @@ def payload(
     place : (int, int) or None
         The task's rank from the lowest, and how many tasks have one.
     decisions : sequence
-        Judgements of the project: id, text_a, text_b, same, reviewer, decided_at.
-    calibrated : int or None
-        Decisions that calibrate the measure.
+        Reviewers' decisions in the project: id, text_a, text_b, same, reviewer, decided_at.
     threshold : float
         Equivalence from which on two texts match.
-    audited : callable
-        The newest audit of a field with a result, whose coefficient is shown for the project.
     agreed : mapping, optional
         Field -> the task's agreed answer (`ml_backend.review.consensus.agreed_of_task`).
     uncounted : sequence
         What reviewers say does not count in the project: id, attribute, task, reviewer, at.
+    about_people : bool
+        Whether the project's coefficient names who pulls it down.
+    home, places
+        Label Studio's address for browsers, and its origins (`panel_regions.Regions.shows`).
     """
     details = task["details"]["controls"]
-    names = [name for name in task["answers"] if name in details]
     summary = project["summary"] or {}
-    controls = [
-        _control(project, task, name, decisions, threshold)
-        | {"headline": field_headline(project, name, audited(name)), "agreed": (agreed or {}).get(name)}
-        for name in names
-    ]
-    first = next((c for c in controls if c["agreement"] is not None), controls[0])
-    provenance = dict(summary.get("provenance") or {})
+    fields = []
+    for name in (name for name in task["answers"] if name in details):
+        field = _field(project, task, name, decisions, threshold)
+        if (regions := regions_of(task, name)) is not None:
+            field |= {
+                "alone_regions": regions.add_to(field["matches"], field["unmatched"]),
+                "shows": regions.shows(home, places),
+            }
+        headline = field_headline(project, name, about_people=about_people)
+        fields.append(field | {"headline": headline, "agreed": (agreed or {}).get(name)})
+    first = next((one for one in fields if one["agreement"] is not None), fields[0])
+    chance = chance_of(summary)
+    rank, n_ranked = place or (None, None)
+    provenance = summary.get("provenance") or {}
     return {
+        **{key: value for key, value in first.items() if key not in ("name", "agreement", "n_raters")},
         "status": "ready",
         "message": "",
-        "misfits": list(summary.get("misfits", ())),
+        "misfits": misfits_of(project),
         "project": {
             "id": project["number"],
             "title": project["title"],
             "coefficient": first["headline"],
-            "n_items": place[1] if place else None,
+            "n_items": n_ranked,
         },
         "task": {
             "id": task["number"],
             "agreement": task["agreement"],
-            "word": word(task["agreement"]),
-            "rank": place[0] if place else None,
-            "n_ranked": place[1] if place else None,
+            "chance": chance,
+            "word": word(task["agreement"], chance),
+            "rank": rank,
+            "n_ranked": n_ranked,
             "n_raters": first["n_raters"],
         },
         "control": first["name"],
         "threshold": threshold,
-        **{
-            key: first[key]
-            for key in (
-                "raters",
-                "matrix",
-                "matches",
-                "unmatched",
-                "suggestion",
-                "suggestion_codes",
-                "reasons",
-                "written",
-                "split",
-                "excluded",
-                "decisions",
-                "agreed",
-                "verdict",
-            )
-        },
-        **({"controls": controls} if len(controls) > 1 else {}),
+        **({"controls": fields} if len(fields) > 1 else {}),
         "provenance": {
-            "measure": provenance.get("measure"),
-            "model": provenance.get("model"),
-            "policy": provenance.get("policy"),
+            **{name: provenance.get(name) for name in ("measure", "model", "policy")},
             "terminologies": [one["name"] for one in provenance.get("terminologies") or ()],
-            "calibrated": calibrated,
             "computed_at": moment(task["scored_at"]),
         },
         "viewer": dict(viewer or {"can_decide": False}),
         "links": dict(links or {}),
         "uncounted": [
             {
-                "id": one["id"],
-                "attribute": one["attribute"],
-                "task": one["task"],
+                **{name: one[name] for name in ("id", "attribute", "task")},
                 "who": one["reviewer"],
                 "when": moment(one["at"]),
             }
@@ -206,17 +185,15 @@ def matrix(raters: Sequence[str], pairs: Iterable[Sequence[Any]]) -> list[list[f
     return [[1.0 if a == b else known.get(frozenset((a, b))) for b in raters] for a in raters]
 
 
-def _control(
+def _field(
     project: Row, task: Row, name: str, decisions: Sequence[Mapping[str, Any]], threshold: float
 ) -> dict[str, Any]:
-    details = task["details"]["controls"][name]
-    answers = task["answers"][name]["answers"]
-    raters = list(answers)
+    details, entry = task["details"]["controls"][name], task["answers"][name]
+    answers = entry["answers"]
     texts = {text for given in answers.values() for text in given}
-    here = [_decision(d) for d in decisions if d["text_a"] in texts and d["text_b"] in texts]
+    here = [_decision(one) for one in decisions if one["text_a"] in texts and one["text_b"] in texts]
     matches, unmatched = rows_of(details, here, threshold)
-    left_out = _excluded(task, [name])
-    found = {
+    field = {
         "name": name,
         "agreement": details["agreement"],
         "n_raters": details["n_raters"],
@@ -224,18 +201,28 @@ def _control(
             {"id": rater, "name": name_of(project["raters"], rater), "n_texts": len(given)}
             for rater, given in answers.items()
         ],
-        "matrix": matrix(raters, details["pairs"]),
+        "matrix": matrix(list(answers), details["pairs"]),
         "matches": matches,
         "unmatched": unmatched,
         "suggestion": details["suggestion"],
-        "reasons": [{**one, "name": REASON_NAMES[one["kind"]]} for one in details.get("reasons", ())],
         "suggestion_codes": details.get("suggestion_codes") or {},
+        "reasons": [_reason(one) for one in details.get("reasons", ())],
         "written": details.get("written") or {},
-        "split": task["answers"][name].get("split"),
-        "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in left_out],
+        "split": entry.get("split"),
+        "excluded": [{**one, "name": name_of(project["raters"], one["rater"])} for one in _excluded(task, [name])],
         "decisions": here,
+        "can_take": not _is_per_region(project, name) or regions_of(task, name) is not None,
     }
-    return found | {"verdict": verdict(found, details["pairs"], threshold)}
+    return field | {"verdict": verdict(field, threshold)}
+
+
+def _is_per_region(project: Row, name: str) -> bool:
+    return any(one["name"] == name and one.get("per_region") for one in project.get("controls") or ())
+
+
+def _reason(one: Mapping[str, Any]) -> dict[str, Any]:
+    """A reason with its name, and whether a project can leave it out of what counts."""
+    return {**one, "name": REASON_NAMES[one["kind"]], "can_be_ignored": one["kind"] in KINDS}
 
 
 def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,17 +235,16 @@ def _decision(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
-    """Annotators who have finished with a task: those who skipped it and did not answer it count too."""
-    entries = answers.values()
-    skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
-    return n_annotations + len(skipped - {rater for entry in entries for rater in entry["answers"]})
+def _nobody(excluded: Sequence[Mapping[str, Any]]) -> str:
+    """Why a task has no answer: nobody gave one, or none counts."""
+    given = any(one["reason"] not in (SKIPPED, DRAFT) for one in excluded)
+    return "No answer to this task counts." if given else "Nobody has answered this task yet."
 
 
 def _excluded(task: Row, names: Iterable[str]) -> list[dict[str, Any]]:
-    found = [
+    listed = [
         (str(rater), reason)
         for name in names
         for rater, reason in (task["answers"].get(name) or {}).get("excluded", ())
     ]
-    return [{"rater": rater, "reason": TASKS.said(reason)} for rater, reason in dict.fromkeys(found)]
+    return [{"rater": rater, "reason": TASKS.said(reason)} for rater, reason in dict.fromkeys(listed)]

@@ -15,7 +15,8 @@ Rows = tuple[list[dict[str, Any]], dict[str, list[str]]]
 def rows_of(details: Mapping[str, Any], decisions: Sequence[Mapping[str, Any]], threshold: float) -> Rows:
     """The matches of one field as rows, and the unmatched texts.
 
-    The optimal assignment also pairs texts without a match. They get rows of their own; where some of them are equivalent, these share a row.
+    The optimal assignment also pairs texts without a match. They get rows of their own; where some of them are
+    equivalent, these share a row.
 
     Parameters
     ----------
@@ -81,9 +82,9 @@ def _row(match: Mapping[str, Any], by_pair: Mapping[frozenset[str], Mapping[str,
         a, b = one["raters"]
         one["decision"] = by_pair.get(frozenset((texts[a], texts[b])))
     own = list(dict.fromkeys(texts.values()))
-    found = [by_pair.get(frozenset((a, b))) for i, a in enumerate(own) for b in own[i + 1 :]]
-    verdicts = {one["verdict"] for one in found if one}
-    decided = found[0] if found and all(found) and len(verdicts) == 1 else None
+    decisions = [by_pair.get(frozenset((a, b))) for i, a in enumerate(own) for b in own[i + 1 :]]
+    verdicts = {one["verdict"] for one in decisions if one}
+    decided = decisions[0] if decisions and all(decisions) and len(verdicts) == 1 else None
     return {**match, "pairs": pairs, "broader": _broader(match), "decision": decided}
 
 

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from math import log2
 from typing import Any
 
+from ml_backend.review.agreement_words import is_low, word
 from ml_backend.review.dissent import dissenter
-from ml_backend.review.panel_payload import word
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASON_NAMES, REASONS
 
-LOW = 0.6  # below, the agreement itself is a reason
+NO_REASON = "nothing in particular"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,30 @@ class Candidate:
         """As JSON-ready values."""
         return asdict(self)
 
-    def reasons(self, name: Mapping[str, str]) -> list[str]:
-        """The reason for its priority as a sentence."""
-        found = []
-        if self.agreement < LOW:
-            found.append(f"{word(self.agreement)} agreement")
+    def reasons(self, name: Mapping[str, str], chance: float | None = None) -> list[str]:
+        """The reasons for its priority in words.
+
+        Parameters
+        ----------
+        name : mapping
+            Names of the annotators.
+        chance : float, optional
+            The agreement that chance alone gives in the project (`ml_backend.review.agreement_words.chance_of`).
+        """
+        words = []
+        if is_low(self.agreement, chance):
+            words.append(f"{word(self.agreement, chance)} agreement")
         if self.dissenter is not None and self.without is not None:
             who = name.get(self.dissenter, self.dissenter)
-            found.append(f"{who} differs from the others, who agree at {self.without:.2f}")
+            words.append(f"{who} differs from the others, who agree at {self.without:.2f}")
         if self.n_raters > 3:
-            found.append(f"{self.n_raters} annotators")
+            words.append(f"{self.n_raters} annotators")
         if self.n_unmatched:
-            found.append(f"{self.n_unmatched} text{'s' if self.n_unmatched != 1 else ''} without a match")
-        told = [REASON_NAMES[kind] for kind in self.kinds if kind in KIND_NAMES]
-        if told:
-            found.append(f"disagreement on {', '.join(told)}")
-        return found or [f"{word(self.agreement)} agreement"]
+            words.append(f"{self.n_unmatched} text{'s' if self.n_unmatched != 1 else ''} without a match")
+        names = [REASON_NAMES[kind] for kind in self.kinds if kind in KIND_NAMES]
+        if names:
+            words.append(f"disagreement on {', '.join(names)}")
+        return words or [NO_REASON]
 
 
 def candidate(
@@ -75,7 +83,8 @@ def candidate(
 ) -> Candidate:
     """A task with its priority in the queue.
 
-    A review helps most where agreement is low and many annotators are concerned, and is quickest where one annotator differs from others who
+    A review helps most where agreement is low and many annotators are concerned, and is quickest where one annotator
+    differs from others who
     agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the dissenter would gain.
 
     Parameters
@@ -101,7 +110,7 @@ def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def by_priority(one: Candidate) -> tuple[float, int]:
-    """Sort key of the queue: the priority as it is shown, so that the Data Manager sorts its column alike; ties by task number."""
+    """Sort key of the queue: the priority as the Data Manager's column shows it; ties by task number."""
     return -shown_priority(one), one.task
 
 

@@ -1,179 +1,242 @@
-"""The panel's first line: who differs, and in what, from the reasons that scoring found."""
+"""The panel's first line: who differs and in what, from the texts, reviewers' decisions and the stored reasons."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ml_backend.review.dissent import dissenter
-from softirr.policy.attributes import KINDS
+from ml_backend.review.difference_words import Clause, against, each_other, instead, isolated, listed, quoted
 
 __all__ = ["verdict"]
 
-FACTS = 3
-"""What is said of the differences, at most."""
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_ISOLATE, _END = "\u2068", "\u2069"
+CLAUSES = 5
+"""Differences that are named, at most; each annotator who differs has one at least."""
+_SILENT = ("unrelated", "one rater only")
+
+Meaning = dict[str, str]
+"""Annotator -> the text with which they say it."""
 
 
-def verdict(field: Mapping[str, Any], pairs: Sequence[Sequence[Any]], threshold: float) -> str:
+def verdict(field: Mapping[str, Any], threshold: float, *, naming: bool = True) -> str:
     """One sentence on one field of a task: who differs, and in what.
 
-    For example: Devon differs: right instead of left; one text only Devon has.
+    For example: Devon differs: has “right” instead of “left”; alone has “rash”.
 
     Parameters
     ----------
     field : mapping
-        One field as the panel shows it: raters, matches, unmatched, reasons, agreement.
-    pairs : sequence of (rater, rater, agreement)
-        Agreement of each two annotators on the field.
+        One field as the panel shows it: raters, matches, unmatched, reasons, decisions.
     threshold : float
         Equivalence from which on two texts match.
+    naming : bool
+        Whether it names who differs; annotators learn only what the difference is.
     """
     raters = [str(one["id"]) for one in field["raters"]]
-    names = {str(one["id"]): _isolated(str(one["name"])) for one in field["raters"]}
     if len(raters) < 2:
         return ""
-    facts = _Facts(field, raters, names, threshold)
-    if facts.agrees():
-        everybody = (
-            f"{names[raters[0]]} and {names[raters[1]]}" if len(raters) == 2 else f"All {len(raters)} annotators"
-        )
-        nothing = not field["matches"]
-        return f"{everybody} {'found nothing to write' if nothing else 'say the same'}."
-    who = _dissenter(field, pairs)
-    said = facts.of(who) if who is not None else facts.of_all()
-    if who is not None:
-        subject = f"{names[who]} differs"
-    elif len(raters) == 2:
-        subject = f"{names[raters[0]]} and {names[raters[1]]} differ"
-    else:
-        subject = "The annotators differ"
-    if not said:
-        return f"{subject}."
-    more = [f"{_number(len(said) - FACTS)} more"] if len(said) > FACTS else []
-    return f"{subject}: {'; '.join([*said[:FACTS], *more])}."
+    names = {str(one["id"]): isolated(str(one["name"])) for one in field["raters"]}
+    empty = tuple(str(one["id"]) for one in field["raters"] if not one["n_texts"])
+    meanings = _meanings(field, threshold)
+    low = _low_pairs(field, threshold)
+    if not low and all(len(one) == len(raters) for one in meanings):
+        everybody = listed([names[one] for one in raters]) if len(raters) == 2 else f"All {len(raters)} annotators"
+        return f"{everybody} {'say the same' if meanings else 'found nothing to write'}."
+    differences = _Differences(raters, empty, meanings, low, _reasons(field))
+    if not naming:
+        return f"The answers differ: {'; '.join(_few(differences.unnamed()))}."
+    return _sentence(raters, names, differences.clauses())
 
 
-def _dissenter(field: Mapping[str, Any], pairs: Sequence[Sequence[Any]]) -> str | None:
-    found = None if field["agreement"] is None else dissenter(field["agreement"], pairs)
-    return None if found is None else found[0]
+def _sentence(raters: Sequence[str], names: Mapping[str, str], clauses: Sequence[Clause]) -> str:
+    who = [one for one in raters if any(one in (*clause.who, *clause.others) for clause in clauses)]
+    if len(who) == 1:
+        return f"{names[who[0]]} differs: {'; '.join(_few([_words(one, names) for one in clauses]))}."
+    everybody = f"All {len(raters)} annotators" if len(who) == len(raters) > 2 else listed([names[one] for one in who])
+    phrases = [f"{listed([names[one] for one in clause.who])} {_words(clause, names)}" for clause in clauses]
+    return f"{everybody} differ: {'; '.join(_few(phrases, max(CLAUSES, len(who))))}."
 
 
-class _Facts:
-    """What the annotators of one field disagree about, in words."""
+def _words(clause: Clause, names: Mapping[str, str]) -> str:
+    several, others = len(clause.who) > 1, listed([names[one] for one in clause.others])
+    verbs = {
+        "has": "have" if several else "has",
+        "lacks": "lack" if several else "lacks",
+        "adds": "add" if several else "adds",
+        "have": "have" if len(clause.others) > 1 else "has",
+    }
+    return clause.words.format(**verbs, others=others)
 
-    def __init__(self, field: Mapping[str, Any], raters: Sequence[str], names: Mapping[str, str], threshold: float):
-        self._raters, self._names, self._threshold = raters, names, threshold
-        self._matches = field["matches"]
-        self._alone = {str(rater): texts for rater, texts in field["unmatched"].items() if texts}
-        self._reasons = [
-            one for one in field.get("reasons") or () if one["kind"] not in ("unrelated", "one rater only")
-        ]
-        self._n_texts = {str(one["id"]): one["n_texts"] for one in field["raters"]}
 
-    def agrees(self) -> bool:
-        """Whether every text of everybody has an equivalent one of everybody else."""
-        if self._alone:
-            return False
-        for match in self._matches:
-            low = any(one["equivalence"] < self._threshold for one in match.get("pairs") or ())
-            if low or match["equivalence"] < self._threshold or len(match["texts"]) < len(self._raters):
-                return False
-        return not self._reasons
+def _meanings(field: Mapping[str, Any], threshold: float) -> list[Meaning]:
+    """Each meaning with its annotators, the best supported first: texts that are equivalent or decided to be."""
+    parts: list[Meaning] = []
+    for match in field["matches"]:
+        parts += _parts(match, threshold)
+    parts += [{str(rater): text} for rater, texts in field["unmatched"].items() for text in texts]
+    for one in field.get("decisions") or ():
+        if one["verdict"] == "same":
+            parts = _joined(parts, set(one["texts"]))
+    return sorted(parts, key=len, reverse=True)
 
-    def of(self, who: str) -> list[str]:
-        """How one annotator differs from the others."""
-        if not self._n_texts[who]:
-            return ["an empty answer"]
-        own = [one for one in self._reasons if who in map(str, one["raters"])]
-        said = Counter(_turned(one, who) for one in own)
-        facts = [words for words, _ in said.most_common()]
-        name = self._names[who]
-        if n := len(self._unexplained(who, own)):
-            single = all(count <= 1 for count in self._n_texts.values())
-            facts.append("another text than the others" if single else f"{_texts(n)} only {name} has")
-        others = [rater for rater in self._raters if rater != who]
-        lacks = sum(
-            who not in match["texts"] and all(other in match["texts"] for other in others) for match in self._matches
-        )
-        if lacks and not own:
-            facts.append(f"{_texts(lacks)} of the others {name} lacks")
-        return facts
 
-    def of_all(self) -> list[str]:
-        """What they disagree about, where nobody in particular differs."""
-        facts = []
-        empty = [rater for rater in self._raters if not self._n_texts[rater]]
-        if empty:
-            facts.append(f"{_listed([self._names[rater] for rater in empty])} wrote nothing")
-        facts += [words for words, _ in Counter(_both(one) for one in self._reasons).most_common()]
-        alone = {rater: len(self._unexplained(rater, self._reasons)) for rater in self._raters}
-        alone = {rater: n for rater, n in alone.items() if n}
-        single = all(count <= 1 for count in self._n_texts.values())
-        if single and len(alone) > 1:
-            facts.append("each wrote something else" if len(alone) == len(self._raters) else "different texts")
-        elif len(alone) > 2:
-            facts.append(f"{_texts(sum(alone.values()))} only one annotator has")
-        else:
-            facts += [f"{_texts(n)} only {self._names[rater]} has" for rater, n in alone.items()]
-        shared = sum(1 < len(match["texts"]) < len(self._raters) for match in self._matches)
-        if shared and len(self._raters) > 2:
-            facts.append(f"{_texts(shared)} not everybody has")
-        return facts
+def _parts(match: Mapping[str, Any], threshold: float) -> list[Meaning]:
+    """The texts of a row in groups that are connected by equivalent pairs."""
+    texts = {str(rater): text for rater, text in match["texts"].items()}
+    pairs = _pairs(match)
+    if not pairs and match["equivalence"] >= threshold:
+        return [texts]
+    groups = [{rater} for rater in texts]
+    for pair in pairs:
+        if _is_same(pair, threshold):
+            linked = [group for group in groups if group & set(map(str, pair["raters"]))]
+            groups = [group for group in groups if group not in linked] + [set().union(*linked)]
+    return [{rater: text for rater, text in texts.items() if rater in group} for group in groups]
 
-    def _unexplained(self, who: str, reasons: Sequence[Mapping[str, Any]]) -> list[str]:
-        """The texts of an annotator that nothing matches, without those that a reason says something about."""
-        told = {
-            text
-            for one in reasons
-            for rater, text in zip(one["raters"], one["texts"], strict=True)
-            if str(rater) == who
+
+def _pairs(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The pairs of a row; one of two texts may have its value on the row."""
+    raters = list(match["texts"])
+    one = {"raters": raters, "equivalence": match["equivalence"], "decision": match.get("decision")}
+    return match.get("pairs") or ([one] if len(raters) == 2 else [])
+
+
+def _is_same(pair: Mapping[str, Any], threshold: float) -> bool:
+    decision = pair.get("decision")
+    return decision["verdict"] == "same" if decision else pair["equivalence"] >= threshold
+
+
+def _low_pairs(field: Mapping[str, Any], threshold: float) -> list[tuple[Meaning, list[set[str]]]]:
+    """Meanings that equivalent pairs connect, with the pairs of annotators whose own texts do not match."""
+    low = []
+    for match in field["matches"]:
+        for part in _parts(match, threshold):
+            pairs = [set(map(str, one["raters"])) for one in _pairs(match) if not _is_same(one, threshold)]
+            if inside := [pair for pair in pairs if pair <= part.keys()]:
+                low.append((part, inside))
+    return low
+
+
+def _joined(parts: Sequence[Meaning], texts: set[str]) -> list[Meaning]:
+    """The meanings, with those that have one of two texts as one, unless an annotator has both."""
+    same = [one for one in parts if texts & set(one.values())]
+    if sum(map(len, same)) > len(set().union(*same)):
+        return list(parts)
+    whole: Meaning = {rater: text for one in same for rater, text in one.items()}
+    return [one for one in parts if one not in same] + ([whole] if whole else [])
+
+
+def _reasons(field: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Why texts do not match, without what reviewers decided to be the same."""
+    same = [set(one["texts"]) for one in field.get("decisions") or () if one["verdict"] == "same"]
+    return [one for one in field.get("reasons") or () if one["kind"] not in _SILENT and set(one["texts"]) not in same]
+
+
+class _Differences:
+    """What the annotators of one field disagree about.
+
+    A meaning that more than half of them have is what the others differ from.
+    """
+
+    def __init__(
+        self,
+        raters: Sequence[str],
+        empty: Sequence[str],
+        meanings: Sequence[Meaning],
+        low: Sequence[tuple[Meaning, list[set[str]]]],
+        reasons: Sequence[Mapping[str, Any]],
+    ):
+        self._raters, self._empty, self._meanings, self._low = raters, tuple(empty), meanings, low
+        self._reasons = reasons
+        self._explained: set[tuple[str, int]] = set()  # an annotator, and the meaning that they replace by another one
+
+    def clauses(self) -> list[Clause]:
+        """Who differs and in what; differences with a reason first."""
+        opposed = [one for place in range(len(self._meanings)) for one in self._opposed(place)]
+        alone: dict[tuple[str, ...], list[str]] = {}
+        for place, meaning in enumerate(self._meanings):
+            if not self._is_shared(meaning) and not any((one, place) in self._explained for one in meaning):
+                alone.setdefault(tuple(meaning), []).append(next(iter(meaning.values())))
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for place, meaning in enumerate(self._meanings):
+            if self._is_shared(meaning):
+                others = [one for one in self._raters if one not in meaning and one not in self._empty]
+                lacks = tuple(one for one in others if (one, place) not in self._explained)
+                if lacks:
+                    lacking.setdefault(lacks, []).append(next(iter(meaning.values())))
+        clauses = list(dict.fromkeys([*opposed, *self._within()]))
+        clauses += [Clause(who, f"alone {{has}} {quoted(texts)}") for who, texts in alone.items()]
+        clauses += [Clause(who, f"{{lacks}} {quoted(texts)}") for who, texts in lacking.items()]
+        return [*clauses, *([Clause(self._empty, "wrote nothing")] if self._empty else [])]
+
+    def _within(self) -> Iterator[Clause]:
+        """Texts of one meaning that do not match each other, first the annotator with most such pairs."""
+        for meaning, pairs in self._low:
+            rest = list(pairs)
+            while rest:
+                counts = Counter(rater for pair in rest for rater in sorted(pair))
+                who = max(meaning, key=lambda rater: counts[rater])
+                others = tuple(sorted(set().union(*(pair for pair in rest if who in pair)) - {who}))
+                rest = [pair for pair in rest if who not in pair]
+                yield self._of_two(who, meaning[who], others, meaning[others[0]])
+
+    def _of_two(self, who: str, text: str, others: tuple[str, ...], other: str) -> Clause:
+        reason = next((one for one in self._reasons if set(one["texts"]) == {text, other}), None)
+        if reason is not None:
+            return each_other(reason, reason["texts"].index(text), (who,), others)
+        return Clause((who,), f"{{has}} {quoted([text])} where {{others}} {{have}} {quoted([other])}", others)
+
+    def unnamed(self) -> list[str]:
+        """The same without anybody's name."""
+        words = list(dict.fromkeys(against(one) for one in self._reasons))
+        if n := sum(len(pairs) for _, pairs in self._low):
+            words.append(f"{_count(n, 'pair')} of texts in one row that {'does' if n == 1 else 'do'} not match")
+        explained = {text for one in self._reasons for text in one["texts"]}
+        rest = [len(one) for one in self._meanings if not explained & set(one.values())]
+        single, several = rest.count(1), sum(1 < n < len(self._raters) for n in rest)
+        if single:
+            words.append(f"{_count(single)} that only one annotator has")
+        if several and len(self._raters) > 2:
+            words.append(f"{_count(several)} that some annotators lack")
+        return words + ["an empty answer"] * bool(self._empty)
+
+    def _is_shared(self, meaning: Meaning) -> bool:
+        return 2 * len(meaning) > len(self._raters)
+
+    def _opposed(self, place: int) -> list[Clause]:
+        """How a meaning that few have differs from a meaning that more have: "right instead of left"."""
+        meaning = self._meanings[place]
+        if self._is_shared(meaning) or any((one, place) in self._explained for one in meaning):
+            return []
+        opposite = {
+            other: reason
+            for reason in self._reasons
+            for side in (0, 1)
+            if meaning.get(str(reason["raters"][side])) == reason["texts"][side]
+            and (other := self._place_of(reason, 1 - side)) not in (None, place)
         }
-        return [text for text in self._alone.get(who, ()) if text not in told]
+        if not opposite:
+            return []
+        other = min(opposite)  # the best supported
+        reason = opposite[other]
+        self._explained |= {(one, at) for one in meaning for at in (place, other)}
+        if len(self._meanings[other]) > len(meaning):
+            side = 0 if meaning.get(str(reason["raters"][0])) == reason["texts"][0] else 1
+            return [Clause(tuple(meaning), instead(reason, side))]
+        self._explained |= {(one, at) for one in self._meanings[other] for at in (place, other)}
+        first, second = (self._meanings[at] for at in sorted((place, other)))
+        side = 0 if first.get(str(reason["raters"][0])) == reason["texts"][0] else 1
+        return [each_other(reason, side, tuple(first), tuple(second))]
+
+    def _place_of(self, reason: Mapping[str, Any], side: int) -> int | None:
+        rater, text = str(reason["raters"][side]), reason["texts"][side]
+        return next((place for place, one in enumerate(self._meanings) if one.get(rater) == text), None)
 
 
-def _turned(reason: Mapping[str, Any], who: str) -> str:
-    """A reason from one annotator's side."""
-    kind, name = reason["kind"], reason["name"]
-    left, found, right = str(reason["words"]).partition(" against ")
-    if str(reason["raters"][0]) != who:
-        left, right = right, left
-    if found and (kind in KINDS or kind == "contradiction"):
-        missing = f"no {kind}"
-        if left == missing:
-            return f"leaves out {_isolated(right)}"
-        return f"adds {_isolated(left)}" if right == missing else f"{_isolated(left)} instead of {_isolated(right)}"
-    if found and kind in ("spelling", "look-alike"):
-        return f"{_isolated(left)} instead of {_isolated(right)} ({name})"
-    return "one text is more general than the other" if kind == "more general" else str(name)
+def _few(words: Sequence[str], most: int = CLAUSES) -> list[str]:
+    rest = len(words) - most
+    return [*words[:most], f"{_count(rest, 'more difference')}"] if rest > 0 else list(words)
 
 
-def _both(reason: Mapping[str, Any]) -> str:
-    """A reason as a fact about two annotators."""
-    if reason["kind"] in (*KINDS, "contradiction", "spelling", "look-alike"):
-        left, _, right = str(reason["words"]).partition(" against ")
-        return f"{_isolated(left)} against {_isolated(right)}"
-    return "one text is more general than the other" if reason["kind"] == "more general" else str(reason["name"])
-
-
-def _texts(n: int) -> str:
-    return f"{_number(n)} text{'' if n == 1 else 's'}"
-
-
-def _number(n: int) -> str:
-    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _isolated(text: str) -> str:
-    """A person's text inside a sentence; one of another direction does not turn the words around it."""
-    return f"{_ISOLATE}{text}{_END}" if any(unicodedata.bidirectional(one) in _TURNS for one in text) else text
-
-
-_TURNS = frozenset({"R", "AL", "AN", "LRE", "RLE", "LRO", "RLO", "LRI", "RLI", "FSI", "PDF", "PDI"})
+def _count(n: int, noun: str = "text") -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -12,9 +12,9 @@ __all__ = ["verdicts"]
 
 def verdicts(decisions: Iterable[Mapping[str, Any]], *, casefold: bool = False) -> dict[tuple[str, str], bool]:
     """Decisions of the store (text_a, text_b, same) by unordered pair of normalized texts; the latest one counts."""
-    found: dict[tuple[str, str], bool] = {}
+    verdict: dict[tuple[str, str], bool] = {}
     for one in sorted(decisions, key=lambda row: row["decided_at"]):
         a, b = sorted((normalize(one["text_a"], casefold=casefold), normalize(one["text_b"], casefold=casefold)))
         if a != b:
-            found[a, b] = bool(one["same"])
-    return found
+            verdict[a, b] = bool(one["same"])
+    return verdict

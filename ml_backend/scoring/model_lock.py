@@ -18,6 +18,11 @@ class ModelLock:
         self._taken = False
         self._waiting = 0
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a thread has the lock or waits for it."""
+        return self._taken or self._waiting > 0
+
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
         """Wait for the lock and hold it inside the ``with`` statement. The lock is not reentrant."""

@@ -9,38 +9,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata
+from ml_backend.store.schema import agreed_answers
 from ml_backend.store.store import Store
 
-__all__ = ["ANNOTATION", "GROUND_TRUTH", "PANEL", "AgreedStore", "agreed_answers", "given_hash"]
+__all__ = ["ANNOTATION", "GROUND_TRUTH", "PANEL", "AgreedStore", "given_hash"]
 
 PANEL = "panel"
 ANNOTATION = "annotation"
 GROUND_TRUTH = "ground truth"
 _IN_LABEL_STUDIO = (ANNOTATION, GROUND_TRUTH)
 _AT_ONCE = 500
-
-# A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row too.
-agreed_answers = sa.Table(
-    "agreed_answers",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("task", sa.Integer, nullable=False),
-    sa.Column("control", sa.String(256), nullable=False),
-    sa.Column("texts", sa.JSON, nullable=False),  # none: it is agreed that there is nothing to say
-    sa.Column("codes", sa.JSON),  # text -> its concepts, where the project has a terminology
-    sa.Column("source", sa.String(16), nullable=False),  # panel, annotation or ground truth
-    sa.Column("annotation", sa.Integer),  # in Label Studio
-    sa.Column("edited", sa.Boolean),  # it differs from the suggestion; null: unknown
-    sa.Column("given_hash", sa.String(64), nullable=False, default=""),  # of the annotators' answers then
-    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
-    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
-    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link or label studio
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
-    sa.Index("ix_agreed_answers_project_task", "project", "task", "control", "id"),
-)
 
 
 class AgreedStore:
@@ -82,10 +60,12 @@ class AgreedStore:
         self, project: int, number: int, *, reviewer: str = "", reviewer_id: str = "", known_by: str = ""
     ) -> bool:
         """Withdraw an agreed answer, which adds a row to the log; False if it is not a current one."""
-        found = next((row for row in self.current(project) if row["id"] == number), None)
-        if found is None:
+        current = next((row for row in self.current(project) if row["id"] == number), None)
+        if current is None:
             return False
-        kept = {name: found[name] for name in ("project", "task", "control", "texts", "codes", "edited", "given_hash")}
+        kept = {
+            name: current[name] for name in ("project", "task", "control", "texts", "codes", "edited", "given_hash")
+        }
         who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
         self._add(**kept, source=PANEL, withdrawn=True, **who)
         return True
@@ -94,24 +74,24 @@ class AgreedStore:
         """The agreed answers of a project by task and field, of these tasks or of all."""
         table = agreed_answers
         here = [table.c.project == project] + ([] if control is None else [table.c.control == control])
-        found: list[Row] = []
+        answers: list[Row] = []
         with self.engine.connect() as connection:
             for part in _parts(tasks):
                 wanted = here if part is None else [*here, table.c.task.in_(part)]
                 newest = sa.select(sa.func.max(table.c.id)).where(*wanted).group_by(table.c.task, table.c.control)
                 query = sa.select(table).where(table.c.id.in_(newest), sa.not_(table.c.withdrawn))
-                found += rows(connection.execute(query.order_by(table.c.task, table.c.control)))
-        return found
+                answers += rows(connection.execute(query.order_by(table.c.task, table.c.control)))
+        return answers
 
     def log(self, project: int, *, tasks: Collection[int] | None = None) -> list[Row]:
         """All agreed answers and withdrawals, oldest first."""
         table = agreed_answers
-        found: list[Row] = []
+        log: list[Row] = []
         with self.engine.connect() as connection:
             for part in _parts(tasks):
                 query = sa.select(table).where(table.c.project == project)
-                found += rows(connection.execute(query if part is None else query.where(table.c.task.in_(part))))
-        return sorted(found, key=lambda row: row["id"])
+                log += rows(connection.execute(query if part is None else query.where(table.c.task.in_(part))))
+        return sorted(log, key=lambda row: row["id"])
 
     def state(self, project: int) -> tuple[int, int]:
         """Number of rows of the log and the newest of them; changes whenever the consensus does."""
@@ -142,17 +122,17 @@ class AgreedStore:
         known: dict[tuple[int, str], list[Row]] = {}
         for row in self.log(project, tasks=list(read)):
             known.setdefault((row["task"], row["control"]), []).append(row)
-        places = dict.fromkeys([(task, name) for task, found in read.items() for name in found] + list(known))
+        places = dict.fromkeys([(task, name) for task, answer in read.items() for name in answer] + list(known))
         n = 0
         for task, control in places:
-            found = read[task].get(control)
+            answer = read[task].get(control)
             before = known.get((task, control), [])
             last = next((row for row in reversed(before) if row["source"] in _IN_LABEL_STUDIO), None)
-            if found is not None:
-                told = ("source", "annotation", "texts")
-                if last is None or last["withdrawn"] or any(last[name] != found[name] for name in told):
-                    own = {"codes": codes(found["texts"]), "known_by": "label studio"}
-                    self._add(project=project, task=task, control=control, **own, **found)
+            if answer is not None:
+                compared = ("source", "annotation", "texts")
+                if last is None or last["withdrawn"] or any(last[name] != answer[name] for name in compared):
+                    own = {"codes": codes(answer["texts"]), "known_by": "label studio"}
+                    self._add(project=project, task=task, control=control, **own, **answer)
                     n += 1
             elif last is not None and not last["withdrawn"] and before[-1] is last:
                 kept = {name: last[name] for name in last if name not in ("id", "at", "withdrawn")}
@@ -175,7 +155,7 @@ def given_hash(answers: Mapping[str, Any]) -> str:
 
 
 def _parts(tasks: Collection[int] | None) -> list[list[int] | None]:
-    """The tasks in parts that fit into one query; None stands for every task."""
+    """The tasks in parts that fit into one query; None means every task."""
     if tasks is None:
         return [None]
     listed = sorted(set(tasks))

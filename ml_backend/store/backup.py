@@ -14,8 +14,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store import alive
+from ml_backend.store.former_stores import aside_name
 from ml_backend.store.integrity import problems, sqlite_file, trouble_sentence
+from ml_backend.store.process_locks import others_alive
 from ml_backend.store.schema import projects
 from ml_backend.store.store import Store
 from softirr import __version__
@@ -32,7 +33,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotIm
 def back_up(store: Store, target: Path) -> dict[str, Any]:
     """Write a consistent copy of a store into a file; the backend may be running.
 
-    The file holds annotators' texts and the secret from which all keys are derived.
+    The file contains annotators' texts and the secret from which all keys are derived.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def restore(store: Store, source: Path, folder: Path) -> dict[str, Any]:
     Parameters
     ----------
     folder : Path
-        SOFTIRR_DATA, which holds the marks of running processes.
+        SOFTIRR_DATA, which contains the marks of running processes.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def restore(store: Store, source: Path, folder: Path) -> dict[str, Any]:
     """
     target = _file_of(store, "restore", "pg_restore --clean --dbname=DATABASE softirr.dump")
     store.close()
-    if alive.others_alive(folder):
+    if others_alive(folder):
         raise SoftirrError("The backend is running: stop softirr-ls serve first.")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -131,13 +132,13 @@ def _flatten(file: Path) -> None:
 def _verify(file: Path, name: str) -> None:
     engine = sa.create_engine(f"sqlite:///{file}", hide_parameters=True)
     try:
-        found = next(problems(engine, thorough=True), None)
+        problem = next(problems(engine, thorough=True), None)
     except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
-        found = trouble_sentence(error)
+        problem = trouble_sentence(error)
     finally:
         engine.dispose()
-    if found:
-        raise SoftirrError(f"{name} is not whole: {found}")
+    if problem:
+        raise SoftirrError(f"{name} is not whole: {problem}")
 
 
 def _manifest(copy: Path) -> dict[str, Any]:
@@ -145,8 +146,8 @@ def _manifest(copy: Path) -> dict[str, Any]:
         revision = connection.execute("select version_num from alembic_version").fetchone()[0]
         n_projects = connection.execute("select count(*) from projects").fetchone()[0]
         n_tasks = connection.execute("select count(*) from tasks").fetchone()[0]
-    made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    what = {"format": FORMAT, "made_at": made, "softirr": __version__, "schema": revision}
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    what = {"format": FORMAT, "made_at": moment, "softirr": __version__, "schema": revision}
     return what | {"projects": n_projects, "tasks": n_tasks, "sha256": _sha256(copy)}
 
 
@@ -178,7 +179,7 @@ def _look_at_everything_again(store: Store) -> None:
 def _move_aside(target: Path) -> Path | None:
     if not target.exists():
         return None
-    aside = target.with_name(f"{target.name}.before-restore-{time.strftime('%Y%m%d-%H%M%S')}")
+    aside = aside_name(target, time.strftime("%Y%m%d-%H%M%S"))
     for end in ("-wal", "-shm", ""):
         with contextlib.suppress(FileNotFoundError):
             os.replace(f"{target}{end}", f"{aside}{end}")

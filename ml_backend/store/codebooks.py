@@ -8,22 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata
+from ml_backend.store.schema import codebooks
 from ml_backend.store.store import Store
 
-__all__ = ["CodebookStore", "codebooks"]
-
-codebooks = sa.Table(
-    "codebooks",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("control", sa.String(256), primary_key=True),
-    sa.Column("wanted_at", sa.Float),  # asked for and not made yet
-    sa.Column("comparisons", sa.JSON),  # softirr.report.codebook.Comparisons.to_dict()
-    sa.Column("made_at", sa.Float),
-    sa.Column("based_on", sa.String(64)),  # what the answers were like then
-    sa.Column("problem", sa.Text),  # why it could not be made
-)
+__all__ = ["CodebookStore"]
 
 
 class CodebookStore:

@@ -15,6 +15,9 @@ from ml_backend.store.files import make_private_folder
 from ml_backend.store.integrity import RESTORE, trouble_sentence
 from softirr.errors import InputError, SoftirrError
 
+FIRST_REVISION = "0017"
+"""The earliest migration that is kept; earlier migrations are squashed into it."""
+
 Row = Mapping[str, Any]
 """A row by the names of its columns."""
 
@@ -78,14 +81,14 @@ class Database:
             Names the first problem.
         """
         try:
-            found = next(integrity.problems(self.engine), None)
+            problem = next(integrity.problems(self.engine), None)
             if self.engine.dialect.name == "sqlite":
                 with self._write() as connection:  # a full disk and a read-only file show only now
                     connection.exec_driver_sql("PRAGMA user_version = 1")
         except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
-            found = self._trouble(error)
-        if found:
-            raise SoftirrError(f"The database {self.engine.url.render_as_string(hide_password=True)}: {found}")
+            problem = self._trouble(error)
+        if problem:
+            raise SoftirrError(f"The database {self.engine.url.render_as_string(hide_password=True)}: {problem}")
 
     def _trouble(self, error: Exception) -> str:
         """The sentence for an error; a full disk is recognized whichever error SQLite reports."""
@@ -125,6 +128,7 @@ class Database:
                 connection.commit()
             config.attributes["connection"] = connection
             try:
+                _forget_squashed_revision(connection)
                 command.upgrade(config, "head")
             finally:
                 if connection.dialect.name == "postgresql":
@@ -147,6 +151,14 @@ class Database:
 
     def _upsert(self, table: sa.Table) -> Any:
         return (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def _forget_squashed_revision(connection: Connection) -> None:
+    """Let the first migration run on a store of a revision that was squashed into it: it adds what the store lacks."""
+    if sa.inspect(connection).has_table("alembic_version"):
+        version = sa.table("alembic_version", sa.column("version_num"))
+        connection.execute(sa.delete(version).where(version.c.version_num < FIRST_REVISION))
+    connection.commit()
 
 
 def _engine(url: str) -> Engine:

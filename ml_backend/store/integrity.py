@@ -1,5 +1,6 @@
 """Whether a store is whole: what is looked at before it is used, and by ``softirr-ls check`` and ``doctor``."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -22,10 +23,12 @@ __all__ = [
     "problems",
     "refuse_lost_file",
     "sqlite_file",
+    "store_trouble",
     "trouble_sentence",
 ]
 
 RESTORE = "Restore a backup with softirr-ls restore FILE."
+FULL = "The disk is full: make room in the folder SOFTIRR_DATA."
 LITTLE_ROOM = 200 * 1024 * 1024  # bytes on the disk below which a job may fail
 
 
@@ -50,7 +53,7 @@ def refuse_lost_file(file: Path) -> None:
 
 
 def mark(file: Path) -> None:
-    """Note beside the file that it holds a store."""
+    """Note beside the file that it is a store."""
     marker = _marker(file)
     if not marker.exists():
         marker.write_text(f"softirr made a store here at {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}.\n")
@@ -71,7 +74,7 @@ def problems(engine: Engine, *, thorough: bool = False) -> Iterator[str]:
     Raises
     ------
     sqlalchemy.exc.SQLAlchemyError
-        If it can't be read at all; `ml_backend.store.database.trouble_sentence` puts that into words.
+        If it can't be read; `ml_backend.store.database.trouble_sentence` puts that into words.
     """
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
@@ -85,7 +88,7 @@ def problems(engine: Engine, *, thorough: bool = False) -> Iterator[str]:
             yield f"The store lacks {', '.join(missing[:3])}, which this version needs. {RESTORE}"
             return
         revision = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-        if revision not in _known_revisions():
+        if revision is None or revision > _newest_revision():
             yield "The store was made by a newer softirr: upgrade this one."
             return
         if engine.dialect.name == "sqlite":
@@ -94,7 +97,7 @@ def problems(engine: Engine, *, thorough: bool = False) -> Iterator[str]:
 
 def examine(engine: Engine, folder: Path) -> list[str]:
     """All that is wrong with a store and its disk, one sentence each; never raises for a damaged store."""
-    found = []
+    sentences = []
     file = sqlite_file(engine)
     try:
         if file is not None:
@@ -102,20 +105,18 @@ def examine(engine: Engine, folder: Path) -> list[str]:
             if not file.exists():
                 return [f"There is no store at {file} yet: softirr-ls serve makes it."]
             if not os.access(file, os.W_OK):
-                found.append(f"The file {file} may not be written: check who owns it.")
-        found += problems(engine, thorough=True)
+                sentences.append(f"The file {file} may not be written: check who owns it.")
+        sentences += problems(engine, thorough=True)
     except SoftirrError as error:
-        found.append(str(error))
+        sentences.append(str(error))
     except (sa.exc.SQLAlchemyError, UnicodeDecodeError) as error:
-        found.append(trouble_sentence(error))
+        sentences.append(trouble_sentence(error))
     problem = disk_problem(folder) if folder.is_dir() else None
-    return [*found, problem] if problem else found
+    return [*sentences, problem] if problem else sentences
 
 
 def missing_columns(connection: Connection) -> list[str]:
     """Tables, and columns of tables, that this version needs and the store lacks."""
-    import ml_backend.store.tables  # noqa: F401 - only now, because these modules use the store; completes the metadata
-
     inspector = sa.inspect(connection)
     there = set(inspector.get_table_names())
     missing = []
@@ -123,14 +124,14 @@ def missing_columns(connection: Connection) -> list[str]:
         if table.name not in there:
             missing.append(table.name)
             continue
-        found = {column["name"] for column in inspector.get_columns(table.name)}
-        missing += [f"{table.name}.{column.name}" for column in table.columns if column.name not in found]
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        missing += [f"{table.name}.{column.name}" for column in table.columns if column.name not in columns]
     return missing
 
 
-def _known_revisions() -> set[str]:
+def _newest_revision() -> str:
     folder = Path(__file__).parent / "migrations" / "versions"
-    return {file.stem.partition("_")[0] for file in folder.glob("[0-9]*.py")}
+    return max(file.stem.partition("_")[0] for file in folder.glob("[0-9]*.py"))
 
 
 def _unreadable_values(connection: Connection) -> Iterator[str]:
@@ -160,18 +161,46 @@ def disk_problem(folder: Path) -> str | None:
     return None
 
 
+def store_trouble(error: BaseException | None) -> str | None:
+    """What is wrong with the store or its disk, in one sentence, if that caused the error.
+
+    Parameters
+    ----------
+    error : BaseException or None
+
+    Returns
+    -------
+    str or None
+        None for an error of another kind, whose traceback says where it comes from.
+    """
+    while error is not None:
+        cause = getattr(error, "orig", error)
+        if isinstance(cause, sqlite3.Error) and (sentence := _known_trouble(cause)):
+            return sentence
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            return FULL
+        if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+            return trouble_sentence(error)
+        error = error.__cause__
+    return None
+
+
 def trouble_sentence(error: Exception) -> str:
-    """What is wrong with the store and what to do, without a word of what it holds."""
+    """What is wrong with the store and what to do, without any of its contents."""
     cause = getattr(error, "orig", error)
     if isinstance(cause, UnicodeDecodeError):  # not even SQLite's message about the damage can be read
         return f"The store is damaged. {RESTORE}"
     if not isinstance(cause, sqlite3.Error):
         return "The store can't be used: is the database running, and may it be written?"
+    return _known_trouble(cause) or "The store can't be used: softirr-ls check says what is wrong with it."
+
+
+def _known_trouble(cause: sqlite3.Error) -> str | None:
     match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return f"The store is damaged. {RESTORE}"
         case sqlite3.SQLITE_FULL:
-            return "The disk is full: make room in the folder SOFTIRR_DATA."
+            return FULL
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return "The store may not be written: check who owns the folder SOFTIRR_DATA and its files."
         case sqlite3.SQLITE_IOERR:
@@ -180,8 +209,8 @@ def trouble_sentence(error: Exception) -> str:
             return "The store can't be opened: check SOFTIRR_DATA, its permissions and the room on its disk."
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "The store is busy: try again in a moment."
+    if "disk is full" in str(cause):
+        return FULL
     if "no such table" in str(cause) or "no such column" in str(cause):
         return f"The store lacks tables that this version needs. {RESTORE}"
-    if "decode" in str(cause):
-        return f"The store is damaged. {RESTORE}"
-    return "The store can't be used: softirr-ls check says what is wrong with it."
+    return f"The store is damaged. {RESTORE}" if "decode" in str(cause) else None

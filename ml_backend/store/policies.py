@@ -8,21 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata
+from ml_backend.store.schema import policy_looks
 from ml_backend.store.store import Store
 
 __all__ = ["PolicyStore"]
-
-policy_looks = sa.Table(
-    "policy_looks",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("control", sa.String(256), primary_key=True),
-    sa.Column("policies", sa.JSON, nullable=False),  # the lead's own candidates
-    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
-    sa.Column("result", sa.JSON),
-    sa.Column("result_at", sa.Float),
-)
 
 
 class PolicyStore:
@@ -62,6 +51,12 @@ class PolicyStore:
         values = {"result": dict(result), "result_at": time.time()}
         self._run(sa.update(table).where(here).values(**values))
         self._run(sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"]).values(wanted_at=None))
+
+    def put_part(self, wish: Row, result: Mapping[str, Any]) -> None:
+        """Store the rows that are ready; the look stays requested."""
+        here = (policy_looks.c.project == wish["project"]) & (policy_looks.c.control == wish["control"])
+        values = {"result": dict(result), "result_at": time.time()}
+        self._run(sa.update(policy_looks).where(here, policy_looks.c.wanted_at == wish["wanted_at"]).values(**values))
 
     def _run(self, statement: Any) -> None:
         with self._engine.connect().execution_options(write=True) as connection, connection.begin():

@@ -1,4 +1,4 @@
-"""Storage of what people do on the pages: reviewed tasks, audits and judgements, comparisons, calibrations."""
+"""Storage of what people do on the pages: reviewed tasks, audits and judgements, comparisons."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,93 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata, tasks
+from ml_backend.store.schema import audit_judgements, audits, comparisons, reviewed, tasks, uncounted
 from ml_backend.store.store import Store
-
-reviewed = sa.Table(
-    "reviewed",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("answers_hash", sa.String(64), nullable=False, default=""),  # the mark lapses when the answers change
-    sa.Column("reviewer", sa.String(256), nullable=False, default=""),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("sent_back", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
-    sa.Column("note", sa.Text, nullable=False, default="", server_default=""),  # what annotators are asked to do
-)
-
-# A log: rows are added, never changed. The newest row of an attribute and task is the current one; a withdrawal is a row too.
-uncounted = sa.Table(
-    "uncounted",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("attribute", sa.String(16), nullable=False),  # it does not count in the project, a reviewer says
-    sa.Column("task", sa.Integer, nullable=False),  # where they saw it
-    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
-    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
-    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
-    sa.Index("ix_uncounted_project", "project", "attribute", "task", "id"),
-)
-
-audits = sa.Table(
-    "audits",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("control", sa.String(256), nullable=False),
-    sa.Column("measure", sa.Text, nullable=False),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
-    sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
-    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
-    sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
-    sa.Column("answers_hash", sa.String(64), nullable=False),
-    sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("created_by", sa.String(256), nullable=False, default=""),
-    sa.Column("asked_at", sa.Float),  # to be drawn, or to be worked out, and not done yet
-    sa.Column("problem", sa.Text),  # why it can't be
-    sa.Column("result", sa.JSON),  # the audited report, without items
-    sa.Column("result_at", sa.Float),
-    sa.Column("look_asked_at", sa.Float),  # the width of the interval is to be worked out, while judging goes on
-    sa.Column("looks", sa.JSON),  # [{"judged", "width", "needed"}]: widths only, so that no judge is influenced
-    sa.Index("ix_audits_project_id", "project", "id"),
-)
-
-audit_judgements = sa.Table(
-    "audit_judgements",
-    metadata,
-    sa.Column("audit", sa.Integer, sa.ForeignKey("audits.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),  # row of the sheet
-    sa.Column("judge", sa.String(256), primary_key=True),
-    sa.Column("verdict", sa.String(16), nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
-)
-
-comparisons = sa.Table(
-    "comparisons",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("control", sa.String(256), primary_key=True),
-    sa.Column("measures", sa.JSON, nullable=False),  # names that are asked for
-    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
-    sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
-    sa.Column("result_at", sa.Float),
-    sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
-)
-
-calibrations = sa.Table(
-    "calibrations",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("measure", sa.Text, nullable=False),
-    sa.Column("n", sa.Integer, nullable=False),  # decisions that it was fitted to
-    sa.Column("report", sa.JSON),  # softirr.measures.calibration.CalibrationReport.to_dict()
-    sa.Column("problem", sa.Text),  # why there is none
-    sa.Column("at", sa.Float, nullable=False),
-)
 
 
 class ReviewStore:
@@ -153,19 +68,19 @@ class ReviewStore:
 
     def withdraw_uncounted(self, project: int, number: int, **signed: str) -> bool:
         """Take it back, which adds a row to the log; False if it is not a current one."""
-        found = next((row for row in self.uncounted(project) if row["id"] == number), None)
-        if found is None:
+        proposal = next((row for row in self.uncounted(project) if row["id"] == number), None)
+        if proposal is None:
             return False
-        self._say(project=project, attribute=found["attribute"], task=found["task"], withdrawn=True, **signed)
+        self._say(project=project, attribute=proposal["attribute"], task=proposal["task"], withdrawn=True, **signed)
         return True
 
     def uncounted(self, project: int) -> list[Row]:
-        """What reviewers say does not count, oldest first: for each attribute and task the one who said it last."""
+        """Attributes that do not count by reviewers' choice, oldest first: for each attribute and task the last reviewer."""
         current = {(row["attribute"], row["task"]): row for row in self.uncounted_log(project)}
         return sorted((row for row in current.values() if not row["withdrawn"]), key=lambda row: row["id"])
 
     def uncounted_log(self, project: int) -> list[Row]:
-        """Everything that was said and taken back, oldest first."""
+        """Every such choice and its withdrawal, oldest first."""
         query = sa.select(uncounted).where(uncounted.c.project == project)
         return self._rows(query.order_by(uncounted.c.id))
 
@@ -207,7 +122,7 @@ class ReviewStore:
         return [row["id"] for row in self._rows(query.order_by(audits.c.id))]
 
     def judge(self, audit: int, places: Sequence[int], judge: str, verdict: str) -> None:
-        """Store a judgement on pairs; a judge's later judgement replaces an earlier one."""
+        """Store a judgment on pairs; a judge's later judgment replaces an earlier one."""
         values = {"verdict": verdict, "at": time.time()}
         insert = self._insert(audit_judgements)
         insert = insert.on_conflict_do_update(index_elements=["audit", "place", "judge"], set_=values)
@@ -216,7 +131,7 @@ class ReviewStore:
             connection.execute(insert, rows)
 
     def unjudge(self, audit: int, places: Sequence[int], judge: str) -> bool:
-        """Remove judgements; False if there were none."""
+        """Remove judgments; False if there were none."""
         table = audit_judgements
         gone = sa.delete(table).where(table.c.audit == audit, table.c.place.in_(places), table.c.judge == judge)
         return self._run(gone).rowcount > 0
@@ -271,20 +186,3 @@ class ReviewStore:
         self._run(sa.update(table).where(here).values(**values))
         served = sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"])
         self._run(served.values(wanted_at=None))
-
-    # --- calibration ------------------------------------------------------------------------------------------------
-
-    def put_calibration(self, project: int, **values: Any) -> None:
-        """Store a fitted calibration (measure, n, report, problem)."""
-        values = {**values, "at": time.time()}
-        insert = self._insert(calibrations).values(project=project, **values)
-        self._run(insert.on_conflict_do_update(index_elements=["project"], set_=values))
-
-    def calibration(self, project: int) -> Row | None:
-        """The calibration fitted last."""
-        query = sa.select(calibrations).where(calibrations.c.project == project)
-        return next(iter(self._rows(query)), None)
-
-    def drop_calibration(self, project: int) -> None:
-        """Remove the calibration, so that the measure is used uncalibrated."""
-        self._run(sa.delete(calibrations).where(calibrations.c.project == project))

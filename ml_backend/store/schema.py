@@ -149,3 +149,137 @@ decisions = sa.Table(
     ),  # session, link; "": not verified
     sa.Index("ix_decisions_project_pair", "project", "pair", "id"),
 )
+
+reviewed = sa.Table(
+    "reviewed",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("answers_hash", sa.String(64), nullable=False, default=""),  # the mark lapses when the answers change
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("sent_back", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
+    sa.Column("note", sa.Text, nullable=False, default="", server_default=""),  # what annotators are asked to do
+)
+
+# A log: rows are added, never changed. The newest row of an attribute and task is the current one; a withdrawal is a row too.
+uncounted = sa.Table(
+    "uncounted",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("attribute", sa.String(16), nullable=False),  # it does not count in the project, a reviewer says
+    sa.Column("task", sa.Integer, nullable=False),  # where they saw it
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
+    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
+    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
+    sa.Index("ix_uncounted_project", "project", "attribute", "task", "id"),
+)
+
+audits = sa.Table(
+    "audits",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("control", sa.String(256), nullable=False),
+    sa.Column("measure", sa.Text, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("wanted", sa.Integer, nullable=False),  # judgements that were asked for
+    sa.Column("sheet", sa.JSON, nullable=False),  # [[unit, pair, text_a, text_b]] in the order of judging
+    sa.Column("answers", sa.JSON, nullable=False),  # what the sample was drawn from: items, and [item, rater, texts]
+    sa.Column("drawn_from", sa.JSON),  # task -> hash of its answers then
+    sa.Column("answers_hash", sa.String(64), nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("created_by", sa.String(256), nullable=False, default=""),
+    sa.Column("asked_at", sa.Float),  # to be drawn, or to be worked out, and not done yet
+    sa.Column("problem", sa.Text),  # why it can't be
+    sa.Column("result", sa.JSON),  # the audited report, without items
+    sa.Column("result_at", sa.Float),
+    sa.Column("look_asked_at", sa.Float),  # the width of the interval is to be worked out, while judging goes on
+    sa.Column("looks", sa.JSON),  # [{"judged", "width", "needed"}]: widths only, so that no judge is influenced
+    sa.Index("ix_audits_project_id", "project", "id"),
+)
+
+audit_judgements = sa.Table(
+    "audit_judgements",
+    metadata,
+    sa.Column("audit", sa.Integer, sa.ForeignKey("audits.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),  # row of the sheet
+    sa.Column("judge", sa.String(256), primary_key=True),
+    sa.Column("verdict", sa.String(16), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+
+comparisons = sa.Table(
+    "comparisons",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("measures", sa.JSON, nullable=False),  # names that are asked for
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
+    sa.Column("result_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
+)
+
+# A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row too.
+agreed_answers = sa.Table(
+    "agreed_answers",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("task", sa.Integer, nullable=False),
+    sa.Column("control", sa.String(256), nullable=False),
+    sa.Column("texts", sa.JSON, nullable=False),  # none: it is agreed that there is nothing to say
+    sa.Column("codes", sa.JSON),  # text -> its concepts, where the project has a terminology
+    sa.Column("source", sa.String(16), nullable=False),  # panel, annotation or ground truth
+    sa.Column("annotation", sa.Integer),  # in Label Studio
+    sa.Column("edited", sa.Boolean),  # it differs from the suggestion; null: unknown
+    sa.Column("given_hash", sa.String(64), nullable=False, default=""),  # of the annotators' answers then
+    sa.Column("reviewer", sa.String(256), nullable=False, default=""),  # their name then
+    sa.Column("reviewer_id", sa.String(64), nullable=False, default=""),  # user in Label Studio
+    sa.Column("known_by", sa.String(16), nullable=False, default=""),  # session, link or label studio
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("withdrawn", sa.Boolean, nullable=False, default=False),
+    sa.Index("ix_agreed_answers_project_task", "project", "task", "control", "id"),
+)
+
+policy_looks = sa.Table(
+    "policy_looks",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("policies", sa.JSON, nullable=False),  # the lead's own candidates
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("result", sa.JSON),
+    sa.Column("result_at", sa.Float),
+)
+
+codebooks = sa.Table(
+    "codebooks",
+    metadata,
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("control", sa.String(256), primary_key=True),
+    sa.Column("wanted_at", sa.Float),  # asked for and not made yet
+    sa.Column("comparisons", sa.JSON),  # softirr.report.codebook.Comparisons.to_dict()
+    sa.Column("made_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what the answers were like then
+    sa.Column("problem", sa.Text),  # why it could not be made
+)
+
+side_by_side = sa.Table(
+    "side_by_side",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("question", sa.JSON, nullable=False),  # what is compared
+    sa.Column("asked_at", sa.Float, nullable=False),
+    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
+    sa.Column("problem", sa.Text),  # why it can't be computed
+    sa.Column("result", sa.JSON),
+    sa.Column("result_at", sa.Float),
+    sa.Column("based_on", sa.String(64)),  # what answers and decisions were like then
+    sa.Index("ix_side_by_side_project_id", "project", "id"),
+)

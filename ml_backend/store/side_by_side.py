@@ -7,28 +7,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import metadata
+from ml_backend.store.schema import side_by_side
 from ml_backend.store.store import Store
 
 __all__ = ["SideBySideStore"]
 
 KEPT = 20
 """Comparisons of a project that are kept, the newest ones."""
-
-side_by_side = sa.Table(
-    "side_by_side",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("question", sa.JSON, nullable=False),  # what is compared
-    sa.Column("asked_at", sa.Float, nullable=False),
-    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
-    sa.Column("problem", sa.Text),  # why it can't be computed
-    sa.Column("result", sa.JSON),
-    sa.Column("result_at", sa.Float),
-    sa.Column("based_on", sa.String(64)),  # what answers and decisions were like then
-    sa.Index("ix_side_by_side_project_id", "project", "id"),
-)
 
 
 class SideBySideStore:

@@ -42,7 +42,7 @@ class Decision:
         """Whether later answers no longer change it."""
         return self.answers >= FEWEST_ANSWERS
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """What an answer keeps of it: with another decision it is another answer."""
         return {"mode": self.splitting.mode, "marks": list(self.splitting.marks), "joiner": self.splitting.joiner}
 
@@ -56,22 +56,22 @@ class SplittingStore:
     def decisions(self, project: int) -> dict[str, Decision]:
         """Field -> how its answers are split."""
         with self.engine.connect() as connection:
-            found = connection.execute(sa.select(splittings).where(splittings.c.project == project)).all()
+            result = connection.execute(sa.select(splittings).where(splittings.c.project == project)).all()
         return {
             row.control: Decision(
                 Splitting(row.mode, tuple(row.marks), frozenset(row.alone), row.joiner), row.answers, row.at
             )
-            for row in found
+            for row in result
         }
 
     def put(self, project: int, control: str, decision: Decision) -> None:
         """Store a decision."""
-        made = decision.splitting
+        splitting = decision.splitting
         values = {
-            "mode": made.mode,
-            "marks": list(made.marks),
-            "joiner": made.joiner,
-            "alone": sorted(made.alone),
+            "mode": splitting.mode,
+            "marks": list(splitting.marks),
+            "joiner": splitting.joiner,
+            "alone": sorted(splitting.alone),
             "answers": decision.answers,
             "at": decision.at or time.time(),
         }

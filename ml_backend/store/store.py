@@ -1,32 +1,31 @@
-"""The store: projects, leases, jobs and reviewers' decisions in one database."""
+"""The store: projects and leases, with tasks, jobs and decisions, in one database."""
 
 import functools
-import hashlib
 import json
 import os
 import secrets
 import socket
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.store.alive import Presence, is_alive
 from ml_backend.store.database import Row, rows
+from ml_backend.store.decisions import DecisionStore
+from ml_backend.store.jobs import JobStore
+from ml_backend.store.process_locks import Presence, is_alive
 from ml_backend.store.schema import counters, decisions, jobs, projects, service, tasks
 from ml_backend.store.tasks import TaskStore
-from softirr.errors import InputError, SoftirrError
-from softirr.text import normalize
+from softirr.errors import SoftirrError
 
 LEASE_SECONDS = 60.0
 LEASE_EVERY = 10.0  # seconds after which its owner extends it, or notices that it is lost
-KEPT_JOBS = 50  # finished jobs shown per project; older ones are forgotten
 
-__all__ = ["KEPT_JOBS", "LEASE_EVERY", "Row", "Store", "is_connected", "pair_hash", "process_name"]
+__all__ = ["LEASE_EVERY", "Row", "Store", "is_connected", "process_name"]
 
 
-class Store(TaskStore):
+class Store(TaskStore, JobStore, DecisionStore):
     """The persistent state. Each method is a short transaction; several processes may use one database."""
 
     @functools.cached_property
@@ -50,9 +49,9 @@ class Store(TaskStore):
         with self._read() as connection:
             value = connection.scalar(query)
         if value is None:
-            made = self._upsert(service).values(name="secret", value=secrets.token_hex(32)).on_conflict_do_nothing()
+            insert = self._upsert(service).values(name="secret", value=secrets.token_hex(32)).on_conflict_do_nothing()
             with self._write() as connection:
-                connection.execute(made)
+                connection.execute(insert)
                 value = connection.scalar(query)
         assert value is not None
         return bytes.fromhex(value)
@@ -217,7 +216,7 @@ class Store(TaskStore):
             return list(connection.scalars(query.order_by(projects.c.id)))
 
     def take_lease(self, project: int, owner: str, *, force: bool = False) -> bool:
-        """Take the project's lease, which only one process holds; a dead owner on this machine is replaced at once.
+        """Take the project's lease, which only one process can have; a dead owner on this machine is replaced at once.
 
         With `force` a living one is replaced too: it stops when it next looks at its lease.
         """
@@ -271,135 +270,6 @@ class Store(TaskStore):
                 .values(lease_owner=None, lease_until=None)
             )
 
-    # --- jobs -------------------------------------------------------------------------------------------------------
-
-    def open_job(self, project: int, reason: str, *, state: str = "queued") -> int:
-        """Number of the project's unfinished job, made if there is none."""
-        with self._write() as connection:
-            waiting = (
-                sa.select(jobs.c.id).where(jobs.c.project == project, jobs.c.state == "queued").order_by(jobs.c.id)
-            )
-            # Held until the end, so that two callers don't both find no job.
-            connection.execute(sa.select(projects.c.id).where(projects.c.id == project).with_for_update())
-            found = connection.scalar(waiting)
-            if found is None:
-                made = sa.insert(jobs).values(project=project, state=state, reason=reason, requested_at=time.time())
-                key = connection.execute(made).inserted_primary_key
-                assert key is not None
-                found = key[0]
-            return int(found)
-
-    def update_job(self, job: int, **values: Any) -> None:
-        """Set columns of a job."""
-        with self._write() as connection:
-            connection.execute(sa.update(jobs).where(jobs.c.id == job).values(seen_at=time.time(), **values))
-
-    def close_stale_jobs(self, project: int, but: int) -> None:
-        """End the jobs of killed processes; the present job does their work."""
-        with self._write() as connection:
-            connection.execute(
-                sa.update(jobs)
-                .where(jobs.c.project == project, jobs.c.state.in_(("running", "queued")), jobs.c.id != but)
-                .values(state="failed", finished_at=time.time(), message="Broken off; a later job took over.")
-            )
-            keep = sa.select(jobs.c.id).where(jobs.c.project == project).order_by(jobs.c.id.desc()).limit(KEPT_JOBS)
-            kept = list(connection.scalars(keep))
-            if len(kept) == KEPT_JOBS:
-                connection.execute(sa.delete(jobs).where(jobs.c.project == project, jobs.c.id < kept[-1]))
-
-    def jobs(self, project: int | None = None, *, limit: int = 20) -> list[Row]:
-        """Newest jobs first."""
-        query = sa.select(jobs).order_by(jobs.c.id.desc()).limit(limit)
-        with self._read() as connection:
-            return rows(connection.execute(query if project is None else query.where(jobs.c.project == project)))
-
-    def job_states(self) -> dict[str, int]:
-        """Number of jobs in each state."""
-        with self._read() as connection:
-            query = sa.select(jobs.c.state, sa.func.count().label("n")).group_by(jobs.c.state)
-            return {row.state: row.n for row in connection.execute(query)}
-
-    # --- what reviewers decided -------------------------------------------------------------------------------------
-
-    def decide(
-        self,
-        project: int,
-        text_a: str,
-        text_b: str,
-        *,
-        same: bool,
-        reviewer: str = "",
-        reviewer_id: str = "",
-        known_by: str = "",
-        task: int | None = None,
-    ) -> None:
-        """Store a decision that two texts mean the same, or not; a later decision replaces an earlier one.
-
-        Parameters
-        ----------
-        reviewer, reviewer_id, known_by : str
-            The person's name, their user in Label Studio, and what showed that it was them.
-        """
-        first, second = sorted((normalize(text_a), normalize(text_b)))
-        if not first or not second:
-            raise InputError("A judgement needs two texts.")
-        row = {"text_a": first, "text_b": second, "same": same, "task": task, "withdrawn": False}
-        self._log(project, row, reviewer, reviewer_id, known_by)
-
-    def undecide(
-        self,
-        project: int,
-        text_a: str,
-        text_b: str,
-        *,
-        reviewer: str = "",
-        reviewer_id: str = "",
-        known_by: str = "",
-    ) -> bool:
-        """Undo a decision, which adds a row to the log; False if there was none."""
-        pair = pair_hash(normalize(text_a), normalize(text_b))
-        found = next((row for row in self.decisions(project) if row["pair"] == pair), None)
-        if found is None:
-            return False
-        kept = {name: found[name] for name in ("text_a", "text_b", "same", "task")}
-        self._log(project, {**kept, "withdrawn": True}, reviewer, reviewer_id, known_by)
-        return True
-
-    def _log(self, project: int, row: Mapping[str, Any], reviewer: str, reviewer_id: str, known_by: str) -> None:
-        who = {"reviewer": reviewer[:256], "reviewer_id": reviewer_id[:64], "known_by": known_by}
-        values = {"project": project, "pair": pair_hash(row["text_a"], row["text_b"]), "decided_at": time.time(), **row}
-        with self._write() as connection:
-            connection.execute(sa.insert(decisions).values(**values, **who))
-
-    def decisions(self, project: int, *, texts: Collection[str] | None = None) -> list[Row]:
-        """The current decisions of a project, oldest first.
-
-        Parameters
-        ----------
-        texts : collection, optional
-            Only those whose two texts are both among these.
-        """
-        newest = sa.select(sa.func.max(decisions.c.id)).where(decisions.c.project == project)
-        query = sa.select(decisions).order_by(decisions.c.id).where(sa.not_(decisions.c.withdrawn))
-        if texts is None:
-            with self._read() as connection:
-                held = newest.group_by(decisions.c.pair)
-                return rows(connection.execute(query.where(decisions.c.id.in_(held))))
-        wanted = list(dict.fromkeys(map(normalize, texts)))
-        found: list[Row] = []
-        with self._read() as connection:
-            for start in range(0, len(wanted), 500):
-                held = newest.where(decisions.c.text_a.in_(wanted[start : start + 500])).group_by(decisions.c.pair)
-                found += rows(connection.execute(query.where(decisions.c.id.in_(held))))
-        known = set(wanted)
-        return sorted((row for row in found if row["text_b"] in known), key=lambda row: row["id"])
-
-    def decision_log(self, project: int) -> list[Row]:
-        """All decisions and withdrawals, oldest first."""
-        with self._read() as connection:
-            query = sa.select(decisions).where(decisions.c.project == project).order_by(decisions.c.id)
-            return rows(connection.execute(query))
-
 
 def is_connected(connection: Mapping[str, Any] | None) -> bool:
     """Whether a project's `connection` was made by ``softirr-ls connect``.
@@ -407,11 +277,6 @@ def is_connected(connection: Mapping[str, Any] | None) -> bool:
     Rows of earlier versions can hold one that only Label Studio's settings page made: such a project is not connected.
     """
     return "mode" in (connection or ())
-
-
-def pair_hash(text_a: str, text_b: str) -> str:
-    """Hash of an unordered pair of normalized texts."""
-    return hashlib.sha256(json.dumps(sorted((text_a, text_b))).encode()).hexdigest()
 
 
 def process_name() -> str:

@@ -49,8 +49,8 @@ class TaskStore(Database):
                 known = before.get(row["number"])
                 right = False
                 if known is not None and known.scored_hash == row["answers_hash"]:
-                    found = [entry[1] for entry in row["actual"]]
-                    right = found == ([] if known.desired is None else [known.desired])
+                    hashes = [entry[1] for entry in row["actual"]]
+                    right = hashes == ([] if known.desired is None else [known.desired])
                 values.append({"project": project, "write": not right, "facts": None, **row})
             connection.execute(insert, values)
         return sum(
@@ -72,7 +72,9 @@ class TaskStore(Database):
         wanted = (tasks.c.number > after) & (tasks.c.number <= end) if only is None else tasks.c.number.in_(only)
         with self._read() as connection:
             query = (
-                sa.select(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers)
+                sa.select(
+                    *(tasks.c.number, tasks.c.answers, tasks.c.answers_hash, tasks.c.n_answers, tasks.c.n_annotations)
+                )
                 .where(
                     tasks.c.project == project,
                     wanted,
@@ -242,18 +244,18 @@ class TaskStore(Database):
             return {name: int(value) for name, value in row._mapping.items()}
 
     def get_tasks(self, project: int, numbers: Sequence[int]) -> dict[int, Row]:
-        """Rows of those of these tasks that are stored."""
-        found: dict[int, Row] = {}
+        """Rows of these tasks, as far as they are stored."""
+        by_number: dict[int, Row] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
                 part = numbers[start : start + 500]
                 query = sa.select(tasks).where(tasks.c.project == project, tasks.c.number.in_(part))
-                found |= {row["number"]: row for row in rows(connection.execute(query))}
-        return found
+                by_number |= {row["number"]: row for row in rows(connection.execute(query))}
+        return by_number
 
     def predictions_of(self, project: int, numbers: Sequence[int]) -> dict[int, tuple[str | None, set[str], bool]]:
         """Of these tasks, as far as known: hash of the wanted prediction, hashes of those last seen or written, whether in doubt."""
-        found: dict[int, tuple[str | None, set[str], bool]] = {}
+        by_number: dict[int, tuple[str | None, set[str], bool]] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
                 part = numbers[start : start + 500]
@@ -261,20 +263,20 @@ class TaskStore(Database):
                     tasks.c.project == project, tasks.c.number.in_(part)
                 )
                 for row in connection.execute(query):
-                    found[row.number] = row.desired, {entry[1] for entry in row.actual}, row.in_flight
-        return found
+                    by_number[row.number] = row.desired, {entry[1] for entry in row.actual}, row.in_flight
+        return by_number
 
     def stamps(self, project: int, numbers: Sequence[int]) -> dict[int, str | None]:
-        """``updated_at`` of those of these tasks that are stored, when they were read."""
-        found: dict[int, str | None] = {}
+        """``updated_at`` of these tasks when they were read, as far as they are stored."""
+        by_number: dict[int, str | None] = {}
         with self._read() as connection:
             for start in range(0, len(numbers), 500):
                 part = numbers[start : start + 500]
                 query = sa.select(tasks.c.number, tasks.c.updated_at).where(
                     tasks.c.project == project, tasks.c.number.in_(part)
                 )
-                found.update({row.number: row.updated_at for row in connection.execute(query)})
-        return found
+                by_number.update({row.number: row.updated_at for row in connection.execute(query)})
+        return by_number
 
     def annotation_counts(self, project: int) -> dict[int, int]:
         """Task number -> number of its annotations that are not skipped."""

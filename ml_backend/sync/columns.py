@@ -68,13 +68,18 @@ def write(
 
 
 def values_of(one: Candidate, state: str, mark: Row | None) -> dict[str, str | float]:
-    """The columns of one task: `ml_backend.labelstudio.triage.COLUMNS` to their values."""
+    """The columns of one task: `ml_backend.labelstudio.triage.COLUMNS` to their values.
+
+    A task that waits for answers shows neither agreement nor reason: Label Studio shows these columns to annotators who have not answered yet.
+    """
+    if state == "waiting":
+        return {"agreement": "", "reason": "", "done": "no, waits for answers", "triage": _CLASS[state]}
     who = (mark or {}).get("reviewer")
     words = f"{state} by {who}" if who and state in ("done", "sent back") else state
     return {
         "agreement": round(one.agreement, 2),
         "reason": REASON_NAMES[one.kinds[0]] if one.kinds else "",
-        "done": {"ready": "no", "waiting": "no, waits for answers"}.get(state, words),
+        "done": "no" if state == "ready" else words,
         "triage": round(_CLASS[state] + shown_priority(one), 2),
     }
 
@@ -84,22 +89,22 @@ def _changed(store: Store, project: int, marks: dict[int, Row]) -> tuple[list[in
     columns = (tasks.c.number, tasks.c.scored_at, tasks.c.columns_at)
     query = sa.select(*columns).where(tasks.c.project == project, tasks.c.agreement.is_not(None))
     with store.engine.connect() as connection:
-        found = connection.execute(query.order_by(tasks.c.number)).all()
+        changed = connection.execute(query.order_by(tasks.c.number)).all()
     newest = {
-        number: max(scored or 0.0, marks[number]["at"] if number in marks else 0.0) for number, scored, _ in found
+        number: max(scored or 0.0, marks[number]["at"] if number in marks else 0.0) for number, scored, _ in changed
     }
-    numbers = [number for number, _, written in found if written is None or written < newest[number]]
-    return numbers, all(written is None for *_, written in found)
+    numbers = [number for number, _, written in changed if written is None or written < newest[number]]
+    return numbers, all(written is None for *_, written in changed)
 
 
 def _read(store: Store, project: int, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     for start in range(0, len(numbers), READ_AT_ONCE):
         wanted = tasks.c.number.in_(numbers[start : start + READ_AT_ONCE])
         with store.engine.connect() as connection:
             every = connection.execute(sa.select(*COLUMNS).where(tasks.c.project == project, wanted)).all()
-        found.extend(task_row(row, None) for row in every)
-    return found
+        listed.extend(task_row(row, None) for row in every)
+    return listed
 
 
 def _note_written(store: Store, project: int, numbers: Sequence[int], now: float) -> None:

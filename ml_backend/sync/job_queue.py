@@ -1,6 +1,6 @@
 """The queue that carries wake-ups, in a SQLite file or in Redis.
 
-The queue only saves time: the store holds the pending work, and the scorer's timer finds it there. So no failure of the queue stops the work. A
+The queue only saves time: the store keeps the pending work, and the scorer's timer finds it there. So no failure of the queue stops the work. A
 damaged file is moved aside and created again, an unreachable queue is tried again after a pause, and messages of other programs are dropped:
 messages are JSON, which runs no code.
 """
@@ -23,6 +23,7 @@ from huey.storage import SqliteStorage
 
 from ml_backend.settings import Settings
 from ml_backend.store.files import make_private_folder
+from ml_backend.store.integrity import store_trouble
 
 __all__ = ["Queue", "make_queue"]
 
@@ -60,7 +61,7 @@ class Queue(Huey):
             log.warning("a message on the queue is not one of ours and was dropped")
             return None
         except Exception as error:  # noqa: BLE001 - whatever the queue's trouble: the timer does its work meanwhile
-            self._note(read=type(error).__name__)
+            self._note(read=_reason(error))
             self._failures += 1
             time.sleep(min(LONGEST_PAUSE, PAUSE * 2.0 ** min(self._failures, 10)))
             return None
@@ -73,7 +74,7 @@ class Queue(Huey):
         try:
             result = super().enqueue(task)
         except Exception as error:
-            self._note(write=type(error).__name__)
+            self._note(write=_reason(error))
             raise
         self._note(write="")
         return result
@@ -90,6 +91,10 @@ class Queue(Huey):
             log.warning("the queue can't be used (%s); the timer finds what is to be done", self.trouble)
         elif before and not self.trouble:
             log.warning("the queue can be used again")
+
+
+def _reason(error: Exception) -> str:
+    return (store_trouble(error) or type(error).__name__).rstrip(".")
 
 
 class _SqliteQueue(Queue, SqliteHuey):
@@ -124,8 +129,8 @@ class JsonSerializer(Serializer):
         try:
             if len(data) > LONGEST_MESSAGE:
                 raise UnreadableMessage
-            found = json.loads(bytes(data))
-            identifier, name, arguments = found["id"], found["name"], found["args"]
+            message = json.loads(bytes(data))
+            identifier, name, arguments = message["id"], message["name"], message["args"]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise UnreadableMessage from None
         whole = isinstance(arguments, list) and all(type(one) is int for one in arguments)
@@ -180,10 +185,10 @@ class _SelfMendingStorage(SqliteStorage):
         if not damaged and not lacks_tables:
             return False
         with self._mending:
-            found = self._file or _identity(self.filename)
+            file = self._file or _identity(self.filename)
             with self.lock:
                 self._drop_connection()
-            if found is not None and found == _identity(self.filename):
+            if file is not None and file == _identity(self.filename):
                 aside = _move_aside(Path(self.filename))
                 log.warning("the queue file was damaged: moved to %s and made anew; nothing is lost", aside.name)
         return True
@@ -205,7 +210,7 @@ def _move_aside(file: Path) -> Path:
 
 def _identity(filename: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(filename)
+        state = os.stat(filename)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return state.st_dev, state.st_ino

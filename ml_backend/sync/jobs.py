@@ -1,18 +1,22 @@
-"""Work outside of requests: a huey queue carries wake-ups, and the store holds the pending work.
+"""Work outside of requests: a huey queue carries wake-ups, and the store keeps the pending work.
 
-A job is "bring project P up to date". It can be lost or carried out twice without harm: the store holds requested and
+A job is "bring project P up to date". It can be lost or carried out twice without harm: the store keeps requested and
 unfinished work, and `resume` puts it on the queue again.
 """
 
+import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import Settings
+from ml_backend.store.integrity import store_trouble
 from ml_backend.store.store import LEASE_EVERY, Store
 from ml_backend.sync.job_queue import Queue
 from ml_backend.sync.project_sync import ProjectSync, Stopped, SyncResult
@@ -165,8 +169,10 @@ class Runner:
             self.store.close_stale_jobs(project, job)
             return self.run_job(project, number, job, owner, full=full)
         except BaseException as error:
-            message = str(error) if isinstance(error, SoftirrError) else f"Broken off: {type(error).__name__}."
-            self.store.update_job(job, state="failed", finished_at=time.time(), message=message)
+            known = str(error) if isinstance(error, SoftirrError) else store_trouble(error)
+            message = known or f"Broken off: {type(error).__name__}."
+            with contextlib.suppress(SQLAlchemyError):  # a store that fails can't note that it failed
+                self.store.update_job(job, state="failed", finished_at=time.time(), message=message)
             raise
         finally:
             self._give_back(project, owner)
@@ -207,7 +213,13 @@ class Runner:
         try:
             self.store.drop_lease(project, owner)
         except Exception as error:  # noqa: BLE001 - what the run was worth must not be lost for that
-            log.warning("the lease could not be given back (%s); it runs out by itself", type(error).__name__)
+            reason = store_trouble(error)
+            level = (
+                logging.WARNING if reason is None else logging.DEBUG
+            )  # the store's trouble is said where the job fails
+            log.log(
+                level, "the lease could not be given back (%s); it runs out by itself", reason or type(error).__name__
+            )
 
     def _note_error(self, kind: str) -> None:
         self.store.count(**{f"label_studio_errors:{kind}": 1})
@@ -216,8 +228,9 @@ class Runner:
         self.store.want(project, full=full)
 
     def _failed(self, project: int, job: int, error: Exception, full: bool) -> None:
-        if isinstance(error, SoftirrError):
-            message = str(error)
+        trouble = store_trouble(error)
+        if isinstance(error, SoftirrError) or trouble is not None:
+            message = trouble or str(error)
             log.error("project key %d: %s", project, message)
         else:  # the message of a foreign exception may quote an answer
             message = f"Unexpected error: {type(error).__name__}."
@@ -229,7 +242,8 @@ class Runner:
             self.store.update_job(job, state="failed", finished_at=time.time(), message=message)
             self._want_again(project, full)
         except Exception as second:  # noqa: BLE001 - the store itself fails (disk full): the timer tries again
-            log.error("project key %d: the store can't be written (%s)", project, type(second).__name__)
+            if trouble is None:
+                log.error("project key %d: %s", project, store_trouble(second) or type(second).__name__)
 
 
 def _where_only(error: Exception) -> tuple[type[BaseException], BaseException, Any]:

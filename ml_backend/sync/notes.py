@@ -1,8 +1,18 @@
 """Notes for people about the result of a run."""
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Note"]
+from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG
+from ml_backend.review.rater_names import name_of
+from ml_backend.settings import MISSING_OPTION
+from softirr.tables.missing import MarkCounts
+
+__all__ = ["Note", "notes_of_reports"]
+
+MOST_EXCLUDED = 1000
+"""Answers left out that a summary lists."""
 
 
 @dataclass(frozen=True)
@@ -11,3 +21,43 @@ class Note:
 
     what: str
     fix: str
+
+
+_LEFT_OUT = {
+    NO_SUCH_CONTROL: Note(
+        "{} answers were given while the label config did not have one of its TextAreas: they count as missing there and are listed in "
+        "the report.",
+        "Have the tasks answered again, if these answers are to count.",
+    ),
+    OTHER_CONFIG: Note(
+        "{} answers were given under another label config, to a TextArea that it no longer has: they count as missing and are listed in "
+        "the report.",
+        "Rename the TextArea back if it is the same question.",
+    ),
+}
+
+
+def notes_of_reports(reports: Collection[Mapping[str, Any]], raters: Mapping[str, str]) -> list[Note]:
+    """Notes of texts that may mean that an answer is missing, and of answers given under another label config.
+
+    Parameters
+    ----------
+    reports : collection of mapping
+        The report of each control (`Scorer.summary`).
+    raters : mapping
+        User id -> name.
+    """
+    notes = [note for report in reports for note in _notes_of_marks(report, raters)]
+    excluded = [entry for report in reports for entry in report.get("excluded", ())]
+    for reason, note in _LEFT_OUT.items():
+        if n := len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(reason)}):
+            count = str(n) if n < MOST_EXCLUDED else f"At least {n}"
+            notes.append(Note(note.what.format(count), note.fix))
+    return notes
+
+
+def _notes_of_marks(report: Mapping[str, Any], raters: Mapping[str, str]) -> Iterator[Note]:
+    """Notes of texts that mean, or may mean, that an answer is missing."""
+    if counts := report.get("missing_marks"):
+        names = {rater: name_of(raters, rater) for rater in (*counts["missing"], *counts["doubtful"])}
+        yield from (Note(*note) for note in MarkCounts.from_dict(counts).notes(names=names, option=MISSING_OPTION))

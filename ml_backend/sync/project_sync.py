@@ -6,40 +6,39 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
+import softirr
 from ml_backend.labelstudio import predictions as shapes
 from ml_backend.labelstudio import splits, tasks
-from ml_backend.labelstudio.answers import NO_SUCH_CONTROL, OTHER_CONFIG, answered, unanswered_of, without
+from ml_backend.labelstudio.answers import Reading, answered, unanswered_of
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, chosen_controls, coded_controls, control_names, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
-from ml_backend.labelstudio.register import Register, stronger
 from ml_backend.report import on_demand
-from ml_backend.review import calibration as calibration_of_project
-from ml_backend.scoring.scorer import Scorer, counted_reasons
+from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store, is_connected
-from ml_backend.sync import columns, rivals
-from ml_backend.sync.notes import Note
+from ml_backend.sync import columns, other_backends
+from ml_backend.sync.notes import Note, notes_of_reports
 from ml_backend.sync.reader import FEW_STALE, TaskReader
+from ml_backend.sync.summary import summarize
+from ml_backend.sync.task_scorer import TaskScorer
 from ml_backend.sync.writer import PredictionWriter
+from softirr.tables.missing import MissingMarks
 
 log = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
 SCORE_BATCH = 500
 WRITE_EVERY = 60.0  # seconds between writes while a long scoring runs
-MOST_EXCLUDED = 1000  # answers left out that a summary lists
 LOOK_EVERY = 0.5  # seconds between checks for changes
 ROUNDS = 3
-RULES = 4  # which answers count and what is kept of their scores; with another number every project is read and scored again
-SUMMARY_SHARE = 20.0  # coefficients take at most one part in this many of the time while people are at work
 
 
 class Stopped(Exception):
@@ -64,7 +63,7 @@ class SyncResult:
 
 
 class ProjectSync:
-    """One run for one project.
+    """One update of one project.
 
     Parameters
     ----------
@@ -87,8 +86,6 @@ class ProjectSync:
         self.store, self.client, self.settings, self.scorer = store, client, settings, scorer
         self._report, self._check = report, check
         self._pairs = 0
-        self._others: dict[str, Mapping[str, Any]] = {}  # other connected backends
-        self._gone: set[str] = set()  # disconnected backends whose predictions may still be there
         self._looked_at = time.monotonic()
         self._stale_noted = False
         self._more_waits = False  # more changes than could be processed between two steps
@@ -112,17 +109,16 @@ class ProjectSync:
         """
         started = time.monotonic()
         self._begin(number)
-        self._meet_others()
+        self._others.meet()
         for round_number in range(1, ROUNDS + 1):
             before = self._counts_in_label_studio()
             self._read(round_number, full=full)
             self._look_for_unanswered()
             self._decide_splitting()
-            calibration_of_project.refit(self.store, self.scorer, self._reader.row(), self._effective.values)
             self._score_and_write()
             if self._reader.settle():
                 self._score_and_write()
-            if self._rival() is not None or self._writer.all_there():
+            if self._others.rival(self._reader.writers) is not None or self._writer.all_there():
                 break
             changed = self._counts_in_label_studio() != before or self._reader.is_behind()
             if self._reader.incomplete or changed:
@@ -132,7 +128,7 @@ class ProjectSync:
             log.warning("project %d: predictions differ from what was written, reading it again", number)
         else:
             raise LabelStudioError(f"Label Studio did not store all predictions of project {number}.")
-        if self._rival() is None:
+        if self._others.rival(self._reader.writers) is None:
             self._keep_fields()
         self._reader.update_raters()
         self._summarize(now=full)
@@ -187,29 +183,12 @@ class ProjectSync:
         notes = [*self._reader.notes, *self._left_out()]
         if self._columns_note is not None:
             notes.append(self._columns_note)
-        if (rival := self._rival()) is not None:
-            notes.append(rivals.note(rival, self.number))
+        if (rival := self._others.rival(self._reader.writers)) is not None:
+            notes.append(other_backends.note(rival, self.number))
         elif n := self._overwritten():
-            notes.append(rivals.note_of_overwriting(n, self.number))
-        summary = self._reader.row()["summary"] or {}
-        excluded = [entry for report in summary.get("controls", {}).values() for entry in report.get("excluded", ())]
-        if n := _n_answers(excluded, NO_SUCH_CONTROL):
-            notes.append(
-                Note(
-                    f"{n if n < MOST_EXCLUDED else f'At least {n}'} answers were given while the label config did not have one of "
-                    "its TextAreas: they count as missing there and are listed in the report.",
-                    "Have the tasks answered again, if these answers are to count.",
-                )
-            )
-        if n := _n_answers(excluded, OTHER_CONFIG):
-            notes.append(
-                Note(
-                    f"{n if n < MOST_EXCLUDED else f'At least {n}'} answers were given under another label config, to a "
-                    "TextArea that it no longer has: they count as missing and are listed in the report.",
-                    "Rename the TextArea back if it is the same question.",
-                )
-            )
-        return notes
+            notes.append(other_backends.note_of_overwriting(n, self.number))
+        row = self._reader.row()
+        return notes + notes_of_reports(((row["summary"] or {}).get("controls") or {}).values(), row["raters"])
 
     def _overwritten(self) -> int:
         """How many predictions of other programs differ from this backend's."""
@@ -222,6 +201,7 @@ class ProjectSync:
         self._report("reading", 0, None, 0)
         self.number = number
         self._remote = self.client.project(number)
+        self._required = int(self._remote.get("maximum_annotations") or 1)
         label_config = self._label_config = self._remote.get("label_config") or ""
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
         self.project: int = row["id"]
@@ -229,7 +209,7 @@ class ProjectSync:
         seen = {
             "label_config": label_config,
             "title": self._remote.get("title") or "",
-            "required": self._remote.get("maximum_annotations") or 1,
+            "required": self._required,
             "controls": [
                 {**control.to_dict(), **({"unanswered": True} if control.name in unanswered_of(row) else {})}
                 for control in controls
@@ -245,38 +225,51 @@ class ProjectSync:
             self.settings, connection=row["extra_params"], chosen=row["chosen"]
         )
         self._controls: tuple[Control, ...] = chosen_controls(controls, self._effective.values.controls)
+        self._splittings = self._known_splittings()
+        self._fingerprint = self._current_fingerprint()
+        own_mark = other_backends.mark(
+            self.store.secret(),
+            measure=self._effective.values.measure,
+            scoring=self._fingerprint,
+            connection=row["connection"],
+        )
+        self._others = other_backends.OtherBackends(self.store, self.client, row, own_mark)
+        self._tasks = TaskScorer(
+            self.store,
+            self.scorer,
+            project=self.project,
+            number=number,
+            settings=self._effective.values,
+            required=self._required,
+            build=functools.partial(
+                shapes.build,
+                controls=self._controls,
+                suggestions=self._effective.values.suggestions,
+                writer=own_mark,
+                coded=coded_controls(label_config),
+            ),
+        )
         self._writer = PredictionWriter(
             self.store,
             self.client,
             project=self.project,
             number=number,
             label_config=label_config,
-            build=self._prediction,
+            build=self._tasks.prediction,
             bulk_size=self.settings.bulk_size,
             report=lambda done, total: self._report("writing", done, total, self._pairs),
             check=self._check,
-        )
-        self._splittings = self._known_splittings()
-        self._fingerprint = self._current_fingerprint()
-        self._connection = dict(row["connection"])
-        self._mark = rivals.mark(
-            self.store.secret(),
-            measure=self._effective.values.measure,
-            scoring=self._fingerprint,
-            connection=self._connection,
         )
         self._reader = TaskReader(
             self.store,
             self.client,
             project=self.project,
             number=number,
-            controls=self._controls,
-            names=control_names(label_config),
-            history=history,
-            splittings=self._splittings,
+            reading=Reading(
+                self._controls, self._effective.values, control_names(label_config), history, self._splittings
+            ),
             unanswered=self._unanswered,
             on_answered=lambda names: self._set_unanswered(self._unanswered - names),
-            settings=self._effective.values,
             fingerprint=self._fingerprint,
             page_size=self.settings.page_size,
             report=lambda done, total: self._report("reading", done, total, self._pairs),
@@ -286,7 +279,7 @@ class ProjectSync:
         )
 
     def _history(self, row: Row, names: set[str]) -> History:
-        """The periods in which the label config had each TextArea; those of the first reading count as there from the start."""
+        """The periods in which the label config had each TextArea; TextAreas of the first reading count as there from the start."""
         known: History = row["control_history"] or {
             control["name"]: [[None, None]] for control in row["controls"] or [{"name": name} for name in names]
         }
@@ -294,26 +287,6 @@ class ProjectSync:
             return known
         newest = tasks.newest_change(self.client, self.number)
         return with_controls(known, names, tasks.exact(newest)) if newest else {name: [[None, None]] for name in names}
-
-    def _meet_others(self) -> None:
-        """Find the other backends that are connected to the project, and announce this one to them."""
-        register = Register(self.client, self.number)
-        own, ours = self._mark["backend"], self._mark | {"connection": self._connection.get("connection_id")}
-        gone = register.gone(own)
-        noted = self._connection.get("rival")
-        if noted is not None and "connection" in noted and register.exists and noted["backend"] not in register.marks:
-            gone.add(noted["backend"])
-        known = [*register.others(own).values(), *([noted] if noted else [])]
-        loses = stronger(self._mark, known) is not None and self.store.totals(self.project)["predictions"] > 0
-        if loses and not self.client.model_versions(self.number).get(MODEL_VERSION):
-            gone |= {found["backend"] for found in known}  # a backend that still works announces itself again
-        register.change(own, ours if is_connected(self._connection) else None, without=gone)
-        self._others, self._gone = register.others(own), gone
-        if noted is not None and noted["backend"] in gone:
-            log.info("project %d: the other backend is gone, this one writes again", self.number)
-            for name in ("rival", "rival_note"):
-                self._connection.pop(name, None)
-            self.store.update_project(self.project, connection=self._connection, pulled_at=None)
 
     def _provenance(self) -> dict[str, Any]:
         chosen = self._effective.values
@@ -323,31 +296,17 @@ class ProjectSync:
         provenance = self._provenance()
         names = sorted(control_names(self._label_config))
         controls = [control.to_dict() for control in self._controls]
-        parts = [RULES, self._effective.values.fingerprint(), provenance, controls, names]
+        # Another release may read and score differently: it reads everything again, also the tasks that were set aside.
+        parts: list[Any] = [softirr.__version__, self._effective.values.fingerprint(), provenance, controls, names]
+        if self._effective.values.predictions == "complete" and self._required > 2:  # else nothing is withheld
+            parts.append(["predictions of complete tasks", self._required])
         if self._effective.values.terminologies:
             parts.append([control.to_dict() for control in coded_controls(self._label_config)])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
-    def _rival(self) -> Mapping[str, Any] | None:
-        """Another backend that scores this project differently and takes precedence; it is stored until `connect`."""
-        noted = self._connection.get("rival")
-        known = {name: mark for name, mark in self._reader.writers.items() if name not in self._gone} | self._others
-        if noted is not None:
-            known.setdefault(
-                noted["backend"], noted
-            )  # its present announcement takes precedence over what an earlier run found
-        known.pop(self._mark["backend"], None)
-        found = stronger(self._mark, known.values())
-        if found is not None and self._connection and found != noted:
-            said = rivals.note(found, self.number).what
-            log.warning("project %d: %s", self.number, said)
-            self._connection |= {"rival": dict(found), "rival_note": said}
-            self.store.update_project(self.project, connection=self._connection)
-        return found
-
     def _write(self, *, only: Sequence[int] | None = None) -> None:
         """Write the differences, unless another backend writes."""
-        if self._rival() is None:
+        if self._others.rival(self._reader.writers) is None:
             self._writer.write(only=only)
 
     def _look_for_unanswered(self) -> None:
@@ -363,12 +322,12 @@ class ProjectSync:
     def _known_splittings(self) -> dict[str, Decision]:
         """How the answers of each field are split; decisions of another mode are forgotten."""
         decided = SplittingStore(self.store)
-        found = decided.decisions(self.project)
+        decisions = decided.decisions(self.project)
         mode = self._effective.values.policy.split
-        if any(one.splitting.mode != mode for one in found.values()):
+        if any(one.splitting.mode != mode for one in decisions.values()):
             decided.forget(self.project)
             return {}
-        return found
+        return decisions
 
     def _decide_splitting(self) -> None:
         """Decide how the answers of each field are split, where that is open, and split the stored answers again."""
@@ -377,14 +336,15 @@ class ProjectSync:
         open_names = [name for name in names if name not in self._splittings or not self._splittings[name].stays]
         if mode == "none" or not open_names or not (self._reader.changed or set(names) - set(self._splittings)):
             return
-        made = splits.decide(self.store.answers(self.project), open_names, mode)
+        decisions = splits.decide(self.store.answers(self.project), open_names, mode)
         decided = SplittingStore(self.store)
-        for name, one in made.items():
+        for name, one in decisions.items():
             decided.put(self.project, name, one)
-        changed = {name for name, one in made.items() if _splits(self._splittings.get(name)) != _splits(one)}
-        self._splittings.update(made)  # the reader sees it, too
+        changed = {name for name, one in decisions.items() if _splits(self._splittings.get(name)) != _splits(one)}
+        self._splittings.update(decisions)  # the reader sees it, too
         if changed:
-            for part in splits.split_stored(self.store.answers(self.project), self._splittings, changed):
+            marks = MissingMarks.of(self._effective.values.missing)
+            for part in splits.split_stored(self.store.answers(self.project), self._splittings, changed, marks):
                 self._check()
                 decided.put_answers(self.project, part)
             self.store.update_project(self.project, summary_stale=True, summary_due=0.0)
@@ -440,7 +400,7 @@ class ProjectSync:
         rows = self.store.unscored(self.project, len(numbers), only=numbers)
         if rows:
             self._note_stale()
-            self._score(rows, lambda _n, _m: None)
+            self._score(rows, lambda *_: None)
         self._write(only=numbers)
         self._served += 1
 
@@ -492,47 +452,7 @@ class ProjectSync:
             self._stale_noted = True
 
     def _score(self, rows: Sequence[Row], progress: Callable[[int, int], None]) -> None:
-        settings = self._effective.values
-        decisions = self.store.decisions(self.project)
-        details = self.scorer.task_details(
-            {row["number"]: without(row["answers"], self._unanswered) for row in rows},
-            settings,
-            decisions=decisions,
-            calibration=self._calibration(),
-            progress=progress,
-        )
-        scored = []
-        for row in rows:
-            found = details[row["number"]]
-            desired = None
-            if found["agreement"] is not None:
-                desired = shapes.prediction_hash(self._prediction(found))
-                self._pairs += sum(len(entry["pairs"]) for entry in found["controls"].values())
-            scored.append(
-                {
-                    "number": row["number"],
-                    "answers_hash": row["answers_hash"],
-                    "agreement": found["agreement"],
-                    "details": found,
-                    "desired": desired,
-                }
-            )
-        self.store.put_scored(self.project, scored)
-        if self.store.decisions(self.project) != decisions:  # decided meanwhile: these scores may be older than that
-            self.store.forget_scores_of(self.project, [row["number"] for row in rows])
-        self.store.count(tasks_scored=len(rows), **self.scorer.take_cache_counts())
-
-    def _calibration(self) -> Any:
-        return calibration_of_project.current(self.store, self.project, self._effective.values.measure_name)
-
-    def _prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        return shapes.build(
-            details,
-            self._controls,
-            suggestions=self._effective.values.suggestions,
-            writer=self._mark,
-            coded=coded_controls(self._label_config),
-        )
+        self._pairs += self._tasks.score(rows, self._unanswered, (Stopped,), progress)
 
     # --- afterwards ---------------------------------------------------------------------------------------------------
 
@@ -553,7 +473,7 @@ class ProjectSync:
 
     def _write_columns(self) -> None:
         """Write the triage tab's columns into the tasks' data, where the project wants them and this backend writes."""
-        if not self._effective.values.triage_columns or self._rival() is not None:
+        if not self._effective.values.triage_columns or self._others.rival(self._reader.writers) is not None:
             return
         self._columns_note = columns.write(
             self.store,
@@ -567,53 +487,38 @@ class ProjectSync:
         row = self._reader.row()
         if not (self._reader.changed or row["summary_stale"] or row["summary"] is None):
             return
-        due = row["summary_due"] or 0.0
-        if row["summary"] is not None and not now and time.time() < due:
+        if row["summary"] is not None and not now and time.time() < (row["summary_due"] or 0.0):
             self.store.update_project(self.project, summary_stale=True)  # the timer wakes us when it is due
             return
         self._report("coefficients", 0, None, self._pairs)
         self.store.update_project(self.project, summary_stale=True)
         changed = self._reader.changed
-        reports, seconds, own = self._beside(self._coefficients)
-        at = time.time()
+        left_out = frozenset(self._unanswered)
+        shown = [control.name for control in self._controls if control.name not in left_out]
+        summary, due = self._beside(
+            functools.partial(
+                summarize,
+                self.store,
+                self.scorer,
+                self.project,
+                shown or [control.name for control in self._controls],
+                self._effective.values,
+                unanswered=left_out,
+                progress=lambda done, total: self._report("coefficients", done, total, self._pairs + done),
+            )
+        )
         self.store.update_project(
             self.project,
             summary={
-                "controls": reports,
+                **summary,
                 "left_out": [note.what for note in self._left_out()],
-                "seconds": seconds,
                 "settings": self._effective.to_dict(),
                 "provenance": self._provenance(),
             },
-            summary_at=at,
+            summary_at=time.time(),
             summary_stale=self._reader.changed > changed,  # someone edited meanwhile: again when the next run is due
-            summary_due=at + SUMMARY_SHARE * own,
+            summary_due=due,
         )
-
-    def _coefficients(self, check: Callable[[], None]) -> tuple[dict[str, Any], float, float]:
-        """Compute the report on each control, with its duration and this thread's processor time."""
-        started, own = time.monotonic(), time.thread_time()
-
-        def progress(done: int, total: int) -> None:
-            check()
-            self._report("coefficients", done, total, self._pairs + done)
-
-        left_out = frozenset(self._unanswered)
-        shown = [control for control in self._controls if control.name not in left_out] or self._controls
-        reports = {
-            control.name: self.scorer.summary(
-                ((number, without(given, left_out)) for number, given in self.store.answers(self.project)),
-                control.name,
-                self._effective.values,
-                decisions=self.store.decisions(self.project),
-                calibration=self._calibration(),
-                reasons=counted_reasons(self.store.details(self.project), control.name),
-                progress=progress,
-            )
-            for control in shown
-        }
-        # the thread's own time excludes other programs, which make little work take long on a busy machine
-        return reports, time.monotonic() - started, time.thread_time() - own
 
     def _beside(self, work: Callable[[Callable[[], None]], Found]) -> Found:
         """Run long work in a separate thread, and process annotators' changes in the meantime.
@@ -640,16 +545,11 @@ class ProjectSync:
             except BaseException:
                 broken_off.set()
                 raise
-            found = working.result()
+            result = working.result()
         if self._served > served:
             self.store.want(self.project)  # the check of the whole project, with its counts, follows this run
-        return found
+        return result
 
 
 def _splits(decision: Decision | None) -> Any:
     return None if decision is None else decision.splitting
-
-
-def _n_answers(excluded: Sequence[Mapping[str, Any]], reason: str) -> int:
-    """How many answers are left out for this reason."""
-    return len({(entry["item"], entry["rater"]) for entry in excluded if entry["reason"].startswith(reason)})

@@ -8,15 +8,12 @@ from typing import Any
 
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.agreed import agreed_in
-from ml_backend.labelstudio.answers import answered, pulled_row
+from ml_backend.labelstudio.answers import Reading, answered, pulled_row
 from ml_backend.labelstudio.client import Client
-from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.labelstudio.history import History
 from ml_backend.labelstudio.predictions import writers_of
-from ml_backend.settings import MODEL_VERSION, ProjectSettings
+from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import AgreedStore
-from ml_backend.store.splittings import Decision
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
 
@@ -41,18 +38,12 @@ class TaskReader:
     ----------
     project, number : int
         Its key in the store and its number in Label Studio.
-    controls : sequence of Control
-        The controls that count.
-    names : frozenset of str
-        All controls of the label config.
-    history : mapping
-        When the label config had which TextArea.
-    splittings : mapping
-        How the answers of each control are split; it may change while tasks are read.
+    reading : Reading
+        What decides how answers are read; its splittings may change while tasks are read.
     unanswered : collection of str
         Controls that nobody has answered so far.
     on_answered : callable
-        Called with those of them that somebody has answered now.
+        Called with the unanswered controls that somebody has answered now.
     fingerprint : str
         Names settings, model and controls; where another one is noted, every task is to be read and scored again.
     report : callable
@@ -71,7 +62,7 @@ class TaskReader:
     notes : list of Note
         What could not be read.
     writers : dict
-        Backends that wrote predictions of our version: name -> `rivals.mark`.
+        Backends that wrote predictions of our version: name -> `other_backends.mark`.
     foreign : dict
         Tasks whose predictions of our version are others than this backend saw or wrote last: number -> hashes of those.
     incomplete : bool
@@ -85,13 +76,9 @@ class TaskReader:
         *,
         project: int,
         number: int,
-        controls: Sequence[Control],
-        names: frozenset[str],
-        history: History,
-        splittings: Mapping[str, Decision],
+        reading: Reading,
         unanswered: Collection[str],
         on_answered: Callable[[set[str]], None],
-        settings: ProjectSettings,
         fingerprint: str,
         page_size: int,
         report: Callable[[int, int | None], None],
@@ -101,9 +88,8 @@ class TaskReader:
     ):
         self.store, self.client = store, client
         self.project, self.number = project, number
-        self._history, self._splittings = history, splittings
-        self._names, self._unanswered, self._on_answered = names, set(unanswered), on_answered
-        self._controls, self._settings, self._fingerprint = controls, settings, fingerprint
+        self._reading, self._fingerprint = reading, fingerprint
+        self._unanswered, self._on_answered = set(unanswered), on_answered
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
         self._codes = codes
@@ -281,7 +267,7 @@ class TaskReader:
 
     def _versions(self) -> dict[str, int] | None:
         """Number of predictions of other versions, where they count: writing one does not change ``updated_at``."""
-        if not self._settings.predictions_as_raters:
+        if not self._reading.settings.predictions_as_raters:
             return None
         return {name: n for name, n in self.client.model_versions(self.number).items() if name != MODEL_VERSION}
 
@@ -316,18 +302,7 @@ class TaskReader:
         for page in pages:
             self._check()
             self._note_writers(page)
-            rows = [
-                pulled_row(
-                    task,
-                    self._controls,
-                    self._settings,
-                    generation=generation,
-                    names=self._names,
-                    history=self._history,
-                    splittings=self._splittings,
-                )
-                for task in page
-            ]
+            rows = [pulled_row(task, self._reading, generation=generation) for task in page]
             self._note_foreign(rows)
             self._note_answered(rows)
             self.changed += self.store.put_pulled(self.project, rows)
@@ -351,38 +326,40 @@ class TaskReader:
         for task in page:
             for prediction in task.get("predictions") or ():
                 if isinstance(prediction, Mapping) and prediction.get("model_version") == MODEL_VERSION:
-                    self.writers.update({str(found.get("backend")): found for found in writers_of(prediction)})
+                    self.writers.update({str(mark.get("backend")): mark for mark in writers_of(prediction)})
 
     def _note_agreed(self, page: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
         """Note reviewers' annotations made from the suggestion, and ground truths, as agreed answers."""
         project = self.row()
         raters = project["raters"]
-        reviewers = {*self._settings.reviewers, *project["connection"].get("leads", ())}
+        reviewers = {*self._reading.settings.reviewers, *project["connection"].get("leads", ())}
         read: dict[int, dict[str, dict[str, Any]]] = {}
-        for task, row in zip(page, rows, strict=True):
-            found = agreed_in(
+        of_task = {row["number"]: row for row in rows}
+        for task in page:
+            row = of_task[int(task["id"])]
+            agreed = agreed_in(
                 task,
                 row["answers"],
-                self._controls,
+                self._reading.controls,
                 reviewers=reviewers,
-                names=self._names,
-                history=self._history,
+                names=self._reading.names,
+                history=self._reading.history,
             )
-            for entry in found.values():
+            for entry in agreed.values():
                 if entry["reviewer_id"] not in raters and entry["reviewer_id"] not in self._nameless:
                     self.update_raters()
                     raters = self.row()["raters"]
                     self._nameless.add(entry["reviewer_id"])
                 entry["reviewer"] = raters.get(entry["reviewer_id"], "")
             if not task.get("unreadable"):
-                read[row["number"]] = found
+                read[row["number"]] = agreed
         self._agreed.note_read(self.project, read, codes=self._codes)
 
     def _note_foreign(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Which tasks carry predictions that this backend neither wrote nor saw before."""
-        found = {row["number"]: {entry[1] for entry in row["actual"]} for row in rows if row["actual"]}
-        known = self.store.predictions_of(self.project, list(found))
-        for number, hashes in found.items():
+        seen = {row["number"]: {entry[1] for entry in row["actual"]} for row in rows if row["actual"]}
+        known = self.store.predictions_of(self.project, list(seen))
+        for number, hashes in seen.items():
             _, ours, in_doubt = known.get(number, (None, set(), False))
             if not in_doubt and (strange := hashes - ours):
                 self.foreign.setdefault(number, set()).update(strange)

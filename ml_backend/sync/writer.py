@@ -103,7 +103,7 @@ class PredictionWriter:
             self._check()
 
     def all_there(self) -> bool:
-        """Whether Label Studio holds the expected number of our predictions, and none has an unknown state."""
+        """Whether Label Studio has the expected number of our predictions, and none has an unknown state."""
         if self.store.in_flight(self.project):
             return False
         totals = self.store.totals(self.project)
@@ -183,13 +183,13 @@ class PredictionWriter:
         if len(batch) <= FEW_CREATES:
             for number, wanted, desired in batch:
                 try:
-                    made = self.client.create_prediction(shapes.with_task(wanted, number))
+                    created_id = self.client.create_prediction(shapes.with_task(wanted, number))
                 except WriteUnknown:
                     raise
                 except LabelStudioError as error:
                     self._note_refused(error)
                     continue
-                self.store.put_written(self.project, {number: [[made, desired]]})
+                self.store.put_written(self.project, {number: [[created_id, desired]]})
                 self._note_created(1, count)
             return
         try:

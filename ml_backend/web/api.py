@@ -6,42 +6,24 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
+from ml_backend.auth.requests import Refused
+from ml_backend.auth.routes import current_project
 from ml_backend.settings import effective
-from ml_backend.store.store import Row, is_connected
-from ml_backend.web.callers import Refused, is_operator, keys, project_number, refused, require_operator, services
+from ml_backend.store.store import Row
+from ml_backend.web.responses import refused
+from ml_backend.web.running import services
 
 api = Blueprint("api", __name__)
 api.register_error_handler(Refused, refused)
 
 
-def project_with_key() -> Row:
-    """The project of a request that carries the key of its report.
-
-    Raises
-    ------
-    Refused
-        404 for an unknown project and for a wrong key, so that a request without a key learns nothing.
-    """
-    number = project_number(request.args.get("project"))
-    row = services().store.project(services().settings.label_studio_url, number)
-    generation = row["key_round"] if row is not None else 0
-    opens = keys().opens(request.args.get("k"), number, "report", generation=generation)
-    if row is None or not opens or not is_connected(row["connection"]):
-        raise Refused(404, "There is no such project, or the key is wrong.")
-    return row
-
-
 @api.get("/api/jobs")
 def jobs() -> Response:
-    """Jobs, newest first: those of one project with its key, all with the service's user and password."""
-    if request.args.get("project") is not None and not is_operator():
-        row = project_with_key()
-        found = services().store.jobs(row["id"])
-    else:
-        require_operator()
-        found = services().store.jobs()
+    """Jobs, newest first: one project's jobs with its key, all jobs with the service's user and password."""
+    project = current_project()["id"] if request.args.get("project") is not None else None
+    listed = services().store.jobs(project)
     numbers = {row["id"]: row["number"] for row in services().store.projects()}
-    return jsonify({"jobs": [job_view(job, numbers.get(job["project"])) for job in found]})
+    return jsonify({"jobs": [job_view(job, numbers.get(job["project"])) for job in listed]})
 
 
 def job_view(job: Row, number: int | None) -> dict[str, Any]:
@@ -79,16 +61,15 @@ def job_view(job: Row, number: int | None) -> dict[str, Any]:
 @api.get("/api/settings")
 def settings_of_project() -> Response:
     """The project's effective settings, each with the layer it comes from."""
-    row = project_with_key()
+    row = current_project()
     return jsonify(effective(services().settings, connection=row["extra_params"], chosen=row["chosen"]).to_dict())
 
 
 @api.get("/metrics")
 def metrics() -> Response:
-    """Counters of all processes in Prometheus' format; the store holds them, so every web worker returns the same."""
+    """Counters of all processes in Prometheus' format; the store keeps them, so every web worker returns the same."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-    require_operator()
     registry = CollectorRegistry()
     registry.register(_StoreCollector())
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Locations of the files for browsers: in the installed package, or beside it in a checkout."""
+"""Files of the pages for browsers, and their versions."""
 
 import hashlib
 from functools import cache
@@ -7,13 +7,7 @@ from pathlib import Path
 from softirr.report.page.render import SCRIPTS, STATIC, STYLES
 
 SHARED = (*STYLES, *SCRIPTS)
-"""Files of the pages that stand in `softirr.report.page`."""
-
-
-def plugin_dir() -> Path:
-    """Folder ``plugin``: from the package, else from the checkout."""
-    packaged = Path(__file__).parents[1] / "plugin"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "plugin"
+"""Files of the pages that are in `softirr.report.page`."""
 
 
 def static_dir() -> Path:

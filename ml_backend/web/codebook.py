@@ -2,26 +2,34 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
 
+from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, remember_given_key
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_person, current_project, current_reviewer
 from ml_backend.review import codebook as books
-from ml_backend.review.panel_payload import job_view, moment, name_of
+from ml_backend.review.misfits import misfits_of
+from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.review.rater_names import name_of
 from ml_backend.settings import effective
 from ml_backend.store.codebooks import CodebookStore
-from ml_backend.store.store import Row, pair_hash
-from ml_backend.web import decisions, visitors
-from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.store.decisions import pair_hash
+from ml_backend.store.store import Row
+from ml_backend.web import arguments, decisions, responses
 from ml_backend.web.pages import page_files
 from ml_backend.web.report import csv_response, job_of
+from ml_backend.web.running import services
 from softirr.errors import InputError
 from softirr.report.codebook import Codebook
 from softirr.report.page.formats import FORMATS
 from softirr.text import normalize
 
 codebook = Blueprint("codebook", __name__)
-codebook.register_error_handler(Refused, visitors.refusal)
+codebook.register_error_handler(Refused, responses.refusal)
 SHOWN = 200
 MOST_MERGED = 20
 _HEADER = ("entry", "name", "text", "answers", "tasks", "annotators")
@@ -30,59 +38,56 @@ _HEADER = ("entry", "name", "text", "answers", "tasks", "annotators")
 @codebook.get("/codebook/<int:number>")
 def show(number: int) -> Response:
     """The page: ``control``, ``q`` (only entries with a text that holds it), ``all=1`` (more than the first entries)."""
-    project = visitors.enter(number, "report")
-    control = visitors.field(project, request.args.get("control"))
+    project = current_project()
+    control = arguments.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
     wanted = normalize(request.args.get("q", ""))[:200]
-    found = [entry for entry in book.entries if _holds(entry, wanted)] if book is not None else []
-    shown = found if request.args.get("all") == "1" else found[:SHOWN]
-    who = visitors.visitor(project)
+    matching = [entry for entry in book.entries if _holds(entry, wanted)] if book is not None else []
+    shown = matching if request.args.get("all") == "1" else matching[:SHOWN]
+    who = current_person()
     text = render_template(
         "codebook.html",
         project=project,
         control=control,
-        controls=visitors.fields(project),
+        controls=arguments.fields(project),
         book=book,
         entries=shown,
-        n_found=len(found),
+        n_found=len(matching),
         q=wanted,
+        misfits=misfits_of(project, control) if book is None else book.misfits,
         may_decide=who is not None and bool(who.known_by),
-        how_to_be_known=visitors.HOW_TO_BE_KNOWN,
+        how_to_be_known=HOW_TO_BE_KNOWN,
         **_status(project, control),
         **page_files("pages.css", "codebook.css", modules=("codebook.js",)),
         **FORMATS,
     )
-    response = visitors.page(text)
-    visitors.remember_given_key(response, project, "report")
+    response = responses.page(text)
+    remember_given_key(response, project, "report")
     return response
 
 
 @codebook.get("/codebook/<int:number>/<name>")
 def download(number: int, name: str) -> Response:
     """``codebook.tsv``, which ``--terminology`` reads, or ``codebook.csv`` with counts and annotators."""
-    project = visitors.enter(number, "report")
+    project = current_project()
     if name not in ("codebook.tsv", "codebook.csv"):
         raise Refused(404, f"There is no {name[:80]}; there are codebook.tsv and codebook.csv.")
-    control = visitors.field(project, request.args.get("control"))
+    control = arguments.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
     if book is None:
         raise Refused(409, "The codebook has not been made yet.")
     if name.endswith("csv"):
         rows = [
-            [
-                entry.id,
-                entry.name,
-                one.text,
-                one.count,
-                one.items,
-                "; ".join(f"{r} ({n})" for r, n in one.raters.items()),
-            ]
+            (entry.id, entry.name, one.text, one.count, one.items, _uses(one.raters))
             for entry in book.entries
             for one in entry.wordings
         ]
-        response = csv_response([_HEADER, *rows])
+        response = csv_response([_HEADER, *rows], warnings=book.misfits)
     else:
-        response = current_app.make_response(book.to_tsv())
+        try:
+            response = current_app.make_response(book.to_tsv())
+        except InputError as error:
+            raise Refused(409, str(error)) from None
         response.headers["Content-Type"] = "text/tab-separated-values; charset=utf-8"
         response.headers["Cache-Control"] = "private, no-store"
         response.headers["X-Content-Type-Options"] = "nosniff"
@@ -93,26 +98,31 @@ def download(number: int, name: str) -> Response:
 @codebook.get("/api/codebook")
 def state() -> Response:
     """Whether the codebook is made, and its entries: ``project``, ``control``; with ``brief=1`` without entries."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
-    control = visitors.field(project, request.args.get("control"))
-    body = {"control": control, **_status(project, control), "job": job_view(job_of(project)), "codebook": None}
+    project = current_project()
+    control = arguments.field(project, request.args.get("control"))
+    body = {
+        "control": control,
+        "misfits": misfits_of(project, control),
+        **_status(project, control),
+        "job": job_view(job_of(project)),
+        "codebook": None,
+    }
     if control and request.args.get("brief") != "1":
         book = _book(project, control)
         body["codebook"] = None if book is None else book.to_dict()
-    return visitors.data(body)
+    return responses.data(body)
 
 
 @codebook.post("/api/codebook")
 def make() -> Response:
     """Ask for the codebook, or for an update of it: ``{"project", "control"}``; the scorer process makes it."""
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "report")
-    control = visitors.field(project, body.get("control"))
+    body, project = json_body(), current_project()
+    control = arguments.field(project, body.get("control"))
     if control is None:
         raise Refused(409, "The project has not been scored yet.")
     CodebookStore(services().store).want(project["id"], control)
     services().wakeups.want(project["id"], "codebook")
-    return visitors.data({"wanted": control}, status=202)
+    return responses.data({"wanted": control}, status=202)
 
 
 @codebook.post("/api/codebook/decisions")
@@ -121,20 +131,19 @@ def decide() -> Response:
 
     Either is a decision on pairs of texts, like those of the panel, and changes the codebook at once.
     """
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "report")
-    who = visitors.reviewer(project)
-    control = visitors.field(project, body.get("control"))
+    body, project = json_body(), current_project()
+    who = current_reviewer()
+    control = arguments.field(project, body.get("control"))
     book = _book(project, control) if control else None
     if book is None:
         raise Refused(409, "The codebook has not been made yet.")
     merge, part = body.get("merge"), body.get("part")
-    said = services().store.decisions(project["id"])
+    earlier = services().store.decisions(project["id"])
     try:
         if isinstance(part, str) and merge is None:
-            pairs = books.pairs_to_part(book, said, part)
+            pairs = books.pairs_to_part(book, earlier, part)
         elif part is None and isinstance(merge, list) and _are_names(merge):
-            pairs = books.pairs_to_merge(book, said, merge)
+            pairs = books.pairs_to_merge(book, earlier, merge)
         else:
             raise Refused(400, f"Name either the entries to merge, 2 to {MOST_MERGED} of them, or one text to part.")
     except InputError as error:
@@ -143,8 +152,8 @@ def decide() -> Response:
         raise Refused(409, "Earlier decisions stand against this on too many pairs: withdraw them in the panel first.")
     decisions.decide(services(), project, pairs, same=merge is not None, who=who, task=None)
     hashes = {pair_hash(normalize(a), normalize(b)) for a, b in pairs}
-    made = [row["id"] for row in services().store.decisions(project["id"]) if row["pair"] in hashes]
-    return visitors.data({"decided": len(pairs), "decisions": made}, status=201)
+    numbers = [row["id"] for row in services().store.decisions(project["id"]) if row["pair"] in hashes]
+    return responses.data({"decided": len(pairs), "decisions": numbers}, status=201)
 
 
 # --- of the running app ---------------------------------------------------------------------------------------------
@@ -163,9 +172,9 @@ class _Books:
         stamp = store.stamp(project["id"], control)
         if stamp is None or stamp["made_at"] is None:
             return None
-        said = services().store.decisions(project["id"])
+        current = services().store.decisions(project["id"])
         chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
-        last = (len(said), said[-1]["id"] if said else 0, sum(row["id"] for row in said))
+        last = (len(current), current[-1]["id"] if current else 0, sum(row["id"] for row in current))
         key = (project["id"], control, stamp["made_at"], chosen.threshold, str(project["raters"]), *last)
         with self._lock:
             if key in self._kept:
@@ -174,17 +183,20 @@ class _Books:
         row = store.get(project["id"], control)
         if row is None or row["comparisons"] is None:
             return None
-        found = books.named(books.made(row, said, chosen), lambda rater: name_of(project["raters"], rater))
+        book = books.named(books.codebook_of(row, current, chosen), lambda rater: name_of(project["raters"], rater))
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = book
             while len(self._kept) > 4:
                 self._kept.popitem(last=False)
-        return found
+        return book
 
 
 def _book(project: Row, control: str) -> Codebook | None:
     kept: _Books = current_app.extensions.setdefault("softirr-codebooks", _Books())
-    return kept.get(project, control)
+    book = kept.get(project, control)
+    if book is None:
+        return None
+    return replace(book, misfits=tuple(dict.fromkeys((*misfits_of(project, control), *book.misfits))))
 
 
 def _status(project: Row, control: str | None) -> dict[str, Any]:
@@ -198,6 +210,10 @@ def _status(project: Row, control: str | None) -> dict[str, Any]:
         "stale": row["made_at"] is not None and row["based_on"] != books.state(services().store, project),
         "problem": row["problem"],
     }
+
+
+def _uses(raters: Mapping[str, int]) -> str:
+    return "; ".join(f"{rater} ({n})" for rater, n in raters.items())
 
 
 def _holds(entry: Any, wanted: str) -> bool:

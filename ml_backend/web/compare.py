@@ -8,22 +8,31 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
+from ml_backend.auth.browser_auth import key_opens_report, remember_key
+from ml_backend.auth.origins import check_source
+from ml_backend.auth.requests import Refused, find_project, json_body, project_number
+from ml_backend.auth.routes import current_project, project_to_compare
 from ml_backend.report import side_by_side
+from ml_backend.report.units import words_for
 from ml_backend.review.headline import field_headline
-from ml_backend.review.panel_payload import job_view, moment, name_of
-from ml_backend.store.reviews import ReviewStore
+from ml_backend.review.misfits import misfits_of
+from ml_backend.review.panel_payload import job_view, moment
+from ml_backend.review.rater_names import name_of
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, is_connected
-from ml_backend.web import pages, visitors
-from ml_backend.web.callers import Refused, is_operator, json_body, keys, project_number, require_operator, services
+from ml_backend.web import arguments, pages, responses
 from ml_backend.web.report import job_of
+from ml_backend.web.running import services
+from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
+from softirr.report.charts import forest_chart
+from softirr.report.forest import Row as ForestRow
+from softirr.report.page.figures import both_widths
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.sentences import NAMES, TASKS
 from softirr.tables.fields import ANNOTATED_AT
 
 compare = Blueprint("compare", __name__)
-compare.register_error_handler(Refused, visitors.refusal)
+compare.register_error_handler(Refused, responses.refusal)
 
 MOST_OFFERED = 30
 """Other projects that are offered; asking Label Studio who may open each takes two requests."""
@@ -34,14 +43,12 @@ _VARIABLE = re.compile(r"\$(\w+)")
 @compare.get("/compare/<int:number>")
 def show(number: int) -> Response:
     """The page. Keys of further projects come as ``k`` and the project's number, or by the page's form, and are kept in cookies."""
-    if request.args.get("operator"):
-        require_operator()
     if given := _given_keys(number):
         return _with_keys(number, given)
-    project = _enter(number)
-    control = visitors.field(project, request.args.get("control"))
+    project = current_project()
+    control = arguments.field(project, request.args.get("control"))
     if control is None:
-        return visitors.page(pages.waiting(project, job_of(project)))
+        return responses.page(pages.waiting(project, job_of(project)))
     seen = _visible(project)
     asked = [row for row in _kept().of(project["id"]) if set(side_by_side.projects_of(row["question"])) <= set(seen)]
     wanted = request.args.get("show", type=int)
@@ -53,58 +60,60 @@ def show(number: int) -> Response:
     text = render_template(
         "compare.html",
         project=project,
-        controls=visitors.fields(project),
+        controls=arguments.fields(project),
         control=control,
-        projects=[_line(row, control) for row in (project, *seen.values())],
+        projects=[line for row in (project, *seen.values()) for line in _lines(row, control)],
+        n_others=len(seen),
         people=_people(project, control),
         fields=sorted({ANNOTATED_AT, *_VARIABLE.findall(project["label_config"] or "")}),
         asked=[{"id": row["id"], "told": _told(row["question"], project, seen), **_state(row)} for row in asked],
         shown=None if shown is None else _shown(shown, project, seen),
         margin=side_by_side.checked({"kind": "models"}, project)["margin"],
+        misfits=_misfits(project, seen, control),
         operators=bool(services().settings.basic_auth_user),
         p=_p,
-        words=TASKS,
+        words=words_for(project, control),
         **FORMATS,
         **pages.page_files("pages.css", "compare.css", modules=("compare.js",)),
     )
-    return visitors.page(text)
+    return responses.page(text)
 
 
 @compare.post("/api/side-by-side")
 def ask() -> Response:
     """Ask for a comparison: ``{"project", "kind", "control", ...}`` (see `side_by_side.checked`); the scorer process computes it."""
-    body = json_body()
-    project = _enter(project_number(body.get("project")))
+    body, project = json_body(), current_project()
     try:
         question = side_by_side.checked(body, project)
     except InputError as error:
         raise Refused(400, str(error)) from None
     for number in side_by_side.projects_of(question):
-        _enter(number)
+        project_to_compare(number)
     which = _kept().ask(project["id"], question)
     services().wakeups.want(project["id"], "comparison")
-    return visitors.data({"id": which}, status=202)
+    return responses.data({"id": which}, status=202)
 
 
 @compare.get("/api/side-by-side/<int:which>")
 def result(which: int) -> Response:
     """One comparison: ``project``; needs access to every project that it is about."""
-    project = _enter(project_number(request.args.get("project")))
+    project = current_project()
     row = _kept().get(which)
     if row is None or row["project"] != project["id"]:
         raise Refused(404, "There is no such comparison.")
     for number in side_by_side.projects_of(row["question"]):
-        _enter(number)
-    found, job = row["result"] or {}, job_of(project)
-    return visitors.data(
+        project_to_compare(number)
+    answer, job = row["result"] or {}, job_of(project)
+    return responses.data(
         {
             "id": which,
             "question": row["question"],
             **_state(row),
             "computed_at": moment(row["result_at"]),
             "stale": _stale(row, project),
-            "comparison": found.get("comparison"),
-            "sentences": found.get("sentences", []),
+            "comparison": answer.get("comparison"),
+            "sentences": answer.get("sentences", []),
+            "misfits": _misfits_of_question(project, row["question"]),
             "job": job_view(job),
             "trouble": job["message"] if job is not None and job["state"] == "failed" else None,
         }
@@ -114,28 +123,9 @@ def result(which: int) -> Response:
 # --- who sees what ----------------------------------------------------------------------------------------------------
 
 
-def _enter(number: int) -> Row:
-    """The project's row, for the operator and for those who have access to its report.
-
-    Raises
-    ------
-    Refused
-    """
-    row = visitors.find_project(number)
-    visitors.check_source(row)
-    known = is_operator() or (row is not None and _key_opens(row, request.args.get(f"k{number}")))
-    if known and row is not None and is_connected(row["connection"]):
-        return row
-    return visitors.enter(number, "report")
-
-
-def _key_opens(row: Row, key: str | None) -> bool:
-    return key is not None and keys().opens(key, row["number"], "report", generation=row["key_round"])
-
-
 def _may_see(row: Row) -> bool:
     try:
-        _enter(row["number"])
+        project_to_compare(row["number"])
     except Refused:
         return False
     return True
@@ -145,7 +135,7 @@ def _visible(project: Row) -> dict[int, Row]:
     """The other connected projects that the visitor has access to, by number."""
     numbers = [row["number"] for row in services().store.connected(project["server"])]
     others = [number for number in sorted(numbers) if number != project["number"]][:MOST_OFFERED]
-    rows = {number: visitors.find_project(number) for number in others}
+    rows = {number: find_project(number) for number in others}
     return {number: row for number, row in rows.items() if row is not None and row["summary"] and _may_see(row)}
 
 
@@ -167,53 +157,74 @@ def _with_keys(number: int, given: Mapping[int, str]) -> Response:
     Refused
         If one of them is wrong.
     """
-    rows = {one: visitors.find_project(one) for one in given}
+    rows = {one: find_project(one) for one in given}
     for one, key in given.items():
         row = rows[one]
-        visitors.check_source(row)
-        if row is None or not is_connected(row["connection"]) or not _key_opens(row, key):
+        check_source(row)
+        if row is None or not is_connected(row["connection"]) or not key_opens_report(row, key):
             raise Refused(403, f"This is not the access key of project {one}.")
     query = {name: request.args[name] for name in ("show", "control") if name in request.args}
-    response = visitors.page("")
+    response = responses.page("")
     response.status_code = 303
     # relative, as a proxy may serve this backend below a path
     response.headers["Location"] = f"{number}?{urlencode(query)}" if query else f"{number}"
     for one, key in given.items():
         row = rows[one]
         if row is not None:
-            visitors.remember_key(response, row, key)
+            remember_key(response, row, key)
     return response
 
 
 # --- what the page shows ----------------------------------------------------------------------------------------------
 
 
+def _misfits(project: Row, seen: Mapping[int, Row], control: str) -> list[str]:
+    """Why the measure does not fit, with the title of the project where it is another."""
+    others = [
+        f"{row['title'] or f'Project {number}'}: {said}"
+        for number, row in seen.items()
+        for said in misfits_of(row, control)
+    ]
+    return [*misfits_of(project, control), *others]
+
+
+def _misfits_of_question(project: Row, question: Mapping[str, Any]) -> list[str]:
+    rows = {number: find_project(number) for number in side_by_side.projects_of(question)}
+    return _misfits(project, {number: row for number, row in rows.items() if row is not None}, question["control"])
+
+
 def _kept() -> SideBySideStore:
     return SideBySideStore(services().store)
 
 
-def _line(row: Row, control: str) -> dict[str, Any]:
-    """One line of the table of projects: its headline as its own report has it."""
+def _lines(row: Row, control: str) -> list[dict[str, Any]]:
+    """Lines of the table of projects, one for each field, with its headline as the project's own report has it."""
     controls = (row["summary"] or {}).get("controls") or {}
-    name = control if control in controls else next(iter(controls), None) if len(controls) == 1 else None
-    summary = controls.get(name) if name is not None else None
-    found = None if name is None else field_headline(row, name, ReviewStore(services().store).audited(row["id"], name))
-    return {
-        "number": row["number"],
-        "title": row["title"] or f"Project {row['number']}",
-        "control": name,
-        "headline": found,
-        "coefficient": NAMES.get(found["name"], found["name"]) if found else None,
-        "n_tasks": summary["n_items"] if summary else None,
-        "n_raters": summary["n_raters"] if summary else None,
-        "measure": (summary or {}).get("measure"),
-    }
+    n_tasks = services().store.totals(row["id"])["tasks"] if controls else None
+    lines = []
+    for name, summary in controls.items() or [(None, {})]:
+        best = None if name is None else field_headline(row, name)
+        lines.append(
+            {
+                "number": row["number"],
+                "title": row["title"] or f"Project {row['number']}",
+                "control": name,
+                "n_fields": len(controls),
+                "is_compared": name == control or len(controls) < 2,
+                "headline": best,
+                "coefficient": coefficient_title(best["name"]) if best else None,
+                "n_tasks": n_tasks,
+                "n_raters": summary.get("n_raters"),
+                "measure": summary.get("measure"),
+            }
+        )
+    return lines
 
 
 def _people(project: Row, control: str) -> list[dict[str, str]]:
     raters = project["summary"]["controls"][control]["raters"]
-    found = [{"id": one["id"], "name": name_of(project["raters"], one["id"])} for one in raters if one["n_items"]]
-    return sorted(found, key=lambda one: one["name"].casefold())
+    people = [{"id": one["id"], "name": name_of(project["raters"], one["id"])} for one in raters if one["n_items"]]
+    return sorted(people, key=lambda one: one["name"].casefold())
 
 
 def _told(question: Mapping[str, Any], project: Row, seen: Mapping[int, Row]) -> str:
@@ -228,8 +239,8 @@ def _told(question: Mapping[str, Any], project: Row, seen: Mapping[int, Row]) ->
 
     match question["kind"]:
         case "projects":
-            told = " and ".join(title(number) for number in (project["number"], *question["projects"]))
-            return f"{told}, tasks with the same {question['field']}" if question["field"] else told
+            titles = " and ".join(title(number) for number in (project["number"], *question["projects"]))
+            return f"{titles}, tasks with the same {question['field']}" if question["field"] else titles
         case "fields":
             return "Fields of this project"
         case "groups":
@@ -264,9 +275,17 @@ def _stale(row: Row, project: Row) -> bool:
     )
 
 
+def _figure(answer: Mapping[str, Any]) -> Markup | None:
+    """The forest plot; none where an earlier version computed the comparison."""
+    rows = [ForestRow(**one) for one in answer.get("figure") or ()]
+    if not rows:
+        return None
+    return both_widths(lambda width: forest_chart(rows, answer["coefficient_name"], width=width))
+
+
 def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
-    found = row["result"] or {}
-    comparison = found.get("comparison") or {}
+    answer = row["result"] or {}
+    comparison = answer.get("comparison") or {}
     several = len(comparison.get("differences", ()))
     names = side_by_side.names_in(comparison, row["question"])
     return {
@@ -277,11 +296,11 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
         "at": moment(row["result_at"]),
         "stale": _stale(row, project),
         "names": names,
-        "svg": Markup(found["svg"]) if found else None,  # noqa: S704 - forest_svg escapes the labels
-        "comparison": found.get("comparison"),
-        "sentences": found.get("sentences", ()),
-        "adjustment": found.get("adjustment"),
-        "coefficient": found.get("coefficient_name"),
-        "policy": found.get("policy"),
+        "figure": _figure(answer),
+        "comparison": answer.get("comparison"),
+        "sentences": answer.get("sentences", ()),
+        "adjustment": answer.get("adjustment"),
+        "coefficient": answer.get("coefficient_name"),
+        "policy": answer.get("policy"),
         "many": several > MANY_DIFFERENCES,
     }

@@ -4,16 +4,18 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from ml_backend.access import Person
+from ml_backend.auth.keys import Person
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_project, current_reviewer
 from ml_backend.review.consensus import answer_view, entries, progress
 from ml_backend.settings import effective
 from ml_backend.store.agreed import AgreedStore, given_hash
 from ml_backend.store.store import Row
-from ml_backend.web import visitors
-from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web import arguments, responses
 from ml_backend.web.decisions import LONGEST
 from ml_backend.web.panel import allow_label_studio
 from ml_backend.web.report import links_of, reports
+from ml_backend.web.running import services
 from softirr.text import normalize
 
 consensus = Blueprint("consensus", __name__)
@@ -23,40 +25,40 @@ MOST_TEXTS = 200
 @consensus.errorhandler(Refused)
 def refused(error: Refused) -> Response:
     """The sentence, as the panel reads it."""
-    return allow_label_studio(visitors.data({"error": error.sentence}, status=error.status))
+    return allow_label_studio(responses.data({"error": error.sentence}, status=error.status))
 
 
-@consensus.get("/api/consensus", provide_automatic_options=False)
+@consensus.get("/api/consensus")
 def agreed() -> Response:
-    """Agreed answers of a project: ``project``, ``control``, ``task``; with ``log=1`` all answers and withdrawals of the project."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    """Agreed answers of a project: ``project``, ``control``, ``task``; with ``log=1`` all answers and withdrawals."""
+    project = current_project()
     control, task = request.args.get("control"), request.args.get("task", type=int)
     if request.args.get("log") == "1":
         rows = AgreedStore(services().store).log(project["id"], tasks=None if task is None else [task])
-        told = [{**answer_view(row, project, row["given_hash"]), "withdrawn": row["withdrawn"]} for row in rows]
-        return visitors.data({"answers": told})
-    found = entries(services().store, project, control)
+        log = [{**answer_view(row, project, row["given_hash"]), "withdrawn": row["withdrawn"]} for row in rows]
+        return responses.data({"answers": log})
+    answers = entries(services().store, project, control)
     names = (project["summary"] or {}).get("controls") or ()
     counts = {
-        name: progress([row for row in found if row["control"] == name], _compared(project, name))
+        name: progress([row for row in answers if row["control"] == name], _compared(project, name))
         for name in names
         if control in (None, name)
     }
     if task is not None:
-        found = [row for row in found if row["task"] == task]
-    return visitors.data({"progress": counts, "answers": found})
+        answers = [row for row in answers if row["task"] == task]
+    return responses.data({"progress": counts, "answers": answers})
 
 
-@consensus.post("/api/consensus", provide_automatic_options=False)
+@consensus.post("/api/consensus")
 def accept() -> Response:
-    """A reviewer accepts an answer, edited or not: ``{"project", "task", "control", "texts"}``; a later one replaces an earlier one.
+    """A reviewer accepts an answer, edited or not: ``{"project", "task", "control", "texts"}``.
 
-    ``control`` may be left out where the project has one field; ``texts`` may be empty: then it is agreed that there is nothing to say.
+    ``control`` may be left out where the project has one field; ``texts`` may be empty: then it is agreed that there is
+    nothing to say.
     """
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "panel")
-    who = visitors.reviewer(project)
-    number = visitors.whole_number(body.get("task"), "task")
+    body, project = json_body(), current_project()
+    who = current_reviewer()
+    number = arguments.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
     if task is None:
         raise Refused(404, f"Task {number} is not in this project.")
@@ -76,17 +78,17 @@ def accept() -> Response:
         **_signed(who),
     )
     (row,) = AgreedStore(services().store).current(project["id"], tasks=[number], control=control)
-    return allow_label_studio(visitors.data({"agreed": answer_view(row, project, now)}, status=201))
+    return allow_label_studio(responses.data({"agreed": answer_view(row, project, now)}, status=201))
 
 
-@consensus.delete("/api/consensus/<int:which>", provide_automatic_options=False)
+@consensus.delete("/api/consensus/<int:which>")
 def withdraw(which: int) -> Response:
     """Withdraw an agreed answer; the log keeps it."""
-    project = visitors.enter(project_number(request.args.get("project")), "panel")
-    who = visitors.reviewer(project)
+    project = current_project()
+    who = current_reviewer()
     if not AgreedStore(services().store).withdraw(project["id"], which, **_signed(who)):
         raise Refused(404, "This answer was withdrawn or replaced already.")
-    return allow_label_studio(visitors.data({"withdrawn": which}))
+    return allow_label_studio(responses.data({"withdrawn": which}))
 
 
 @consensus.route("/api/consensus", methods=["OPTIONS"])

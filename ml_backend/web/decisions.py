@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from ml_backend.access import Person
+from ml_backend.auth.keys import Person
 from ml_backend.services import Services
 from ml_backend.store.schema import projects, tasks
 from ml_backend.store.store import Row
@@ -17,22 +17,25 @@ LONGEST = 20_000
 
 def decide(
     services: Services, project: Row, pairs: Sequence[tuple[str, str]], *, same: bool, who: Person, task: int | None
-) -> int:
-    """Store a decision on pairs of texts and mark the affected tasks for scoring; returns the number of pairs."""
+) -> dict[int, tuple[str, str]]:
+    """Store a decision on pairs of texts and mark the affected tasks for scoring; returns the pairs by decision id."""
     sorted_pairs = (sorted((normalize(a), normalize(b))) for a, b in pairs)
     clean = sorted({(a, b) for a, b in sorted_pairs if a and b and a != b})
     for a, b in clean:
         services.store.decide(project["id"], a, b, same=same, task=task, **_signed(who))
     rescore(services, project, clean)
-    return len(clean)
+    ids = {(row["text_a"], row["text_b"]): row["id"] for row in services.store.decisions(project["id"])}
+    return {ids[pair]: pair for pair in clean}
 
 
 def undo(services: Services, project: Row, number: int, *, who: Person) -> bool:
     """Undo a decision; False if it is not a current one."""
-    found = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
-    if found is None or not services.store.undecide(project["id"], found["text_a"], found["text_b"], **_signed(who)):
+    decision = next((row for row in services.store.decisions(project["id"]) if row["id"] == number), None)
+    if decision is None or not services.store.undecide(
+        project["id"], decision["text_a"], decision["text_b"], **_signed(who)
+    ):
         return False
-    rescore(services, project, [(found["text_a"], found["text_b"])])
+    rescore(services, project, [(decision["text_a"], decision["text_b"])])
     return True
 
 

@@ -14,6 +14,8 @@ from flask import Flask, Response, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
+from ml_backend.auth.requests import has_wrong_key
+
 __all__ = ["BoundedInteger", "KnownSecrets", "WrongKeys", "body_is_bounded", "install", "nesting"]
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ MEMORY_PER_BYTE = 6  # memory allowed for a parsed body, as a multiple of the la
 WRONG_KEYS = 30  # from one address within WRONG_KEYS_WINDOW
 WRONG_KEYS_WINDOW = 60.0
 SECRETS_EVERY = 5.0
+_KEY_ARGUMENT = re.compile(r"k\d*|key")  # the comparison page takes keys of further projects
 NEED_NO_KEY = frozenset({"/health", "/panel"})  # their answers do not depend on a key
 
 # Possessive and with an optional end, so that it takes linear time for every body.
@@ -62,7 +65,7 @@ def body_is_bounded(body: bytes, largest: int) -> str | None:
     if depth > GREATEST_DEPTH:
         return "The request's body is nested too deeply."
     if 2 * len(body) + BYTES_PER_VALUE * values > max(MEMORY_PER_BYTE * largest, 64 * SMALL_BODY):
-        return "The request's body holds too many values."
+        return "The request's body has too many values."
     return None
 
 
@@ -168,7 +171,7 @@ def install(app: Flask, *, largest_body: int) -> None:
     def note(response: Response) -> Response:
         key, rule = _given_key(), request.url_rule.rule if request.url_rule is not None else None
         if key is not None and rule is not None and rule not in NEED_NO_KEY and "/static/" not in rule:
-            if response.status_code in (401, 403):
+            if response.status_code in (401, 403) or (response.status_code >= 400 and has_wrong_key()):
                 wrong.note(request.remote_addr or "", key, right=False)
             elif response.status_code < 400:
                 wrong.note(request.remote_addr or "", key, right=True)
@@ -184,7 +187,8 @@ def _given_key() -> bytes | None:
     headers = request.headers
     cookies = [value for name, value in request.cookies.items() if name.startswith("softirr-")]
     parts = [headers.get("Authorization"), headers.get("X-Softirr-Key"), headers.get("X-Softirr-Token")]
-    given = [part for part in (*parts, request.args.get("k"), *cookies) if part]
+    keys = [value for name, value in request.args.items() if _KEY_ARGUMENT.fullmatch(name)]
+    given = [part for part in (*parts, *keys, *cookies) if part]
     return _hash("\n".join(given)) if given else None
 
 

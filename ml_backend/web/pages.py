@@ -8,14 +8,15 @@ from typing import Any
 from flask import render_template
 
 from ml_backend.web.assets import page_files_version
+from softirr.coefficients.registry import coefficient_title
+from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.matrix import matrix
+from softirr.report.page.matrix import matrix, pair_list
 from softirr.report.page.render import SCRIPTS, STYLES, inlined
-from softirr.report.page.sentences import NAMES, TASKS
+from softirr.report.page.sentences import PLACES, TASKS
 from softirr.report.page.view import concepts_view
 
 LIVE = "report.js"  # what talks to the server; not in the file
-CHARTS = ("coefficients", "histogram", "distributions", "over_time", "batches", "subgroups", "person_trends")
 
 
 def served(report: Mapping[str, Any], **more: Any) -> str:
@@ -59,18 +60,17 @@ def one_file(report: Mapping[str, Any], **more: Any) -> str:
 
 
 def _rendered(report: Mapping[str, Any], **more: Any) -> str:
-    charts = {name: report[name] for name in CHARTS if report.get(name)}
-    charts["calibration"] = report["decisions"]["calibration"]
-    charts["target"] = report["target"]
-    charts["words"] = {"item": TASKS.item}
+    words = PLACES if report["unit"] == PLACES.item else TASKS
     return render_template(
         "report.html",
         report=report,
-        names=NAMES,
-        words=TASKS,
-        charts=charts,
+        coefficient_title=coefficient_title,
+        words=words,
+        tasks=TASKS,
+        charts=figures(report, words, TASKS),
+        first_tasks=[{**row, "name": row["task"]} for row in report["queue"][:3]],
         matrix=matrix(report),
-        contents=_contents(report),
+        pair_list=pair_list(report),
         concepts=_concepts(report),
         **FORMATS,
         **more,
@@ -79,27 +79,3 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
 
 def _concepts(report: Mapping[str, Any]) -> dict[str, Any] | None:
     return concepts_view({**report, "coefficients": {row["key"]: row for row in report["coefficients"]}})
-
-
-def _contents(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Sections of the page, by their anchors."""
-    sections = [
-        ("h-queue", "To look at", True),
-        ("h-reasons", "Reasons", report["reasons"]),
-        ("h-policy", "What counts", True),
-        ("h-coefficients", "Coefficients", True),
-        ("h-codes", "Concepts", _concepts(report)),
-        ("h-raters", "Annotators", True),
-        ("h-groups", "Groups", report["subgroups"]),
-        ("h-regions", "Regions", report["regions"] or report["per_region"]),
-        ("h-tasks", "Tasks", True),
-        ("h-chance", "Chance", report["distributions"]),
-        ("h-time", "Over time", report["over_time"] or report["batches"] or report["person_trends"]),
-        ("h-decisions", "Decisions", True),
-        ("h-consensus", "Consensus", True),
-        ("h-audit", "Audit", True),
-        ("h-compare", "Measures", True),
-        ("h-excluded", "Left out", True),
-        ("h-how", "How it was computed", True),
-    ]
-    return [(anchor, name) for anchor, name, there in sections if there]

@@ -1,81 +1,74 @@
 """The agreement panel: its page, its data, and reviewers' decisions."""
 
-import time
+from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, current_app, redirect, request, send_from_directory
+from flask import Blueprint, Response, current_app, redirect, render_template, request, send_from_directory
 
-from ml_backend.access import Person
+from ml_backend.auth.browser_auth import HOW_TO_BE_KNOWN, KEY_HEADER, remember_person, require_link
+from ml_backend.auth.keys import Person
+from ml_backend.auth.origins import label_studio_home, label_studio_places
+from ml_backend.auth.requests import Refused, find_project, json_body
+from ml_backend.auth.routes import current_person, current_project, current_reviewer
+from ml_backend.plugin_files import plugin_dir
 from ml_backend.report.queue import told
+from ml_backend.review.annotator_view import for_annotator
 from ml_backend.review.consensus import agreed_of_task
 from ml_backend.review.panel_payload import moment, not_ready, payload
 from ml_backend.review.triage_queue import mark_state
 from ml_backend.settings import effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import decisions, visitors
-from ml_backend.web.assets import plugin_dir, version_of
-from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web import arguments, decisions, responses
+from ml_backend.web.assets import version_of
 from ml_backend.web.pages import message
+from ml_backend.web.running import services
 from softirr.tables.table import SKIPPED
 
 panel = Blueprint("panel", __name__)
 A_YEAR = 365 * 24 * 3600
+OPEN_A_TASK = "Open a task from the Data Manager to see its agreement."
 ANSWER_FIRST = "Agreement is shown once your own answer to this task is in."
 NOBODY = {
     "status": "blind",
-    "message": f"Agreement is shown to people of this project: {visitors.HOW_TO_BE_KNOWN}",
+    "message": f"Agreement is shown to people of this project: {HOW_TO_BE_KNOWN}",
     "raters": [],
 }
-MODULES = ("panel", "render", "texts", "pieces", "keys")
+MODULES = tuple(sorted(path.stem for path in (plugin_dir() / "panel").glob("*.js") if path.stem != "page"))
 
 
 @panel.errorhandler(Refused)
 def refused(error: Refused) -> Response:
     """The sentence, in the shape that the panel shows; as a page where the panel's page was asked for."""
     if request.endpoint == "panel.page":
-        response = visitors.page(
-            message("Agreement", error.sentence, up=""), label_studio=visitors.label_studio_places(None)
-        )
+        response = responses.page(message("Agreement", error.sentence, up=""), label_studio=label_studio_places(None))
         response.status_code = error.status
         return response
+    if request.endpoint == "panel.come_in":
+        return responses.refusal(error)
     body = {"status": "unavailable", "message": error.sentence, "error": error.sentence}
-    return allow_label_studio(visitors.data(body, status=error.status))
+    return allow_label_studio(responses.data(body, status=error.status))
 
 
 @panel.get("/panel")
 def page() -> Response:
     """The page in the frame, without data: its script requests them."""
-    row = visitors.project_of_key(request.args.get("k"))
-    visitors.check_source(row)
     files = f"panel/static/{version_of(plugin_dir() / 'panel')}"
-    text = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Agreement</title><meta name="viewport" content="width=device-width">
-<link rel="icon" href="data:,"><link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/panel.css">
-{"".join(f'<link rel="modulepreload" href="{files}/{name}.js">' for name in MODULES)}
-<script type="module" src="{files}/page.js"></script></head>
-<body><main id="panel" data-backend="."><noscript>The agreement panel needs JavaScript.</noscript></main></body></html>"""
-    return visitors.page(text, label_studio=visitors.label_studio_places(row))
+    text = render_template("panel.html", files=files, modules=MODULES)
+    return responses.page(text, label_studio=label_studio_places(current_project()))
 
 
 @panel.get("/enter/<int:number>")
 def come_in(number: int) -> Response:
     """Open a personal link, which identifies the browser for later requests."""
-    project = visitors.find_project(number)
-    token, now = request.args.get("t"), time.time()
-    generation = project["key_round"] if project is not None else 0
-    who = visitors.links().read(token, number, generation=generation, now=now)
-    if project is None or who is None or token is None:
-        return visitors.refusal(
-            Refused(403, "This personal link is over or was made for another project: ask for a new one.")
-        )
+    project, who, seconds = require_link(number)
     if who.at_least("reviewer"):
         response = current_app.make_response(redirect(f"../report/{number}"))
     else:
-        response = visitors.page(
+        response = responses.page(
             message("Welcome", f"This browser is known as {who.name} now. Go on in Label Studio.", up="../")
         )
-    visitors.remember_person(response, project, token, visitors.links().seconds_left(token, now))
+    remember_person(response, project, request.args["t"], seconds)
     return response
 
 
@@ -90,14 +83,22 @@ def files(version: str, name: str) -> Response:
     return response
 
 
-@panel.get("/api/panel", provide_automatic_options=False)
+@panel.get("/api/panel")
 def panel_data() -> Response:
-    """The content of the panel for one task."""
-    number = project_number(request.args.get("project"))
-    project = visitors.enter(number, "panel")
-    who = visitors.visitor(project)
-    body = NOBODY | {"project": {"id": number}} if who is None else _payload(project, who)
-    return allow_label_studio(visitors.data(body, etag=True))
+    """The content of the panel of a task."""
+    project = current_project()
+    who = current_person()
+    body = NOBODY | {"project": {"id": project["number"]}} if who is None else _payload_for(project, who)
+    return allow_label_studio(responses.data(body, etag=True))
+
+
+def _payload_for(project: Row, who: Person) -> dict[str, Any]:
+    """The content for this person: annotators learn nothing about their colleagues."""
+    body = _payload(project, who)
+    if who.at_least("reviewer"):
+        return body
+    chosen = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values
+    return for_annotator(body, who.user, secret=services().store.secret(), threshold=chosen.threshold)
 
 
 def _payload(project: Row, who: Person) -> dict[str, Any]:
@@ -110,7 +111,8 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
     if number is None:
         if labeling:
             return not_ready(project, None, chosen, labeling=True, job=None) or base
-        return base | {"status": "none", "message": "Open a task from the Data Manager to see its agreement."}
+        where = OPEN_A_TASK if who.at_least("reviewer") else ANSWER_FIRST
+        return base | {"status": "none", "message": where}
     task = store.get_tasks(project["id"], [number]).get(number)
     if not labeling and not who.at_least("reviewer") and not _has_answered(who, task):
         return base | {"status": "blind", "message": ANSWER_FIRST, "task": {"id": number}}
@@ -140,13 +142,14 @@ def _payload(project: Row, who: Person) -> dict[str, Any]:
             "name": who.name,
             "role": who.role,
         },
-        calibrated=_calibrated(project),
         threshold=chosen.threshold,
-        audited=lambda control: ReviewStore(store).audited(project["id"], control),
         agreed=agreed_of_task(store, project, task),
         uncounted=ReviewStore(store).uncounted(project["id"]) if reviews else (),
         # relative, because only the browser knows a proxy's path prefix
+        about_people=reviews,
         links={"report": f"report/{project['number']}"} if reviews else {},
+        home=label_studio_home(),
+        places=label_studio_places(project),
     )
     body |= {"review": _review(project, task)}
     return body | {"message": "Being computed again …"} if again else body
@@ -168,50 +171,52 @@ def _has_answered(who: Person, task: Row | None) -> bool:
     )
 
 
-def _calibrated(project: Row) -> int | None:
-    kept = ReviewStore(services().store).calibration(project["id"])
-    return kept["report"]["pairs"] if kept is not None and kept["report"] is not None else None
-
-
-@panel.post("/api/decisions", provide_automatic_options=False)
+@panel.post("/api/decisions")
 def decide() -> Response:
-    """A reviewer says that texts mean the same, or not: ``{"project", "task", "pairs": [[a, b]], "verdict"}``."""
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "panel")
-    who = visitors.reviewer(project)
-    pairs = body.get("pairs")
+    """A reviewer decides whether texts mean the same: ``{"project", "task", "pairs": [[a, b]], "verdict"}``.
+
+    ``"decisions": [{"pairs", "verdict"}]`` in place of the last two stores several at once: moving a text is two.
+    """
+    body, project = json_body(), current_project()
+    who = current_reviewer()
+    task = arguments.whole_number(body["task"], "task") if body.get("task") is not None else None
+    parts = body.get("decisions", [body])
+    if not isinstance(parts, list) or not 0 < len(parts) <= decisions.MOST_PAIRS:
+        raise Refused(400, "decisions is not a list of decisions.")
+    checked = [_decision(one) for one in parts]
+    stored: dict[int, tuple[str, str]] = {}
+    for pairs, same in checked:
+        stored |= decisions.decide(services(), project, pairs, same=same, who=who, task=task)
+    body = {"decided": len(stored), "ids": list(stored), "pairs": list(stored.values())}
+    return allow_label_studio(responses.data(body, status=201))
+
+
+def _decision(given: Any) -> tuple[list[tuple[str, str]], bool]:
+    """The pairs of a decision, and whether they are the same."""
+    pairs = given.get("pairs") if isinstance(given, Mapping) else None
     if (
         not isinstance(pairs, list)
         or not 0 < len(pairs) <= decisions.MOST_PAIRS
         or not all(
-            isinstance(p, list)
-            and len(p) == 2
-            and all(isinstance(t, str) and 0 < len(t) <= decisions.LONGEST for t in p)
-            for p in pairs
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(isinstance(text, str) and 0 < len(text) <= decisions.LONGEST for text in pair)
+            for pair in pairs
         )
     ):
         raise Refused(400, "pairs is not a list of pairs of texts.")
-    if body.get("verdict") not in ("same", "different"):
+    if given.get("verdict") not in ("same", "different"):
         raise Refused(400, "verdict is neither same nor different.")
-    task = visitors.whole_number(body["task"], "task") if body.get("task") is not None else None
-    n = decisions.decide(
-        services(),
-        project,
-        [(a, b) for a, b in pairs],
-        same=body["verdict"] == "same",
-        who=who,
-        task=task,
-    )
-    return allow_label_studio(visitors.data({"decided": n}, status=201))
+    return [(a, b) for a, b in pairs], given["verdict"] == "same"
 
 
-@panel.get("/api/decisions", provide_automatic_options=False)
+@panel.get("/api/decisions")
 def list_decisions() -> Response:
     """The current decisions of a project, oldest first; with ``log=1`` all decisions and withdrawals."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     store = services().store
     rows = store.decision_log(project["id"]) if request.args.get("log") == "1" else store.decisions(project["id"])
-    found = [
+    listed = [
         {
             "id": row["id"],
             "task": row["task"],
@@ -224,16 +229,16 @@ def list_decisions() -> Response:
         }
         for row in rows
     ]
-    return visitors.data({"decisions": found})
+    return responses.data({"decisions": listed})
 
 
-@panel.delete("/api/decisions/<int:number>", provide_automatic_options=False)
+@panel.delete("/api/decisions/<int:number>")
 def undo(number: int) -> Response:
     """Undo a decision."""
-    project = visitors.enter(project_number(request.args.get("project")), "panel")
-    if not decisions.undo(services(), project, number, who=visitors.reviewer(project)):
+    project = current_project()
+    if not decisions.undo(services(), project, number, who=current_reviewer()):
         raise Refused(404, "This decision was taken back already.")
-    return allow_label_studio(visitors.data({"undone": number}))
+    return allow_label_studio(responses.data({"undone": number}))
 
 
 @panel.route("/api/panel", methods=["OPTIONS"])
@@ -248,10 +253,10 @@ def allow_label_studio(response: Response) -> Response:
     """Let scripts on Label Studio's pages read the response."""
     asked = request.headers.get("Origin")
     number = request.args.get("project", type=int)
-    if asked and asked in visitors.label_studio_places(visitors.find_project(number) if number else None):
+    if asked and asked in label_studio_places(find_project(number) if number else None):
         response.headers["Access-Control-Allow-Origin"] = asked
         response.headers["Access-Control-Allow-Credentials"] = "true"  # its session identifies the person
-        response.headers["Access-Control-Allow-Headers"] = f"{visitors.KEY_HEADER}, Content-Type, If-None-Match"
+        response.headers["Access-Control-Allow-Headers"] = f"{KEY_HEADER}, Content-Type, If-None-Match"
         response.headers["Access-Control-Allow-Methods"] = "GET, POST, DELETE"
         response.headers["Access-Control-Expose-Headers"] = "ETag"
         response.headers["Access-Control-Max-Age"] = "600"

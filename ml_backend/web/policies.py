@@ -5,57 +5,43 @@ from typing import Any
 
 from flask import Blueprint, Response
 
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_project
+from ml_backend.options import checked_options
 from ml_backend.report.policies import MOST
-from ml_backend.settings import checked_options, effective
+from ml_backend.settings import effective
 from ml_backend.store.policies import PolicyStore
-from ml_backend.store.store import Row
-from ml_backend.web import visitors
-from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web import arguments, responses
+from ml_backend.web.running import services
 from softirr.errors import InputError
 from softirr.policy.rules import Policy
 
 policies = Blueprint("policies", __name__)
-policies.register_error_handler(Refused, visitors.refusal)
+policies.register_error_handler(Refused, responses.refusal)
 
 
 @policies.post("/api/policies")
 def look() -> Response:
     """Ask for the coefficient and the moved tasks under candidates: ``{"project", "control", "policies"}``; the scorer process computes it."""
-    body = json_body()
-    project = _project_of_lead(body)
-    control, given = visitors.known_field(project, body.get("control")), body.get("policies", [])
+    body, project = json_body(), current_project()
+    control, given = arguments.known_field(project, body.get("control")), body.get("policies", [])
     if not isinstance(given, list) or len(given) > MOST:
         raise Refused(400, f"policies is not a list of up to {MOST} policies.")
     PolicyStore(services().store).want(project["id"], control, [_checked(one).to_dict() for one in given])
     services().wakeups.want(project["id"], "policies")
-    return visitors.data({"wanted": len(given)}, status=202)
+    return responses.data({"wanted": len(given)}, status=202)
 
 
 @policies.post("/api/policies/choice")
 def choose() -> Response:
     """Choose what counts in the project: ``{"project", "policy"}``; the project is scored again, as after a change of the setting."""
-    body = json_body()
-    project = _project_of_lead(body)
+    body, project = json_body(), current_project()
     store = services().store
     used = effective(services().settings, connection=project["extra_params"], chosen=project["chosen"]).values.policy
     chosen = replace(_checked(body.get("policy")), split=used.split)  # how answers are split is another setting
     store.update_project(project["id"], chosen={**project["chosen"], "policy": chosen.to_dict()})
     services().wakeups.want(project["id"], "settings")
-    return visitors.data({"policy": chosen.to_dict(), "told": chosen.told()}, status=202)
-
-
-def _project_of_lead(body: dict[str, Any]) -> Row:
-    """The project of a request by its lead.
-
-    Raises
-    ------
-    Refused
-    """
-    project = visitors.enter(project_number(body.get("project")), "report")
-    who = visitors.visitor(project)
-    if who is None or not who.at_least("lead"):
-        raise Refused(403, "What counts as the same is for the project’s lead to choose.")
-    return project
+    return responses.data({"policy": chosen.to_dict(), "told": chosen.told()}, status=202)
 
 
 def _checked(given: Any) -> Policy:

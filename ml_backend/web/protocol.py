@@ -8,8 +8,19 @@ from typing import Any
 from flask import Blueprint, Response, current_app, jsonify, request
 from sqlalchemy.exc import SQLAlchemyError
 
+from ml_backend.auth.origins import host_is_known
+from ml_backend.auth.program_auth import is_operator
+from ml_backend.auth.requests import Refused, json_body, keys
+from ml_backend.auth.routes import current_project
 from ml_backend.labelstudio import predictions as shapes
-from ml_backend.labelstudio.answers import answered, answers_hash, comparisons, task_answers, unanswered_of, without
+from ml_backend.labelstudio.answers import (
+    answered,
+    answers_hash,
+    count_annotations,
+    task_answers,
+    unanswered_of,
+    without,
+)
 from ml_backend.labelstudio.config import (
     CodedControl,
     Control,
@@ -18,25 +29,20 @@ from ml_backend.labelstudio.config import (
     control_names,
     text_controls,
 )
-from ml_backend.review.calibration import current
-from ml_backend.scoring.scorer import needs_model
-from ml_backend.settings import MODEL_VERSION, checked_options, effective
+from ml_backend.options import checked_options
+from ml_backend.review.release import is_released
+from ml_backend.scoring.measures import needs_model
+from ml_backend.scoring.set_aside import score_or_set_aside
+from ml_backend.settings import MODEL_VERSION, effective
 from ml_backend.settings import refused as refused_options
+from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.splittings import SplittingStore
-from ml_backend.store.store import Row, is_connected
-from ml_backend.web.callers import (
-    Refused,
-    host_is_known,
-    is_operator,
-    json_body,
-    keys,
-    project_in,
-    refused,
-    require_connection,
-    services,
-)
+from ml_backend.store.store import Row
 from ml_backend.web.health import details
+from ml_backend.web.responses import refused
+from ml_backend.web.running import services
 from softirr.errors import InputError
+from softirr.tables.limits import comparisons
 
 log = logging.getLogger(__name__)
 protocol = Blueprint("protocol", __name__)
@@ -60,10 +66,10 @@ def _marks() -> dict[str, str]:
     extensions = current_app.extensions
     if "softirr-marks" not in extensions:
         try:
-            found = keys().marks(services().settings.label_studio_url)
+            marks = keys().marks(services().settings.label_studio_url)
         except SQLAlchemyError:  # an error of the database is not reported here
             return {}
-        extensions["softirr-marks"] = found
+        extensions["softirr-marks"] = marks
     known: dict[str, str] = extensions["softirr-marks"]
     return known
 
@@ -71,7 +77,6 @@ def _marks() -> dict[str, str]:
 @protocol.get("/")
 def root() -> Response:
     """As `health`, for a caller with a secret."""
-    require_connection()
     return health()
 
 
@@ -84,7 +89,6 @@ def _may_see_details() -> bool:
 @protocol.get("/versions")
 def versions() -> Response:
     """The only model version."""
-    require_connection()
     return jsonify({"versions": [MODEL_VERSION], "model_version": MODEL_VERSION})
 
 
@@ -94,7 +98,7 @@ def setup() -> Response:
 
     The rest of the request is not trusted: it cannot add a project or set an address of Label Studio.
     """
-    row, body = connected_project()
+    row, body = current_project(), json_body()
     schema = body.get("schema")
     if schema is not None and not isinstance(schema, str):
         raise Refused(400, "The schema is not a text.")
@@ -114,25 +118,6 @@ def setup() -> Response:
     return jsonify({"model_version": MODEL_VERSION})
 
 
-def connected_project() -> tuple[Row, dict[str, Any]]:
-    """The connected project that the request is about, and the request's body, which is not read before the secret is right.
-
-    Raises
-    ------
-    Refused
-    """
-    row = require_connection()
-    body = json_body()
-    number = project_in(body)
-    if row is None:
-        row = services().store.project(services().settings.label_studio_url, number)
-        if row is None or not is_connected(row["connection"]):
-            raise Refused(404, f"Project {number} is not connected to this backend: run softirr-ls connect.")
-    if row["number"] != number:
-        raise Refused(401, "The connection carries the secret of another project.")
-    return row, body
-
-
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if name == "controls" and value else value for name, value in options.items()}
 
@@ -140,7 +125,7 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
 @protocol.post("/predict")
 def predict() -> Response:
     """One result per task, in order: from the store, else computed from the request's annotations, else queued."""
-    row, body = connected_project()
+    row, body = current_project(), json_body()
     tasks = body.get("tasks")
     if not isinstance(tasks, list) or not all(isinstance(task, Mapping) for task in tasks):
         raise Refused(400, "tasks is not a list of tasks.")
@@ -182,17 +167,27 @@ def _results(
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     splits = chosen.policy.split != "none"
     splittings = SplittingStore(services().store).decisions(row["id"]) if splits else {}
+    marks = ReviewStore(services().store).marks(row["id"])
+
+    def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
+        mark, hashed = marks.get(number), answers_hash(answers)
+        return is_released(chosen, row["required"], n_annotations, answers, mark=mark, answers_hash=hashed)
+
     results: dict[int, dict[str, Any]] = {}
     missing: dict[int, dict[str, Any]] = {}
     for place, task in enumerate(tasks):
         if not isinstance(task.get("annotations"), list):
             stored = known.get(task["id"])
-            details = stored["details"] if stored is not None else None
-            results[place] = _result(details, controls, chosen, coded)
+            released = stored is not None and is_shown(stored["n_annotations"], stored["answers"], task["id"])
+            shown: Mapping[str, Any] | None = stored["details"] if stored is not None and released else None
+            results[place] = _result(shown, controls, chosen, coded)
             continue
         answers = task_answers(
             task, controls, chosen, names=names, history=row["control_history"], splittings=splittings
         )
+        if not is_shown(count_annotations(task), answers, task["id"]):
+            results[place] = _result(None, controls, chosen, coded)
+            continue
         stored = known.get(task["id"])
         if stored is not None and stored["scored_hash"] == answers_hash(answers) and stored["details"] is not None:
             results[place] = _result(stored["details"], controls, chosen, coded)
@@ -202,15 +197,18 @@ def _results(
     places = [place for place, answers in missing.items() if _work(answers) <= MOST_PAIRS_AT_ONCE]
     if not needs_model(chosen.measure):
         decisions = services().store.decisions(row["id"]) if places else []
-        calibration = current(services().store, row["id"], chosen.measure_name) if decisions else None
+
+        def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
+            return services().scorer.task_details(answers, chosen, decisions=decisions)
+
         for start in range(0, len(places), PREDICT_BATCH):
             if time.monotonic() > deadline:
                 break
             part = places[start : start + PREDICT_BATCH]
             # By position, because a request may name a task twice.
             answers_of = {place: without(missing[place], unanswered) for place in part}
-            details = services().scorer.task_details(answers_of, chosen, decisions=decisions, calibration=calibration)
-            results.update({place: _result(details[place], controls, chosen, coded) for place in part})
+            details, _ = score_or_set_aside(score, answers_of, ())
+            results.update({place: _result(details.get(place), controls, chosen, coded) for place in part})
     unknown = len(tasks) - len(results)
     return [results.get(place) or _result(None, controls, chosen, coded) for place in range(len(tasks))], unknown
 
@@ -218,10 +216,10 @@ def _results(
 def _result(
     details: Mapping[str, Any] | None, controls: tuple[Control, ...], chosen: Any, coded: tuple[CodedControl, ...]
 ) -> dict[str, Any]:
-    made: dict[str, Any] = {"score": None, "result": []}
+    prediction: dict[str, Any] = {"score": None, "result": []}
     if details is not None:
-        made = shapes.build(details, controls, suggestions=chosen.suggestions, coded=coded)
-    return {**made, "model_version": MODEL_VERSION}
+        prediction = shapes.build(details, controls, suggestions=chosen.suggestions, coded=coded)
+    return {**prediction, "model_version": MODEL_VERSION}
 
 
 def _work(answers: Mapping[str, Any]) -> int:

@@ -4,13 +4,18 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, current_app, request, send_from_directory
 
+from ml_backend.auth.browser_auth import key_of, remember_given_key
+from ml_backend.auth.origins import label_studio_home
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_person, current_project
+from ml_backend.options import checked_options
 from ml_backend.report import policies
 from ml_backend.report.codes import code_table
 from ml_backend.report.compare import MOST
@@ -18,17 +23,19 @@ from ml_backend.report.data import QUEUE, Reports
 from ml_backend.report.links import Links
 from ml_backend.report.queue import told
 from ml_backend.report.tables import TABLES, facts, table
+from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import job_view
+from ml_backend.review.release import is_released
 from ml_backend.review.triage_queue import mark_state
-from ml_backend.scoring.scorer import needs_model
+from ml_backend.scoring.measures import needs_model
 from ml_backend.services import INDEXES
 from ml_backend.settings import ProjectSettings, effective
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import pages, visitors
+from ml_backend.web import arguments, pages, responses
 from ml_backend.web.assets import SHARED, page_files_version, static_dir
-from ml_backend.web.callers import Refused, json_body, project_number, services
 from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.running import services
 from softirr.errors import InputError
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASONS
@@ -37,7 +44,7 @@ from softirr.report.page.render import STATIC
 from softirr.tables.cells import plain_cell
 
 report = Blueprint("report", __name__)
-report.register_error_handler(Refused, visitors.refusal)
+report.register_error_handler(Refused, responses.refusal)
 log = logging.getLogger(__name__)
 CODES = "codes"
 """The CSV file of projects with terminologies."""
@@ -50,13 +57,13 @@ _TAB = re.compile(r"[A-Za-z0-9_-]{1,2000}")  # a saved tab's id, or a tab whose 
 @report.get("/report/<int:number>")
 def show(number: int) -> Response:
     """The report as a page."""
-    project = visitors.enter(number, "report")
+    project = current_project()
     days, by = _days(), request.args.get("by")
     found = reports().get(project, request.args.get("control"), links_of(project), by=by, days=days)
     if found is None:
-        return visitors.page(pages.waiting(project, job_of(project)))
+        return responses.page(pages.waiting(project, job_of(project)))
     found = _with_policies(project, found)
-    who = visitors.visitor(project)
+    who = current_person()
     reason = _reason()
     if reason is not None:
         field, whole = (
@@ -74,20 +81,19 @@ def show(number: int) -> Response:
         tables=_tables(found),
         facts=facts(found),
         measures=_measures(project, found),
-        leads=who is not None and who.at_least("lead"),
         attributes=KIND_NAMES,
         more_general=MORE_GENERAL,
         used=_chosen(project).policy,
     )
-    response = visitors.page(text)
-    visitors.remember_given_key(response, project, "report")
+    response = responses.page(text)
+    remember_given_key(response, project, "report")
     return response
 
 
 @report.get("/report/<int:number>/<name>")
 def download(number: int, name: str) -> Response:
     """The report as one HTML file, as JSON, or a part of it as CSV."""
-    project = visitors.enter(number, "report")
+    project = current_project()
     stem, _, kind = name.rpartition(".")
     known = (stem == "report" and kind in ("html", "json")) or (kind == "csv" and stem in (*TABLES, CODES))
     if not known:
@@ -100,15 +106,16 @@ def download(number: int, name: str) -> Response:
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
     found = _with_policies(project, found)
+    misfits = misfits_of(project, found["control"])
     if kind == "json":
-        response = visitors.data(found)
+        response = responses.data(found)
     elif kind == "html":
-        response = visitors.page(pages.one_file(found, facts=facts(found)))
+        response = responses.page(pages.one_file(found, facts=facts(found)))
     elif stem == CODES:
-        response = csv_response(_codes(project, found))
+        response = csv_response(_codes(project, found), warnings=misfits)
     else:
         queue = reports().queue(project, links_of(project), days=days).view() if stem == "tasks" else None
-        response = csv_response(table(stem, found, queue=queue))
+        response = csv_response(table(stem, found, queue=queue), warnings=misfits)
     file = f"agreement-{number}.{kind}" if stem == "report" else f"agreement-{number}-{stem}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
     return response
@@ -147,46 +154,56 @@ def files(version: str, name: str) -> Response:
 @report.get("/api/report")
 def report_data() -> Response:
     """The report as JSON; 304 without a body if it is unchanged."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     found = reports().get(
         project, request.args.get("control"), links_of(project), by=request.args.get("by"), days=_days()
     )
     if found is None:
         raise Refused(409, "The project has not been scored yet.")
-    return visitors.data(_with_policies(project, found), etag=True)
+    return responses.data(_with_policies(project, found), etag=True)
 
 
 @report.post("/api/report/condition")
 def condition() -> Response:
     """The lead chooses what the report groups tasks by: ``{"project", "condition"}``, null for none."""
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "report")
-    _only_for_leads(project, "Choosing the project’s condition")
+    body, project = json_body(), current_project()
     chosen = body.get("condition")
     found = reports().get(project, None, links_of(project))
     if chosen is not None and chosen not in (found["dimensions"] if found else ()):
         raise Refused(404, "The tasks can’t be grouped by this.")
     kept = {name: value for name, value in project["chosen"].items() if name != "condition"}
     services().store.update_project(project["id"], chosen=kept | ({"condition": chosen} if chosen else {}))
-    return visitors.data({"condition": chosen})
+    return responses.data({"condition": chosen})
+
+
+@report.post("/api/report/target")
+def target() -> Response:
+    """The lead sets what the headline is to reach: ``{"project", "target"}``, null for none."""
+    body, project = json_body(), current_project()
+    try:
+        target = checked_options({"target": body.get("target")}, source="The request")["target"]
+    except InputError as error:
+        raise Refused(400, str(error)) from None
+    kept = {name: value for name, value in project["chosen"].items() if name != "target"}
+    services().store.update_project(project["id"], chosen=kept if target is None else kept | {"target": target})
+    return responses.data({"target": target})
 
 
 @report.post("/api/report/link")
 def link() -> Response:
     """The report's key for a lead who wants to share it: ``{"project"}``."""
-    project = visitors.enter(project_number(json_body().get("project")), "report")
-    _only_for_leads(project, "A link with the key")
-    return visitors.data({"key": visitors.key_of(project, "report")})
+    project = current_project()
+    return responses.data({"key": key_of(project, "report")})
 
 
 @report.get("/api/report/state")
 def state() -> Response:
     """The version of the results, and the running work, for pages that wait for news."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     job = job_of(project)
     working = project["wanted_at"] is not None or (job is not None and job["state"] in ("queued", "running"))
     names = {"version": reports().version(project), "marks": reports().marks(project)}
-    return visitors.data({**names, "working": working, "job": job_view(job)})
+    return responses.data({**names, "working": working, "job": job_view(job)})
 
 
 @report.get("/api/queue")
@@ -195,7 +212,7 @@ def queue() -> Response:
 
     Arguments: ``project``, ``limit``, ``offset``, ``done`` (0 or 1), ``reason`` (only tasks with this reason), ``sort`` (``reason``).
     """
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     found = reports().queue(project, links_of(project))
     wanted = {"0": False, "1": True}.get(request.args.get("done", ""))
     reason = _reason()
@@ -204,7 +221,7 @@ def queue() -> Response:
         total = found.with_reason(reason, done=wanted)
     limit = min(MOST_QUEUE, max(0, request.args.get("limit", 100, type=int)))
     start = max(0, request.args.get("offset", 0, type=int))
-    return visitors.data(
+    return responses.data(
         {
             "total": total,
             "offset": start,
@@ -216,13 +233,12 @@ def queue() -> Response:
 @report.post("/api/queue")
 def mark() -> Response:
     """A person looked at a task, or sends it back: ``{"project", "task", "who", "state", "note"}``. The mark lapses when the answers change."""
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "report")
-    number = visitors.whole_number(body.get("task"), "task")
+    body, project = json_body(), current_project()
+    number = arguments.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
     if task is None:
         raise Refused(404, f"Task {number} is not in this project.")
-    who, note = visitors.person(project, body), body.get("note", "")
+    who, note = arguments.acting_name(body), body.get("note", "")
     if body.get("state", "done") not in ("done", "sent back"):
         raise Refused(400, "state is neither done nor sent back.")
     if body.get("state") == "sent back":
@@ -234,23 +250,24 @@ def mark() -> Response:
     else:
         reviews().mark_done(project["id"], number, answers_hash=task["answers_hash"], reviewer=who)
     _show_mark(project)
+    _release(project, task)
     mark = reviews().mark(project["id"], number)
     state = mark_state(mark, task["answers_hash"])
     said = {name: told(mark) if state == name.replace("_", " ") else None for name in ("done", "sent_back")}
-    return allow_label_studio(visitors.data({"task": number, **said, **_left(project)}, status=201))
+    return allow_label_studio(responses.data({"task": number, **said, **_left(project)}, status=201))
 
 
 @report.get("/api/queue/next")
 def next_task() -> Response:
     """The next task of the queue after one, with its address: ``project``, ``task``, and as for the queue ``reason``, ``sort``; ``tab`` stays in the address."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     here = request.args.get("task") or None
     tab = request.args.get("tab", "")
     found = reports().queue(project, links_of(project))
     return allow_label_studio(
-        visitors.data(
+        responses.data(
             found.after(
-                visitors.whole_number(here, "task") if here is not None else None,
+                arguments.whole_number(here, "task") if here is not None else None,
                 reason=_reason(),
                 sort=_sort(),
                 tab=tab if _TAB.fullmatch(tab) else None,
@@ -270,11 +287,14 @@ def preflight(task: int | None = None) -> Response:
 @report.delete("/api/queue/<int:task>")
 def unmark(task: int) -> Response:
     """Remove the mark."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    project = current_project()
     if not reviews().unmark(project["id"], task):
         raise Refused(404, f"Task {task} has no mark.")
     _show_mark(project)
-    return allow_label_studio(visitors.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
+    task_row = services().store.get_tasks(project["id"], [task]).get(task)
+    if task_row is not None:
+        _release(project, task_row)
+    return allow_label_studio(responses.data({"task": task, "done": None, "sent_back": None, **_left(project)}))
 
 
 def _show_mark(project: Row) -> None:
@@ -285,10 +305,11 @@ def _show_mark(project: Row) -> None:
         services().wakeups.want(project["id"], "mark")
 
 
-def _only_for_leads(project: Row, what: str) -> None:
-    who = visitors.visitor(project)
-    if who is None or not who.at_least("lead"):
-        raise Refused(403, f"{what} is for the project’s lead.")
+def _release(project: Row, task: Row) -> None:
+    """Have the prediction of a task that waits for answers written, or taken back: that is up to the mark."""
+    if not is_released(_chosen(project), project["required"], task["n_annotations"], task["answers"]):
+        services().store.forget_scores_of(project["id"], [task["number"]])
+        services().wakeups.want(project["id"], "mark")
 
 
 def _days() -> tuple[str, str]:
@@ -336,9 +357,8 @@ def _left(project: Row) -> dict[str, Any]:
 @report.post("/api/comparisons")
 def compare() -> Response:
     """Ask for the answers under other measures: ``{"project", "control", "measures"}``; the scorer process computes them."""
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "report")
-    control, measures = visitors.known_field(project, body.get("control")), body.get("measures")
+    body, project = json_body(), current_project()
+    control, measures = arguments.known_field(project, body.get("control")), body.get("measures")
     known = {entry["name"] for entry in _measures(project, None)}
     if (
         not isinstance(measures, list)
@@ -348,7 +368,7 @@ def compare() -> Response:
         raise Refused(400, f"measures is not a list of up to {MOST} of {', '.join(sorted(known))}.")
     reviews().want_comparison(project["id"], control, list(dict.fromkeys(measures)))
     services().wakeups.want(project["id"], "comparison")
-    return visitors.data({"wanted": measures}, status=202)
+    return responses.data({"wanted": measures}, status=202)
 
 
 # --- of the running app ---------------------------------------------------------------------------------------------
@@ -366,7 +386,7 @@ def reviews() -> ReviewStore:
 
 def links_of(project: Row) -> Links:
     """Addresses in Label Studio."""
-    return Links(visitors.label_studio_home(), project["number"], triage=project["connection"].get("view"))
+    return Links(label_studio_home(), project["number"], triage=project["connection"].get("view"))
 
 
 def job_of(project: Row) -> Row | None:
@@ -403,10 +423,21 @@ def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, A
     return [{"name": name, "needs_model": needs, "checked": name in before} for name, needs in entries.items()]
 
 
-def csv_response(rows: Iterable[Iterable[Any]], *, for_people: bool = True) -> Response:
-    """Rows as a CSV file; no text can become a formula; with a byte order mark, by which spreadsheets recognize UTF-8."""
+def csv_response(rows: Iterable[Iterable[Any]], *, warnings: Sequence[str] = (), for_people: bool = True) -> Response:
+    """Rows as a CSV file, the header first, in which no text can become a formula.
+
+    Parameters
+    ----------
+    warnings : sequence of str
+        A last column with these, since whoever opens the file has not seen the page.
+    for_people : bool
+        Start with a byte order mark, by which spreadsheets recognize UTF-8.
+    """
+    last = [" ".join(warnings)] if warnings else []
     text = io.StringIO()
-    csv.writer(text).writerows([plain_cell(value) for value in row] for row in rows)
+    writer = csv.writer(text)
+    for at, row in enumerate(rows):
+        writer.writerow([*(plain_cell(value) for value in row), *(last if at else ["warning"] * len(last))])
     response = current_app.make_response(("\ufeff" if for_people else "") + text.getvalue())
     response.headers["Content-Type"] = "text/csv; charset=utf-8"
     response.headers["Cache-Control"] = "private, no-store"

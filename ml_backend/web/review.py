@@ -1,19 +1,24 @@
-"""What reviewers do in the panel besides deciding about pairs: take the suggestion, and say what does not count in the project."""
+"""What reviewers do besides decisions: take the suggestion, propose what does not count, send tasks back."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, request
 
+from ml_backend.auth.requests import Refused, json_body
+from ml_backend.auth.routes import current_project, current_reviewer
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.errors import LabelStudioError
-from ml_backend.labelstudio.own_session import results_of, save_draft
+from ml_backend.labelstudio.own_session import OwnSession, region_results, results_of
+from ml_backend.report.links import MOST_IDS
 from ml_backend.review.panel_payload import moment
+from ml_backend.review.panel_regions import regions_of
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
-from ml_backend.web import visitors
-from ml_backend.web.callers import Refused, json_body, project_number, services
+from ml_backend.web import arguments, responses
 from ml_backend.web.panel import allow_label_studio
+from ml_backend.web.report import LONGEST_NOTE, links_of, reports
+from ml_backend.web.running import services
 from softirr.policy.attributes import KIND_NAMES, KINDS
 
 review = Blueprint("review", __name__)
@@ -22,25 +27,26 @@ review = Blueprint("review", __name__)
 @review.errorhandler(Refused)
 def refused(error: Refused) -> Response:
     """The sentence, as the panel reads it."""
-    return allow_label_studio(visitors.data({"error": error.sentence}, status=error.status))
+    return allow_label_studio(responses.data({"error": error.sentence}, status=error.status))
 
 
 @review.post("/api/take")
 def take() -> Response:
-    """Take the suggestion into a draft of the person's own: ``{"project", "task", "suggestions": [{"control", "texts"}]}``.
+    """Take the suggestion into a draft: ``{"project", "task", "suggestions": [{"control", "texts"}]}``.
 
-    Label Studio gets it with the person's own session. The draft becomes an annotation when they submit it there.
+    Label Studio gets it with the person's own session. The draft becomes an annotation when they submit it there. Texts
+    of the suggestion may be
+    missing. Where the person has such a draft already, that draft is the answer.
     """
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "panel")
-    who = visitors.reviewer(project)
-    number = visitors.whole_number(body.get("task"), "task")
+    body, project = json_body(), current_project()
+    who = current_reviewer()
+    number = arguments.whole_number(body.get("task"), "task")
     task = services().store.get_tasks(project["id"], [number]).get(number)
     if task is None or not task["details"]:
         raise Refused(404, f"Task {number} has no suggestion.")
     wanted = _suggestions(body.get("suggestions"))
-    now = {name: found["suggestion"] for name, found in task["details"]["controls"].items() if found["suggestion"]}
-    if any(now.get(name) != texts for name, texts in wanted.items()):
+    fields = task["details"]["controls"]
+    if any(not set(texts) <= set(fields.get(name, {}).get("suggestion", ())) for name, texts in wanted.items()):
         raise Refused(409, "The suggestion has changed: look at it again.")
     session = request.cookies.get("sessionid")
     if who.known_by != "session" or not session:
@@ -48,21 +54,37 @@ def take() -> Response:
             403,
             "Label Studio’s login does not reach this backend, so it can’t annotate as you: duplicate the prediction.",
         )
-    result = results_of([Control.from_dict(one) for one in project["controls"]], wanted)
-    if not result:
-        raise Refused(409, "Texts of regions can’t be taken without their regions.")
+    own = OwnSession(services().settings.label_studio_url, session=session, csrf=request.cookies.get("csrftoken"))
     try:
-        draft = save_draft(
-            services().settings.label_studio_url,
-            session=session,
-            csrf=request.cookies.get("csrftoken"),
-            project=project["number"],
-            task=number,
-            result=result,
-        )
+        draft = own.taken_draft(number)
+        if draft is not None:
+            return allow_label_studio(responses.data({"draft": draft, "again": True}))
+        draft = own.save_draft(project["number"], number, _results(own, project, task, wanted))
     except LabelStudioError as error:
         raise Refused(502, str(error)) from None
-    return allow_label_studio(visitors.data({"draft": draft}, status=201))
+    return allow_label_studio(responses.data({"draft": draft}, status=201))
+
+
+def _results(own: OwnSession, project: Row, task: Row, wanted: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    """The results of the draft; texts of regions come with a copy of a region that has them.
+
+    Raises
+    ------
+    Refused, LabelStudioError
+    """
+    controls = [Control.from_dict(one) for one in project["controls"]]
+    results = results_of(controls, wanted)
+    per_region = [control.name for control in controls if control.per_region and wanted.get(control.name)]
+    annotations = own.annotations(task["number"]) if per_region else []
+    for name in per_region:
+        regions = regions_of(task, name)
+        rows = None if regions is None else regions.suggested(task["details"]["controls"][name], wanted[name])
+        if not rows:
+            raise Refused(409, "The regions of these texts are not known yet: have the project read again.")
+        results += region_results(name, rows, annotations)
+    if not results:
+        raise Refused(409, "Nothing of the suggestion is left to take.")
+    return results
 
 
 def _suggestions(given: Any) -> dict[str, list[str]]:
@@ -83,16 +105,15 @@ def _suggestions(given: Any) -> dict[str, list[str]]:
 
 @review.post("/api/uncounted")
 def say_uncounted() -> Response:
-    """A reviewer says that an attribute does not count in this project: ``{"project", "task", "attribute"}``.
+    """A reviewer proposes that an attribute does not count in this project: ``{"project", "task", "attribute"}``.
 
     It is a proposal: nothing is scored differently until a lead sets the project's policy.
     """
-    body = json_body()
-    project = visitors.enter(project_number(body.get("project")), "panel")
-    who = visitors.reviewer(project)
+    body, project = json_body(), current_project()
+    who = current_reviewer()
     if body.get("attribute") not in KINDS:
         raise Refused(400, f"attribute is none of {', '.join(KINDS)}.")
-    task = visitors.whole_number(body.get("task"), "task")
+    task = arguments.whole_number(body.get("task"), "task")
     if task not in services().store.get_tasks(project["id"], [task]):
         raise Refused(404, f"Task {task} is not in this project.")
     number = ReviewStore(services().store).say_uncounted(
@@ -103,27 +124,27 @@ def say_uncounted() -> Response:
         reviewer_id=who.user,
         known_by=who.known_by,
     )
-    return allow_label_studio(visitors.data({"said": number}, status=201))
+    return allow_label_studio(responses.data({"proposal": number}, status=201))
 
 
 @review.get("/api/uncounted")
 def list_uncounted() -> Response:
-    """What reviewers say does not count, oldest first; with ``log=1`` everything that was said and withdrawn."""
-    project = visitors.enter(project_number(request.args.get("project")), "report")
+    """What reviewers propose not to count, oldest first; with ``log=1`` all proposals and withdrawals."""
+    project = current_project()
     store = ReviewStore(services().store)
     rows = store.uncounted_log(project["id"]) if request.args.get("log") == "1" else store.uncounted(project["id"])
-    return visitors.data({"uncounted": [_view(row) for row in rows]})
+    return responses.data({"uncounted": [_view(row) for row in rows]})
 
 
 @review.delete("/api/uncounted/<int:number>")
 def withdraw(number: int) -> Response:
     """Take it back; the log keeps it."""
-    project = visitors.enter(project_number(request.args.get("project")), "panel")
-    who = visitors.reviewer(project)
+    project = current_project()
+    who = current_reviewer()
     signed = {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
     if not ReviewStore(services().store).withdraw_uncounted(project["id"], number, **signed):
         raise Refused(404, "This was taken back already.")
-    return allow_label_studio(visitors.data({"withdrawn": number}))
+    return allow_label_studio(responses.data({"withdrawn": number}))
 
 
 def _view(row: Row) -> dict[str, Any]:
@@ -138,6 +159,41 @@ def _view(row: Row) -> dict[str, Any]:
         "when": moment(row["at"]),
         "withdrawn": row["withdrawn"],
     }
+
+
+# --- tasks with low agreement ---------------------------------------------------------------------------------------
+
+
+@review.post("/api/queue/low")
+def send_back_low() -> Response:
+    """Send all ready tasks with low agreement back with a note: ``{"project", "below", "note", "who"}``.
+
+    With ``"only_count": true`` nothing is marked. The answer has the tasks, and the address of a tab of Label Studio
+    with them, from which more
+    annotators can be asked for answers.
+    """
+    body, project = json_body(), current_project()
+    below, note = body.get("below"), body.get("note", "")
+    if not isinstance(below, int | float) or isinstance(below, bool) or not 0 < below <= 1:
+        raise Refused(400, "below is not a number above 0 and up to 1.")
+    links = links_of(project)
+    ready = [one for one in reports().queue(project, links).view(done=False) if one["state"] == "ready"]
+    numbers = [one["task"] for one in ready if one["agreement"] < below]
+    if not body.get("only_count"):
+        if not isinstance(note, str) or not note.strip() or len(note) > LONGEST_NOTE:
+            raise Refused(
+                400, f"note is not a text of up to {LONGEST_NOTE} characters: write what the annotators are to do."
+            )
+        who = arguments.acting_name(body)
+        rows = services().store.get_tasks(project["id"], numbers)
+        for number in numbers:
+            hashed = rows[number]["answers_hash"]
+            ReviewStore(services().store).send_back(
+                project["id"], number, answers_hash=hashed, reviewer=who, note=note.strip()
+            )
+        services().wakeups.want(project["id"], "mark")
+    link = links.tasks(numbers, f"Agreement below {below:.2f}") if numbers else None
+    return responses.data({"tasks": numbers, "link": link, "shown": min(len(numbers), MOST_IDS)})
 
 
 @review.route("/api/take", methods=["OPTIONS"])

@@ -1,11 +1,12 @@
 /**
- * Agreement panel: shows reviewers how far the annotators of the open task agree in meaning, which of their texts match, and why.
+ * Agreement panel: shows reviewers how far the annotators of the open task agree in meaning, which of their texts
+ * match, and why.
  *
- * It asks a softirr backend (`softirr-ls serve`) and draws the answer into <View idAttr="agreement-panel"/>. It stays neutral where
- * annotators label, so that nobody sees other people's answers before giving their own.
+ * It asks a softirr backend (`softirr-ls serve`) and draws the answer into <View idAttr="agreement-panel"/>. It
+ * stays neutral where annotators label, so that nobody sees other people's answers before giving their own.
  *
- * To set up: put in the backend's address, as browsers reach it, and the project's panel key. `softirr-ls connect` writes both into
- * the label config of the Community edition, as .../panel?k=KEY.
+ * To set up: put in the backend's address, as browsers reach it, and the project's panel key. `softirr-ls connect`
+ * writes both into the label config of the Community edition, as .../panel?k=KEY.
  */
 const BACKEND = "https://agreement.example.org";
 const KEY = "KEY";
@@ -20,10 +21,12 @@ if (node && !node.dataset.following) {
 
   try {
     const { follow } = await import(`${BACKEND}/panel/static/current/panel.js`);
+    const { openRegion } = await import(`${BACKEND}/panel/static/current/studio.js`);
     const stop = follow(node, {
       backend: BACKEND,
       key: KEY,
       credentials: "include", // Label Studio's login, or a personal link, says who asks
+      openRegion: (annotation, region) => openRegion(window.Htx?.annotationStore, annotation, region),
       locate() {
         const page = new URL(window.location.href);
         return {

@@ -1,11 +1,30 @@
-/** What the panel is made of: elements, texts of people, numbers as they read. */
+/** What the panel is made of: elements, buttons, texts of people, numbers as they read. */
 
 const STEPS = 10;
 
-/** `h(tag, attributes, ...children)` makes an element; children that are strings become text, never markup. */
+/** Characters from which a text is cut until somebody opens it. */
+const LONG = 200;
+
+/**
+ * All elements below a node that a selector matches.
+ *
+ * @param {ParentNode} node
+ * @param {string} selector
+ * @returns {any[]} of the types that the panel gives them
+ */
+export function every(node, selector) {
+  return [...node.querySelectorAll(selector)];
+}
+
+/**
+ * `h(tag, attributes, ...children)` makes an element; children that are strings become text, never markup.
+ *
+ * @param {Document} document
+ * @returns {PanelBuilder}
+ */
 export function builder(document) {
   return function h(tag, attributes, ...children) {
-    const node = document.createElement(tag);
+    const node = /** @type {ReturnType<PanelBuilder>} */ (document.createElement(tag));
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (value === true) node.setAttribute(key, "");
       else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, String(value));
@@ -15,41 +34,142 @@ export function builder(document) {
   };
 }
 
+/**
+ * A button that calls `act`; `keep` names it, so that an update gives it the focus back.
+ *
+ * @param {PanelBuilder} h
+ * @param {string} keep
+ * @param {string} label
+ * @param {() => void} act
+ * @param {Record<string, unknown> & { key?: string }} [more] attributes; `key` is the key that presses it
+ */
+export function press(h, keep, label, act, { key, ...more } = {}) {
+  const keyed = key ? { "aria-keyshortcuts": key, title: `Key: ${key}` } : {};
+  const button = h("button", { type: "button", "data-keep": keep, ...keyed, ...more }, label);
+  button.addEventListener("click", act);
+  return button;
+}
+
+/**
+ * A text inside an attribute, where no element can isolate its direction.
+ *
+ * @param {string} text
+ */
+export function inline(text) {
+  return `\u2068${text.replace(/[\u2066-\u2069\u202a-\u202e]/gu, "")}\u2069`;
+}
+
+/**
+ * `node` with a text of an annotator: cut after some lines where it is long, with a button that opens it.
+ *
+ * @param {PanelBuilder} h
+ * @param {HTMLElement} node
+ * @param {string} text
+ * @param {string} keep
+ * @returns {HTMLElement[]}
+ */
+export function openable(h, node, text, keep) {
+  if (text.length <= LONG) return [node];
+  node.classList.add("sirr-cut");
+  const words = [`Show all ${count(text.length)} characters`, "Show less"];
+  const button = press(
+    h,
+    `more-${keep}`,
+    words[0],
+    () => {
+      const open = !node.classList.toggle("sirr-cut");
+      button.setAttribute("aria-expanded", String(open));
+      button.textContent = words[Number(open)];
+    },
+    { class: "sirr-small sirr-more", "aria-expanded": "false" },
+  );
+  return [node, button];
+}
+
+/**
+ * @param {PanelBuilder} h
+ * @param {number} value
+ * @param {string | null} label
+ */
 export function bar(h, value, label) {
   const inside = h("span", { class: "sirr-bar-inside" });
   inside.style.setProperty("inline-size", `${100 * Math.min(1, Math.max(0, value))}%`);
   const attributes = label
-    ? { class: "sirr-bar", role: "meter", "aria-label": label, "aria-valuemin": "0", "aria-valuemax": "1", "aria-valuenow": number(value) }
+    ? {
+        class: "sirr-bar",
+        role: "meter",
+        "aria-label": label,
+        "aria-valuemin": "0",
+        "aria-valuemax": "1",
+        "aria-valuenow": number(value),
+      }
     : { class: "sirr-bar", "aria-hidden": "true" };
   return h("span", attributes, inside);
 }
 
-/** A text of an annotator: its own direction, kept apart from what stands around it. */
+/**
+ * A text of an annotator: its direction is its own and does not affect the words around it.
+ *
+ * @param {PanelBuilder} h
+ * @param {string} text
+ */
 export function written(h, text) {
-  return text === "" ? h("span", { class: "sirr-quiet" }, "(empty)") : h("bdi", { class: "sirr-text", dir: "auto" }, text);
+  return text === ""
+    ? h("span", { class: "sirr-quiet" }, "(empty)")
+    : h("bdi", { class: "sirr-text", dir: "auto" }, text);
 }
 
+/**
+ * @param {PanelBuilder} h
+ * @param {string} text
+ */
 export function isolated(h, text) {
   return h("bdi", {}, text);
 }
 
-/** Concepts of a text or a match by the project's terminologies, the surest first; null where there are none. */
-export function codes(h, found, most = 3) {
-  if (!found?.length) return null;
+/**
+ * Concepts of a text or a match by the project's terminologies, the surest first; null where there are none.
+ *
+ * @param {PanelBuilder} h
+ * @param {PanelCode[] | undefined} concepts
+ * @param {number} [most]
+ */
+export function codes(h, concepts, most = 3) {
+  if (!concepts?.length) return null;
   const entry = (code) =>
-    h("li", { "data-code": code.id, title: `${code.terminology}: ${code.name}, ${code.how}` }, isolated(h, code.id), " ", isolated(h, code.name), code.score < 0.995 ? h("span", { class: "sirr-quiet" }, ` ${number(code.score)}`) : null);
-  return h("ul", { class: "sirr-codes", "aria-label": "Codes" }, ...found.slice(0, most).map(entry));
+    h(
+      "li",
+      { "data-code": code.id, title: `${code.terminology}: ${code.name}, ${code.how}` },
+      isolated(h, code.id),
+      " ",
+      isolated(h, code.name),
+      code.score < 0.995 ? h("span", { class: "sirr-quiet" }, ` ${number(code.score)}`) : null,
+    );
+  return h("ul", { class: "sirr-codes", "aria-label": "Codes" }, ...concepts.slice(0, most).map(entry));
 }
 
+/**
+ * @param {PanelBuilder} h
+ * @param {string[]} words
+ */
 export function joined(h, words) {
   return words.flatMap((word, index) => (index ? ["; ", isolated(h, word)] : [isolated(h, word)]));
 }
 
-/** Initials, made longer until they differ. */
+/**
+ * Initials, made longer until they differ.
+ *
+ * @param {string[]} names
+ */
 export function labels(names) {
   const make = (name, length) => {
-    const words = name.trim().split(/[\s@._-]+/u).filter(Boolean);
-    const first = Array.from(words[0] ?? "?").slice(0, length).join("");
+    const words = name
+      .trim()
+      .split(/[\s@._-]+/u)
+      .filter(Boolean);
+    const first = Array.from(words[0] ?? "?")
+      .slice(0, length)
+      .join("");
     const last = words.length > 1 && !name.includes("@") ? Array.from(words[words.length - 1])[0] : "";
     return `${first}${last}`;
   };
@@ -62,30 +182,38 @@ export function labels(names) {
   });
 }
 
+/** @param {number} value */
 export function shade(value) {
   return Math.min(STEPS, Math.max(0, Math.round(value * STEPS)));
 }
 
+/** @param {number} value */
 export function number(value) {
   const text = Number(value).toFixed(2);
   return Number(text) === 0 ? "0.00" : text.replace("-", "−");
 }
 
+/** @param {number} value */
 export function count(value) {
   return Number(value).toLocaleString("en");
 }
 
+/** @param {number} value */
 export function ordinal(value) {
   const last = value % 100;
-  const suffix = last >= 11 && last <= 13 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[value % 10] ?? "th";
+  const suffix = last >= 11 && last <= 13 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[value % 10] ?? "th");
   return `${count(value)}${suffix}`;
 }
 
+/** @param {string} iso */
 export function day(iso) {
   const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? String(iso) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return Number.isNaN(date.getTime())
+    ? String(iso)
+    : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** @param {string} address */
 export function safe(address) {
   try {
     const url = new URL(address, globalThis.location?.href ?? "http://localhost/");

@@ -16,21 +16,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.coefficients.registry import coefficient_name
+from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
-from softirr.matching.consensus import THRESHOLD
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.base import DirectionalMeasure
 from softirr.measures.cache import PairCache
-from softirr.measures.calibration import JudgedPairs, read_pairs
 from softirr.measures.pairs import PairScorer
+from softirr.measures.reliability import JudgedPairs, read_pairs
 from softirr.policy.attributes import KIND_NAMES, KINDS
 from softirr.policy.measure import policy_of, under_policy
 from softirr.policy.rules import AS_WRITTEN, PRESETS, MoreGeneral, Policy
 from softirr.provenance import Progress
 from softirr.report.agreement import agreement
-from softirr.report.headline import COEFFICIENT_NAMES, headline
+from softirr.report.headline import headline
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["Candidate", "PolicyProposal", "Support", "propose_policy"]
@@ -171,7 +172,7 @@ class PolicyProposal:
             value = "-" if one.value is None else f"{one.value:.3f}"
             found.append(f"{one.right:>6.0%} {one.brier:>6.3f} {value:>6}  {one.policy.told()}")
         name = next((one.coefficient for one in self.candidates if one.coefficient), None)
-        found += [f"Value: {COEFFICIENT_NAMES.get(name, name)}."] if name else []
+        found += [f"Value: {coefficient_name(name)}."] if name else []
         return [*found, "Nothing was changed: pass the policy with --policy to use it."]
 
 
@@ -189,7 +190,7 @@ def propose_policy(
     Parameters
     ----------
     source : str, path or JudgedPairs
-        A file of judged pairs, such as a judged audit sheet; see :func:`softirr.measures.calibration.read_pairs`.
+        A file of judged pairs, such as a judged audit sheet; see :func:`softirr.measures.reliability.read_pairs`.
     measure : str or Measure
         Under no policy.
     table : AnnotationTable, optional

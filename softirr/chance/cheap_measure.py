@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.chance.estimates import Equivalence
+from softirr.chance.equivalence import Equivalence
 from softirr.errors import InputError
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import BlockMeasure, Measure, measure

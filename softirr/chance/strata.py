@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.chance.estimates import Equivalence
+from softirr.chance.equivalence import Equivalence
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
 __all__ = ["OWN_STRATA", "POPULATION", "PairPopulation"]

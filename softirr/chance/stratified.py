@@ -13,11 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from softirr.chance.estimates import Equivalence, Scored, exact
+from softirr.chance.equivalence import Equivalence, Scored
+from softirr.chance.exact import exact
 from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.chance.leave_one_rater_out import LeftOut
 from softirr.chance.strata import OWN_STRATA, POPULATION, PairPopulation
 from softirr.chance.stratified_sample import StratifiedSample
-from softirr.chance.without import LeftOut
 from softirr.tables.ratings import Floats, Ints, Marginals, Pooling, Ratings, sums
 
 __all__ = ["sampled", "stratified"]
@@ -57,7 +58,7 @@ def stratified(
     target_se : float
         Standard error to reach, of Cohen's expected agreement (the mean over rater pairs) and of the pooled one.
     marginals : {"answers", "gwet2014"}
-        Which answers π consists of, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+        Which answers π consists of, see :class:`softirr.tables.ratings.Pooling`.
     seed : int
     strata : int
         Most levels of the cheap equivalence; a few rater pairs have separate strata at each level, more share them.

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from softirr.defaults import CHEAP_TARGET_SE, PERMUTATIONS, TARGET_SE
 from softirr.errors import InputError
-from softirr.report.headline import COEFFICIENT_NAMES
 from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
 
 __all__ = [
-    "COEFFICIENT_CHOICES",
-    "add_calibration",
+    "add_also",
     "add_chance",
     "add_json",
     "add_measure",
@@ -23,6 +22,7 @@ __all__ = [
     "add_scoring",
     "add_seed",
     "add_terminology",
+    "agreement_options",
     "chosen_policy",
     "made_measure",
     "print_report",
@@ -32,9 +32,6 @@ __all__ = [
     "scoring",
     "write_picture",
 ]
-
-COEFFICIENT_CHOICES = tuple(COEFFICIENT_NAMES)
-"""In the order of reports."""
 
 
 def add_measure(command: argparse.ArgumentParser) -> None:
@@ -83,22 +80,52 @@ def add_chance(command: argparse.ArgumentParser) -> None:
         help="how chance agreement is computed (auto: exact where it fits the budget, else stratified)",
     )
     command.add_argument(
-        "--permutations", type=bounded(1_000_000), default=3, metavar="N", help="for --chance permutation (3)"
+        "--permutations",
+        type=bounded(1_000_000),
+        default=PERMUTATIONS,
+        metavar="N",
+        help=f"for --chance permutation ({PERMUTATIONS})",
     )
     command.add_argument(
         "--target-error",
         type=fraction,
         metavar="X",
-        help="standard error at which --chance stratified stops (0.005; 0.001 for measures without a model)",
+        help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures without a model)",
     )
     command.add_argument(
         "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
     )
 
 
-def add_calibration(command: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--calibration``."""
-    command.add_argument("--calibration", metavar="FILE", help=what)
+def add_also(command: argparse.ArgumentParser) -> None:
+    """Add ``--also``: coefficients that reports have only when asked for them."""
+    from softirr.coefficients.registry import coefficient_keys
+
+    more = coefficient_keys(shown=False)
+    command.add_argument(
+        "--also",
+        action="append",
+        choices=more,
+        default=[],
+        metavar="NAME",
+        help=f"report this coefficient, too: {', '.join(more)}; may be repeated",
+    )
+
+
+def agreement_options(arguments: argparse.Namespace, **changes: Any) -> Any:
+    """The options of :func:`softirr.agreement` of a command."""
+    from softirr.report.options import AgreementOptions
+
+    return AgreementOptions(
+        chance=arguments.chance,
+        permutations=arguments.permutations,
+        target_se=arguments.target_error,
+        seed=arguments.seed,
+        interval=arguments.interval,
+        assignment=arguments.assignment,
+        also=tuple(getattr(arguments, "also", ())),
+        **changes,
+    )
 
 
 def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
@@ -143,7 +170,7 @@ def _kinds(text: str) -> frozenset[str]:
     try:
         return kinds_of([kind.strip() for kind in text.split(",") if kind.strip()])
     except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise argparse.ArgumentTypeError(error.on_command_line) from None
 
 
 def chosen_policy(arguments: argparse.Namespace) -> Any:
@@ -158,11 +185,10 @@ def chosen_policy(arguments: argparse.Namespace) -> Any:
     )
 
 
-def add_scoring(command: argparse.ArgumentParser, calibration: str = "what softirr calibrate learned") -> None:
-    """Add everything that agreement is computed by: measure, policy, calibration, chance and seed."""
+def add_scoring(command: argparse.ArgumentParser) -> None:
+    """Add everything that agreement depends on: measure, policy, chance and seed."""
     add_measure(command)
     add_policy(command)
-    add_calibration(command, calibration)
     add_chance(command)
     add_seed(command)
 
@@ -183,7 +209,7 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """How a file is read, as :func:`softirr.read_texts` takes it."""
     return {
         "format": arguments.format,
-        "controls": arguments.control or (),
+        "control": arguments.control or (),
         "casefold": arguments.casefold,
         "predictions_as_raters": arguments.model_raters,
         "item": arguments.item,
@@ -193,8 +219,10 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "items": arguments.items or (),
         "empty": arguments.empty,
         "repeats": arguments.repeats,
+        "missing": arguments.missing,
         "sheet": arguments.sheet,
         "encoding": arguments.encoding,
+        "overlap": arguments.overlap,
     }
 
 
@@ -243,7 +271,7 @@ def read_tables(
     options |= {"since": since, "before": before}
     options["predictions_as_raters"] |= models
     if control is not None:
-        options["controls"] = (control,)
+        options["control"] = (control,)
     with progress_bar("reading", "B", scaled=True) as show:
 
         def told(done: int, total: int) -> None:
@@ -253,12 +281,13 @@ def read_tables(
         tables: dict[str, Any] = read_texts(name, progress=told, **options)
     for text, table in tables.items():
         where = f"{name}, text {text}," if len(tables) > 1 else name
+        why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
+        left_out = f" (left out: {why})" if why else ""
         if least_raters and not table.raters:
-            why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
             wanted = "compare" if least_raters > 1 else "read"
-            raise InputError(f"{where} has no answers to {wanted}{f' (left out: {why})' if why else ''}.")
+            raise InputError(f"{where} has no answers to {wanted}{left_out}.")
         if len(table.raters) < least_raters:
-            raise InputError(f"{where} has answers of one rater only: agreement needs two.")
+            raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
     split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
     if split != "none":
         from softirr.policy.splitting import split_table
@@ -299,9 +328,9 @@ def read_table(arguments: argparse.Namespace, path: str | None = None, **options
 
 
 def made_measure(arguments: argparse.Namespace) -> Any:
-    """Make the measure of a command, calibrated where it says so."""
+    """Make the measure of a command."""
     from softirr.measures import takes_model
-    from softirr.policy.made import measure
+    from softirr.policy.build_measure import measure
 
     named = {"device": arguments.device, "precision": arguments.precision, "engine": arguments.engine}
     options = {name: value for name, value in named.items() if value is not None}
@@ -310,12 +339,7 @@ def made_measure(arguments: argparse.Namespace) -> Any:
             f"The measure {arguments.measure} has no model, so --{next(iter(options))} has no effect: leave it out."
         )
     policy = chosen_policy(arguments) if hasattr(arguments, "policy") else None
-    made = measure(arguments.measure, terminology=arguments.terminology, policy=policy, **options)
-    if getattr(arguments, "calibration", None) is None:
-        return made
-    from softirr.measures.calibration import corrected, load_calibration
-
-    return corrected(made, load_calibration(arguments.calibration))
+    return measure(arguments.measure, terminology=arguments.terminology, policy=policy, **options)
 
 
 @contextlib.contextmanager

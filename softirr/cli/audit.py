@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 from softirr.cli.arguments import (
-    add_calibration,
     add_json,
     add_measure,
     add_policy,
@@ -16,14 +15,11 @@ from softirr.cli.arguments import (
     read_table,
     scoring,
 )
+from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.terminal import add_input_options, positive, print_json
 
 __all__ = ["add_command"]
-
-_BETTER_P = (
-    "what softirr calibrate learned: the better the scores, the narrower the interval (the same for sample and apply)"
-)
 
 
 def add_command(commands: Any) -> None:
@@ -34,13 +30,12 @@ def add_command(commands: Any) -> None:
     add_input_options(sample)
     add_measure(sample)
     add_policy(sample)
-    add_calibration(sample, _BETTER_P)
     sample.add_argument(
         "--judgements",
         type=positive,
-        default=60,
+        default=JUDGMENTS,
         metavar="N",
-        help="how many pairs of texts to draw, including those of --without (60)",
+        help=f"how many pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
     )
     sample.add_argument(
         "--without",
@@ -57,19 +52,13 @@ def add_command(commands: Any) -> None:
     apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
     add_measure(apply)
     add_policy(apply)
-    add_calibration(apply, _BETTER_P)
-    apply.add_argument(
-        "--proxies",
-        metavar="NAMES",
-        default="",
-        help="further measures that help to correct, comma-separated, such as indel,jaccard: they narrow the interval a little from about 40 judgements on",
-    )
     add_json(apply)
     apply.set_defaults(run=_apply)
 
 
 def _sample(arguments: argparse.Namespace) -> int:
-    from softirr.audit.audited import sample, seed_of
+    from softirr.audit.workflow import draw_sheet
+    from softirr.evidence.frames import seed_of
     from softirr.tables.sheets import read_sheet
 
     sheets = [read_sheet(path) for path in arguments.without]
@@ -77,7 +66,7 @@ def _sample(arguments: argparse.Namespace) -> int:
     seed = arguments.seed if arguments.seed is not None else seed_of(places) if places else 0
     table, measure = read_table(arguments), made_measure(arguments)
     with scoring(arguments) as kept:
-        sheet = sample(
+        sheet = draw_sheet(
             table,
             measure,
             judgements=arguments.judgements,
@@ -97,7 +86,7 @@ def _sample(arguments: argparse.Namespace) -> int:
 
 
 def _apply(arguments: argparse.Namespace) -> int:
-    from softirr.audit.audited import apply
+    from softirr.audit.workflow import apply, audit_lines
 
     table, measure = read_table(arguments), made_measure(arguments)
     with scoring(arguments) as kept:
@@ -105,13 +94,12 @@ def _apply(arguments: argparse.Namespace) -> int:
             table,
             measure,
             arguments.sheets,
-            proxies=[name.strip() for name in arguments.proxies.split(",") if name.strip()],
             assignment=arguments.assignment,
             **kept,
         )
     if arguments.json:
         print_json(report.to_dict())
     else:
-        for line in report.lines():
+        for line in audit_lines(report):
             print(line)
     return 0

@@ -11,19 +11,15 @@ __all__ = ["BENCHES", "add_command"]
 BENCHES = (
     "coefficients",
     "inference",
-    "audit",
-    "calibration",
     "coverage",
-    "errors",
+    "evidence",
+    "facts",
     "fit",
-    "learned",
     "models",
     "planning",
     "policies",
-    "project",
-    "combine",
-    "paragraphs",
     "terminology",
+    "wording",
 )
 """Tables, each a module of ``softirr.lab.bench``."""
 

@@ -1,4 +1,4 @@
-"""``softirr calibrate``: learn from judged pairs what the scores of a measure mean."""
+"""``softirr calibrate``: compare the scores of a measure with judged pairs, or propose the policy that explains them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``calibrate`` to the commands."""
-    calibrate = commands.add_parser("calibrate", help="learn from judged pairs what the scores of a measure mean")
+    calibrate = commands.add_parser(
+        "calibrate", help="compare the scores of a measure with judged pairs, or propose a policy"
+    )
     calibrate.add_argument("pairs", metavar="PAIRS", help="CSV text_a,text_b,judgement with same or different")
     add_model(calibrate)
     add_policy(calibrate, split=False)
     calibrate.add_argument(
-        "--method",
-        choices=("auto", "isotonic", "platt", "directions"),
-        default="auto",
-        help="the curve to fit (auto: by both directions where the measure has them, else by the number of pairs)",
-    )
-    calibrate.add_argument("--output", metavar="FILE", help="file for the result, to use as --calibration FILE")
-    calibrate.add_argument(
         "--propose",
         action="store_true",
-        help="propose the policy that explains the judgements instead; --output FILE is for --policy FILE",
+        help="propose the policy that explains the judgments instead",
+    )
+    calibrate.add_argument(
+        "--output", metavar="FILE", help="with --propose: file for the policy, to use as --policy FILE"
     )
     calibrate.add_argument(
         "--answers", metavar="ANSWERS", help="with --propose: answers, for the coefficient under each candidate"
@@ -43,13 +41,13 @@ def _propose(arguments: argparse.Namespace) -> int:
 
     table = None if arguments.answers is None else read(arguments.answers)
     with scoring(arguments) as kept:
-        found = propose_policy(arguments.pairs, made_measure(arguments), table=table, **kept)
+        result = propose_policy(arguments.pairs, made_measure(arguments), table=table, **kept)
     if arguments.output is not None:
-        found.policy.save(arguments.output)
+        result.policy.save(arguments.output)
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
-        for line in found.lines():
+        for line in result.lines():
             print(line)
     return 0
 
@@ -58,16 +56,16 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if arguments.propose:
         return _propose(arguments)
     if arguments.answers is not None:
-        raise InputError("--answers is for --propose: a calibration needs judged pairs only.")
-    from softirr.measures.calibration import calibrate
+        raise InputError("--answers goes with --propose.")
+    if arguments.output is not None:
+        raise InputError("--output goes with --propose: a comparison with judged pairs changes no number.")
+    from softirr.measures.reliability import calibrate
 
     with scoring(arguments) as kept:
-        found = calibrate(arguments.pairs, made_measure(arguments), method=arguments.method, **kept)
-    if arguments.output is not None:
-        found.calibration.save(arguments.output)
+        result = calibrate(arguments.pairs, made_measure(arguments), **kept)
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
-        for line in found.lines():
+        for line in result.lines():
             print(line)
     return 0

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.arguments import add_calibration, add_json, add_measure, add_policy, made_measure, read_table, scoring
+from softirr.cli.arguments import add_json, add_measure, add_policy, made_measure, read_table, scoring
+from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
 from softirr.terminal import add_input_options, print_json
 
@@ -24,9 +25,12 @@ def add_command(commands: Any) -> None:
     add_input_options(book)
     add_measure(book)
     add_policy(book)
-    add_calibration(book, "what softirr calibrate learned")
     book.add_argument(
-        "--threshold", type=float, default=0.5, metavar="P", help="mean equivalence of the texts of an entry (0.5)"
+        "--threshold",
+        type=float,
+        default=THRESHOLD,
+        metavar="P",
+        help=f"mean equivalence of the texts of an entry ({THRESHOLD:g})",
     )
     book.add_argument(
         "--neighbors",

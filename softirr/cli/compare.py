@@ -6,22 +6,25 @@ import argparse
 from typing import Any
 
 from softirr.cli.arguments import (
-    COEFFICIENT_CHOICES,
     add_json,
     add_scoring,
+    agreement_options,
     made_measure,
     read_table,
     scoring,
     write_picture,
 )
+from softirr.defaults import MARGIN
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, not_negative, print_json
+from softirr.terminal import add_reading_options, fraction, not_negative, print_json
 
 __all__ = ["add_command"]
 
 
 def add_command(commands: Any) -> None:
     """Add ``compare`` to the commands."""
+    from softirr.coefficients.registry import coefficient_keys
+
     compare = commands.add_parser(
         "compare", help="compare files, groups of items, teams, raters or models, or over time"
     )
@@ -52,12 +55,25 @@ def add_command(commands: Any) -> None:
     )
     compare.add_argument("--rater", metavar="NAME", help="a rater with the others; with --over, the rater's drift")
     compare.add_argument(
-        "--margin", type=not_negative, metavar="X", help="how far below the others is within their range (0.05)"
+        "--margin", type=not_negative, metavar="X", help=f"how far below the others is within their range ({MARGIN:g})"
+    )
+    compare.add_argument(
+        "--epsilon",
+        type=fraction,
+        metavar="X",
+        help="with --models: a model's advantage in cost, for the alternative annotator test: 0.2 if the people are experts, 0.15 if they are "
+        "skilled, 0.1 for crowd workers (0.15)",
+    )
+    compare.add_argument(
+        "--fail-unless",
+        choices=("within", "equivalent", "passed"),
+        help="with --models or --rater: exit with status 1 unless every rater has this verdict: within the range of the others, equivalent to "
+        "them, or passed the alternative annotator test",
     )
     same = compare.add_mutually_exclusive_group()
     same.add_argument("--paired", action="store_true", help="only the items that all have in common")
     same.add_argument("--independent", action="store_true", help="items of the same id are different items")
-    compare.add_argument("--coefficient", choices=COEFFICIENT_CHOICES, help="what is compared (the headline)")
+    compare.add_argument("--coefficient", choices=coefficient_keys(), help="what is compared (the headline)")
     compare.add_argument(
         "--adjust", choices=("holm", "none"), default="holm", help="p values of several differences (holm)"
     )
@@ -74,28 +90,19 @@ def add_command(commands: Any) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from softirr.report.options import AgreementOptions
-
     _check(arguments)
-    options = AgreementOptions(
-        chance=arguments.chance,
-        permutations=arguments.permutations,
-        target_se=arguments.target_error,
-        seed=arguments.seed,
-        interval=arguments.interval,
-        assignment=arguments.assignment,
-    )
+    options = agreement_options(arguments)
     measure = made_measure(arguments)
     with scoring(arguments) as kept:
-        found = _found(arguments, measure, options, kept)
+        comparison = _compared(arguments, measure, options, kept)
     if arguments.plot:
-        write_picture(found.to_svg(), found.lines(), "Comparison", arguments.plot)
+        write_picture(comparison.to_svg(), comparison.lines(), "Comparison", arguments.plot)
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
     else:
-        for line in found.lines():
+        for line in comparison.lines():
             print(line)
-    return 0
+    return 1 if arguments.fail_unless and not comparison.satisfies(arguments.fail_unless) else 0
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -116,37 +123,47 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--same goes with --by.")
     if arguments.margin is not None and arguments.models is None and within != ["rater"]:
         raise InputError("--margin goes with --models or --rater.")
+    if arguments.epsilon is not None and arguments.models is None:
+        raise InputError("--epsilon goes with --models.")
+    if arguments.fail_unless and arguments.models is None and within != ["rater"]:
+        raise InputError("--fail-unless goes with --models or --rater.")
+    if arguments.fail_unless == "passed" and arguments.models is None:
+        raise InputError("--fail-unless passed goes with --models.")
     if arguments.sheets and arguments.models is None and within != ["rater"]:
         raise InputError("--sheets goes with --models or --rater; two files take --sheets-a and --sheets-b.")
     if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
         raise InputError("--sheets-a and --sheets-b go with two files.")
 
 
-def _found(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict[str, Any]) -> Any:
-    from softirr.planning import compare as planning
+def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict[str, Any]) -> Any:
+    from softirr.planning.alternative_annotator import EPSILON
+    from softirr.planning.compare import compare, compare_groups
+    from softirr.planning.compare_raters import compare_raters
+    from softirr.planning.compare_time import compare_time
 
     adjust = arguments.adjust == "holm"
     wanted = {"coefficient": arguments.coefficient, "adjust": adjust, **kept}
     if arguments.over:
         del wanted["adjust"]
         table = read_table(arguments, arguments.files[0], fields=[arguments.over])
-        return planning.compare_time(table, arguments.over, measure, options, rater=arguments.rater, **wanted)
+        return compare_time(table, arguments.over, measure, options, rater=arguments.rater, **wanted)
     if arguments.by:
         fields = [arguments.by, *([arguments.same] if arguments.same else [])]
         table = read_table(arguments, arguments.files[0], fields=fields)
-        return planning.compare_groups(table, arguments.by, measure, options, same=arguments.same, **wanted)
+        return compare_groups(table, arguments.by, measure, options, same=arguments.same, **wanted)
     if arguments.models is not None or arguments.rater:
         table = read_table(arguments, arguments.files[0], models=arguments.models == [])
         chosen = [arguments.rater] if arguments.rater else arguments.models or None
-        margin = planning.MARGIN if arguments.margin is None else arguments.margin
+        margin = MARGIN if arguments.margin is None else arguments.margin
         wanted["coefficient"] = arguments.coefficient or "cohen_kappa"
         sheets = arguments.sheets or ()
-        return planning.compare_raters(table, chosen, measure, options, margin=margin, sheets=sheets, **wanted)
+        epsilon = None if arguments.models is None else EPSILON if arguments.epsilon is None else arguments.epsilon
+        return compare_raters(table, chosen, measure, options, margin=margin, epsilon=epsilon, sheets=sheets, **wanted)
     tables = _tables(arguments)
     paired = arguments.paired or arguments.rounds
     items = "other" if arguments.independent else "same" if paired else "auto"
     sheets = dict(zip(tables, (arguments.sheets_a or (), arguments.sheets_b or ()), strict=False))
-    return planning.compare(tables, measure, options, items=items, sheets=sheets, **wanted)
+    return compare(tables, measure, options, items=items, sheets=sheets, **wanted)
 
 
 def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -165,10 +182,10 @@ def _tables(arguments: argparse.Namespace) -> dict[str, Any]:
                 if name not in table.raters:
                     raise InputError(f"No rater is named {name!r}; there are {', '.join(table.raters[:20])}.")
         return {team: table.part(raters=names) for team, names in teams.items()}
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for path in arguments.files:
-        found[label_of(path, tuple(found))] = read_table(arguments, path)
-    return found
+        tables[label_of(path, tuple(tables))] = read_table(arguments, path)
+    return tables
 
 
 def _rounds(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -178,7 +195,7 @@ def _rounds(arguments: argparse.Namespace) -> dict[str, Any]:
     path, dates = arguments.files[0], sorted(set(arguments.rounds))
     if path == "-":
         raise InputError("--rounds reads the file once for each round: name it instead of standard input.")
-    found: dict[str, Any] = {}
+    rounds: dict[str, Any] = {}
     for since, before in zip([None, *dates], [*dates, None], strict=True):
-        found[Period.of(since, before).told()] = read_table(arguments, path, since=since, before=before)
-    return found
+        rounds[Period.of(since, before).in_words()] = read_table(arguments, path, since=since, before=before)
+    return rounds

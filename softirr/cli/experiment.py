@@ -1,4 +1,4 @@
-"""``softirr experiment synthetic | real | recommend``."""
+"""``softirr experiment synthetic | real``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from softirr.cli.arguments import read_options
+from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.policy.rules import PRESETS, Policy, find_policy
-from softirr.terminal import Parser, add_input_options, add_model_options, guarded, positive
+from softirr.terminal import Parser, add_model_options, guarded, positive
 
 SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
@@ -65,16 +65,6 @@ def parser() -> argparse.ArgumentParser:
         help="how chance agreement is computed (permutation)",
     )
     synthetic.add_argument("--permutations", type=positive, metavar="N", help="rounds of permutation (3; 2 for sets)")
-    synthetic.add_argument(
-        "--audit",
-        action="append",
-        type=positive,
-        metavar="N",
-        help="also correct kappa with N judgements that follow the codes; repeatable",
-    )
-    synthetic.add_argument(
-        "--audit-populations", type=positive, default=5, metavar="N", help="populations of each kind for --audit (5)"
-    )
     _add_truth(synthetic)
     _add_run(synthetic)
     synthetic.set_defaults(run=_synthetic)
@@ -94,32 +84,25 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="how chance agreement is computed (auto: exact for cheap measures)",
     )
-    real.add_argument("--permutations", type=positive, default=3, metavar="N", help="rounds of permutation (3)")
+    real.add_argument(
+        "--permutations",
+        type=positive,
+        default=PERMUTATIONS,
+        metavar="N",
+        help=f"rounds of permutation ({PERMUTATIONS})",
+    )
     _add_truth(real)
     _add_run(real)
     real.set_defaults(run=_real)
-
-    recommend = commands.add_parser(
-        "recommend", help="compare measures on a project without codes, and judge some pairs"
-    )
-    add_input_options(recommend)
-    recommend.add_argument("--judgements", type=positive, default=60, metavar="N", help="pairs on the sheet (60)")
-    recommend.add_argument(
-        "--judged", metavar="SHEET", help="judged pairs, such as a filled sheet, to learn which measure they support"
-    )
-    recommend.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sheet (0)")
-    _add_measures(recommend, "nli and all that need no model; the sheet is drawn with the first")
-    recommend.add_argument("--output", metavar="FOLDER", help="write tables and the sheet there")
-    recommend.set_defaults(run=_recommend, measures=("nli", *LEXICAL))
     return top
 
 
-def _add_measures(command: argparse.ArgumentParser, otherwise: str = "all that need no model") -> None:
+def _add_measures(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--measure",
         action="append",
         metavar="[LABEL=]NAME",
-        help=f"measure, see softirr measures; repeatable ({otherwise})",
+        help="measure, see softirr measures; repeatable (all that need no model)",
     )
     command.add_argument(
         "--policy",
@@ -155,7 +138,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments import generate
     from softirr.lab.experiments.analysis import Results
-    from softirr.lab.experiments.simulated_audit import run_audits
     from softirr.lab.experiments.store import RunStore
     from softirr.lab.experiments.synthetic import Plan, run
     from softirr.terminology import load
@@ -177,37 +159,17 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         for note in terminology.notes:
             print(f"softirr: {terminology.name}: {note}", file=sys.stderr)
     folder = Path(arguments.output)
-    judgements = sorted(set(arguments.audit or ()))
     with RunStore(folder) as store:
         store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
         if jobs:
             from softirr.lab.experiments.on_ray import score_populations
 
             with _progress() as show:
-                score_populations(
-                    plan,
-                    terminologies,
-                    jobs,
-                    store,
-                    judgements=judgements,
-                    audit_populations=arguments.audit_populations,
-                    progress=show,
-                )
+                score_populations(plan, terminologies, jobs, store, progress=show)
             measures = _measures(arguments, only_models=True)
         if measures:
             with _cache(arguments, measures) as cache, _progress() as show:
                 run(plan, terminologies, measures, store, cache=cache, progress=show)
-                if judgements:
-                    run_audits(
-                        plan,
-                        terminologies,
-                        measures,
-                        store,
-                        judgements=judgements,
-                        populations=arguments.audit_populations,
-                        cache=cache,
-                        progress=show,
-                    )
         chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
         return _report(Results.of(store, chance), folder, arguments, argv)
 
@@ -223,7 +185,7 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
     for table in tables:
         if table.excluded:
-            print(f"softirr: {table.name}: {len(table.excluded)} answers left out.", file=sys.stderr)
+            print(f"softirr: {table.name}: {len(table.excluded)} answers are not used.", file=sys.stderr)
     folder = Path(arguments.output)
     with RunStore(folder) as store:
         store.settle(seed=arguments.seed, truth=arguments.truth)
@@ -254,57 +216,6 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
         return _report(Results.of(store), folder, arguments, argv)
 
 
-def _recommend(arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.audit import sample
-    from softirr.lab.experiments import compare as comparing
-    from softirr.lab.experiments.output import write, write_text
-    from softirr.lab.experiments.recommend import compare_with_judgements
-    from softirr.measures.calibration import read_pairs
-    from softirr.tables.files import read_texts
-
-    measures = _measures(arguments)
-    table, *others = read_texts(arguments.file, **read_options(arguments)).values()
-    if others:
-        raise InputError("This command takes one text at a time: choose one with --text or --control.")
-    folder = Path(arguments.output) if arguments.output else None
-    with _cache(arguments, measures) as cache:
-        if arguments.judged:
-            verdict = compare_with_judgements(table, measures, read_pairs(arguments.judged), cache=cache)
-            print(f"{verdict.table.markdown()}\n{verdict.sentence}")
-            if folder is not None:
-                write([verdict.table], folder)
-            return 0
-        comparison = comparing.compare(table, measures, cache=cache)
-        tables = [
-            comparing.agreement_table(comparison),
-            comparing.difference_table(comparison),
-            comparing.most_different(comparison),
-        ]
-        print("\n".join(shown.markdown() for shown in tables))
-        if folder is None:
-            print("With --output FOLDER a sheet of pairs to judge is written there.")
-            return 0
-        write(tables, folder)
-        first = measures[0].measure
-        drawn = sample(table, first, judgements=arguments.judgements, seed=arguments.seed, cache=cache, progress=None)
-    sheet = folder / "sheet.csv"
-    write_text(sheet, drawn.to_csv())
-    print(
-        f"Fill the column judgement of {sheet} with same or different. Then run this command with --judged {sheet} to see which measure it supports, "
-        f"or softirr audit apply {shlex.quote(arguments.file)} {sheet} {_as_options(arguments)} to correct the coefficients."
-    )
-    return 0
-
-
-def _as_options(arguments: argparse.Namespace) -> str:
-    """The measure and the policy that the sheet was drawn with, as options of ``softirr audit``."""
-    from softirr.lab.experiments.synthetic import split_label
-
-    name = split_label((arguments.measure or arguments.measures)[0])[1]
-    policy = ["--policy", arguments.policy[0]] if arguments.policy else []
-    return shlex.join(["--measure", name, *policy])
-
-
 def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
     """With ``--engine ray`` the measures without a model: whole populations and tables are jobs of the cluster.
 
@@ -324,11 +235,13 @@ def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
 
 def _policies(arguments: argparse.Namespace) -> list[Policy]:
     """The policies that each measure runs under."""
-    found = [find_policy(name) for name in arguments.policy or ("as-written",)]
-    for policy in found:
+    policies = [find_policy(name) for name in arguments.policy or ("as-written",)]
+    for policy in policies:
         if policy.split != "none":
-            raise InputError(f"The policy {policy.told()!r} splits answers, but experiments take them as they stand.")
-    return found
+            raise InputError(
+                f"The policy {policy.told()!r} splits answers, but experiments take them as they are written."
+            )
+    return policies
 
 
 def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> list[Any]:
@@ -338,14 +251,14 @@ def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> li
     given = {name: getattr(arguments, name) for name in ("device", "precision", "engine")}
     options = {name: value for name, value in given.items() if value is not None}
     policies = _policies(arguments)
-    made = [
+    measures = [
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
         for asked in arguments.measure or arguments.measures
         if not only_models or takes_model(split_label(asked)[1])
     ]
-    found = [named.under(policy) for named in made for policy in policies]
-    check_labels([named.label for named in found])
-    return found
+    under = [named.under(policy) for named in measures for policy in policies]
+    check_labels([named.label for named in under])
+    return under
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -68,6 +69,13 @@ def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
         ("missing", f"{found.n_missing:,} pairs of an item and a rater without an answer"),
         ("empty", f"{found.n_empty:,} answers that found nothing"),
     ]
+    if found.missing_marks:
+        marks = Counter[str]()
+        for of in found.missing_marks.values():
+            marks.update(of)
+        written = ", ".join(f"{n:,} {printable(mark)}" for mark, n in marks.most_common())
+        by_rater = ", ".join(f"{printable(rater)} {sum(of.values()):,}" for rater, of in found.missing_marks.items())
+        told.append(("missing marks", f"{marks.total():,} cells ({written}) by {by_rater} (--missing)"))
     if found.n_blank:
         meaning = "missing answers" if found.blank_is == "missing" else "answers that found nothing"
         told.append(("empty cells", f"{found.n_blank:,}, which count as {meaning} (--empty)"))

@@ -1,4 +1,4 @@
-"""``softirr plan``: how many items, raters and judgements an interval needs."""
+"""``softirr plan``: how many items, raters and judgments an interval needs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import argparse
 from typing import Any
 
 from softirr.cli.arguments import (
-    COEFFICIENT_CHOICES,
-    add_calibration,
     add_json,
     add_measure,
     add_policy,
@@ -17,6 +15,7 @@ from softirr.cli.arguments import (
     scoring,
     write_picture,
 )
+from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, WIDTH
 from softirr.errors import InputError
 from softirr.terminal import add_reading_options, fraction, positive_number, print_json
 
@@ -25,31 +24,49 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``plan`` to the commands."""
-    plan = commands.add_parser("plan", help="how many items, raters and judgements an interval needs")
+    from softirr.coefficients.registry import coefficient_keys
+
+    plan = commands.add_parser("plan", help="how many items, raters and judgments an interval needs")
     plan.add_argument(
         "file", nargs="?", metavar="FILE", help="a pilot; without one, --kappa and --expected are assumed"
     )
     plan.add_argument(
         "--width",
         type=fraction,
-        default=0.1,
+        default=WIDTH,
         metavar="X",
-        help="wanted width of the 95%% interval, from end to end (0.1)",
+        help=f"wanted width of the 95%% interval, from end to end ({WIDTH:g})",
     )
-    plan.add_argument("--kappa", type=fraction, metavar="X", help="coefficient to assume without a pilot (0.6)")
     plan.add_argument(
-        "--expected", type=fraction, metavar="X", help="agreement by chance to assume without a pilot (0.1)"
+        "--kappa", type=fraction, metavar="X", help=f"coefficient to assume without a pilot ({ASSUMED_VALUE:g})"
+    )
+    plan.add_argument(
+        "--expected",
+        type=fraction,
+        metavar="X",
+        help=f"agreement by chance to assume without a pilot ({ASSUMED_CHANCE:g})",
     )
     plan.add_argument("--sheets", nargs="+", default=[], metavar="SHEET", help="judged audit sheets of the pilot")
-    plan.add_argument("--answer-cost", type=positive_number, default=1.0, metavar="X", help="cost of an answer (1)")
     plan.add_argument(
-        "--judgement-cost", type=positive_number, default=0.2, metavar="X", help="cost of a judgement (0.2)"
+        "--answer-cost",
+        type=positive_number,
+        default=ANSWER_COST,
+        metavar="X",
+        help=f"cost of an answer ({ANSWER_COST:g})",
     )
-    plan.add_argument("--coefficient", choices=COEFFICIENT_CHOICES[:5], help="what is planned for (the headline)")
+    plan.add_argument(
+        "--judgement-cost",
+        type=positive_number,
+        default=JUDGMENT_COST,
+        metavar="X",
+        help=f"cost of a judgment ({JUDGMENT_COST:g})",
+    )
+    plan.add_argument(
+        "--coefficient", choices=coefficient_keys(audited=True), help="what is planned for (the headline)"
+    )
     add_reading_options(plan)
     add_measure(plan)
     add_policy(plan)
-    add_calibration(plan, "what softirr calibrate learned")
     add_seed(plan)
     plan.add_argument("--plot", metavar="FILE", help="write the curves: .svg or .html")
     add_json(plan)
@@ -69,19 +86,19 @@ def _plan(arguments: argparse.Namespace) -> int:
     if arguments.file is None:
         if arguments.sheets:
             raise InputError("--sheets are of a pilot: name its file.")
-        found = plan(value=arguments.kappa or 0.6, chance=arguments.expected or 0.1, **wanted)
+        result = plan(value=arguments.kappa or ASSUMED_VALUE, chance=arguments.expected or ASSUMED_CHANCE, **wanted)
     else:
         if arguments.kappa or arguments.expected:
             raise InputError("--kappa and --expected are assumed where there is no pilot: leave them out.")
         table, measure = read_table(arguments), made_measure(arguments)
         options = AgreementOptions(seed=arguments.seed, assignment=arguments.assignment)
         with scoring(arguments) as kept:
-            found = plan(table, measure, options, sheets=arguments.sheets, **wanted, **kept)
+            result = plan(table, measure, options, sheets=arguments.sheets, **wanted, **kept)
     if arguments.plot:
-        write_picture(found.to_svg(), found.lines(), "Plan", arguments.plot)
+        write_picture(result.to_svg(), result.lines(), "Plan", arguments.plot)
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
-        for line in found.lines():
+        for line in result.lines():
             print(line)
     return 0

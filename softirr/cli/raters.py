@@ -8,6 +8,7 @@ from typing import Any
 from softirr.cli.arguments import (
     add_json,
     add_scoring,
+    agreement_options,
     made_measure,
     read_table,
     scoring,
@@ -44,7 +45,6 @@ def add_command(commands: Any) -> None:
 
 def _raters(arguments: argparse.Namespace) -> int:
     from softirr.planning.raters import raters
-    from softirr.report.options import AgreementOptions
 
     if arguments.again and arguments.file == "-":
         raise InputError("--again reads the file twice: name it instead of standard input.")
@@ -54,17 +54,10 @@ def _raters(arguments: argparse.Namespace) -> int:
         return read_table(changed, fields=[name for name in (arguments.same, arguments.over) if name])
 
     table = read("last" if arguments.again else arguments.repeats)
-    options = AgreementOptions(
-        chance=arguments.chance,
-        permutations=arguments.permutations,
-        target_se=arguments.target_error,
-        seed=arguments.seed,
-        interval=arguments.interval,
-        assignment=arguments.assignment,
-    )
+    options = agreement_options(arguments)
     measure = made_measure(arguments)
     with scoring(arguments) as kept:
-        found = raters(
+        result = raters(
             table,
             measure,
             options,
@@ -74,7 +67,7 @@ def _raters(arguments: argparse.Namespace) -> int:
             **kept,
         )
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
-        print(found)
+        print(result)
     return 0

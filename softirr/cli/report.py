@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from softirr.cli.arguments import (
+    add_also,
     add_json,
     add_scoring,
+    agreement_options,
     chosen_policy,
     made_measure,
     read_table,
@@ -30,7 +32,6 @@ _NOT_KEPT = {
         "device",
         "engine",
         "precision",
-        "calibration",
         "terminology",
         "policy",
         "ignore",
@@ -74,6 +75,7 @@ def _add_options(report: argparse.ArgumentParser) -> None:
         help="leave data, sheets and texts out of the bundle, but not their hashes",
     )
     add_scoring(report)
+    add_also(report)
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -88,7 +90,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.bundle and arguments.file == "-":
         raise InputError("A bundle holds a file: name it instead of standard input.")
     report = _computed(arguments)
-    made = document(report, sentence=_outlook(report))
+    made = document(report, sentence=_next_step(report))
     written = FORMATS[arguments.output_format](made)
     if arguments.output_format == "latex" and (n := beyond_latin(made)):
         print(
@@ -108,34 +110,27 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _outlook(report: dict[str, Any]) -> str | None:
+def _next_step(report: dict[str, Any]) -> str | None:
     """What would narrow the interval."""
     from softirr.report.headline import headline
-    from softirr.report.outlook import outlook
+    from softirr.report.next_step import next_step
 
     found = headline(report)
     used = sum(item["agreement"] is not None for item in report["items"])
-    return None if found is None else outlook(found[1], used, report.get("audit"))
+    return None if found is None else next_step(found[1], used)
 
 
 def _computed(arguments: argparse.Namespace) -> dict[str, Any]:
     """The report of the file, audited where there are sheets."""
-    from softirr.audit.audited import apply
     from softirr.report.agreement import agreement
 
     table, measure = read_table(arguments), made_measure(arguments)
     with scoring(arguments) as kept:
-        if arguments.sheets:
-            return apply(table, measure, arguments.sheets, assignment=arguments.assignment, **kept).to_dict()
         return agreement(
             table,
             measure,
-            chance=arguments.chance,
-            permutations=arguments.permutations,
-            target_se=arguments.target_error,
-            seed=arguments.seed,
-            interval=arguments.interval,
-            assignment=arguments.assignment,
+            agreement_options(arguments),
+            judgments=arguments.sheets,
             **kept,
         ).to_dict()
 
@@ -148,7 +143,7 @@ def _bundled(arguments: argparse.Namespace, report: dict[str, Any], markdown: st
         for name, value in vars(arguments).items()
         if name not in _NOT_KEPT and isinstance(value, str | int | float | bool | list | None)
     }
-    outside = [f"--{name}" for name in ("calibration", "terminology") if getattr(arguments, name, None)]
+    outside = [f"--{name}" for name in ("terminology",) if getattr(arguments, name, None)]
     return make_bundle(
         report,
         {**settings, "policy": chosen_policy(arguments).to_dict(), "outside": outside},

@@ -7,8 +7,10 @@ import sys
 from typing import Any
 
 from softirr.cli.arguments import (
+    add_also,
     add_json,
     add_scoring,
+    agreement_options,
     made_measure,
     print_report,
     read_tables,
@@ -28,7 +30,8 @@ def add_command(commands: Any) -> None:
         metavar="COLUMN",
         help="how much each item counts: a column, key or field of the data that holds a number of 0 or more",
     )
-    add_scoring(score, "what softirr calibrate learned; use an audit for the coefficient that you report")
+    add_scoring(score)
+    add_also(score)
     add_json(score)
     score.add_argument(
         "--output",
@@ -45,7 +48,7 @@ def add_command(commands: Any) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> int:
-    from softirr.measures.fit import AUTO, chosen_for
+    from softirr.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
 
     tables = read_tables(arguments)
@@ -58,14 +61,7 @@ def _score(arguments: argparse.Namespace) -> int:
             reports[name] = agreement(
                 table,
                 measure,
-                chance=arguments.chance,
-                permutations=arguments.permutations,
-                target_se=arguments.target_error,
-                seed=arguments.seed,
-                interval=arguments.interval,
-                assignment=arguments.assignment,
-                reasons=arguments.reasons,
-                what_if=arguments.reasons,
+                agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons),
                 **kept,
             ).to_dict()
     if arguments.output is not None:

@@ -14,7 +14,18 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.terminal import Parser, guarded, natural, not_negative, positive, positive_number, progress_bar
 
-_DATA = ("terminology", "wordnet", "labelled", "judged", "leave_out", "keep_apart", "abbreviations", "word_forms")
+_DATA = (
+    "terminology",
+    "wordnet",
+    "labelled",
+    "judged",
+    "leave_out",
+    "keep_apart",
+    "abbreviations",
+    "word_forms",
+    "wording",
+    "hierarchy",
+)
 _TABLES = ("kappa", "challenge", "nli", "calibration", "direction", "clusters", "same-item", "speed")
 _PARTS = ("visible", "set-aside")
 
@@ -26,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     defaults = {f.name: f.default for f in fields(Recipe)}
     p = Parser(
         prog="softirr train",
-        description="Train an entailment model on a terminology and on labelled pairs, or evaluate a measure (--evaluate).",
+        description="Train an entailment model on a terminology and on labeled pairs, or evaluate a measure (--evaluate).",
         epilog="See softirr/lab/training/README.md for the commands that made the bundled model.",
     )
     data = p.add_argument_group("data (needed by the first command only, which keeps them in the work folder)")
@@ -49,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     )
     data.add_argument("--abbreviations", nargs="+", action="extend", default=[], metavar="FILE", help="tables short_form, long_form, frequency (share of the sense, where known)")  # fmt: skip
     data.add_argument("--word-forms", nargs="+", action="extend", default=[], metavar="FILE", help="tables lemma, pertains_to: adjectives with their noun")  # fmt: skip
+    data.add_argument("--wording", nargs="+", action="extend", default=[], metavar="FILE", help="tables text, concept, source_id, n: people's texts with a coder's concept; a third of the concepts is set aside")  # fmt: skip
+    data.add_argument("--hierarchy", nargs="+", action="extend", default=[], metavar="SOURCE", help="terminologies whose parents relate the concepts of --wording; their texts are not trained on")  # fmt: skip
     data.add_argument("--own-words", type=not_negative, default=0.6, metavar="SHARE", help="weight of softirr's own word lists compared with each other source (a terminology: 3; 0 leaves them out; default: %(default)s)")  # fmt: skip
     data.add_argument("--no-embedding", action="store_true", help="look for neighbors by spelling only, not by meaning")
     data.add_argument(
@@ -92,8 +105,8 @@ def parser() -> argparse.ArgumentParser:
         ("seed", int, "of everything that is drawn at random"),
     ):
         default = defaults[name.replace("-", "_")]
-        told = "" if default is None else f" ({default})"
-        train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + told)
+        shown_default = "" if default is None else f" ({default})"
+        train.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=help_text + shown_default)
     train.add_argument(
         "--workers", type=int, default=None, metavar="N", help="processes that make batches (one a core; 0: none)"
     )
@@ -233,6 +246,8 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
         keep_apart=arguments.keep_apart,
         abbreviations=arguments.abbreviations,
         word_forms=arguments.word_forms,
+        wording=arguments.wording,
+        hierarchy=arguments.hierarchy,
         own_words=arguments.own_words,
         embed=embed,
         say=_say,
@@ -286,7 +301,7 @@ def _embedder(start: str, device: str) -> Any:
         where = pick_device(device)
         base = model.base_model.to(where).eval()
         order = sorted(range(len(texts)), key=lambda k: len(texts[k]))
-        found = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
+        vectors = np.zeros((len(texts), int(model.config.hidden_size)), dtype=np.float32)
         with torch.inference_mode():
             for k in range(0, len(order), 256):
                 places = order[k : k + 256]
@@ -295,8 +310,8 @@ def _embedder(start: str, device: str) -> Any:
                 ).to(where)
                 hidden = base(**batch).last_hidden_state
                 mask = batch["attention_mask"][..., None]
-                found[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
-        return found
+                vectors[places] = F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu().numpy()
+        return vectors
 
     return embed
 
@@ -320,16 +335,16 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     )
     for table in tables:
         print(render(table))
-    told = {
+    record = {
         "measure": _shown(arguments.measure),
         "command": _command(arguments),
         "tables": [asdict(t) for t in tables],
         "made_with": _versions(),
     }
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        Path(arguments.json).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if arguments.card:
-        write_card(Path(arguments.card), {arguments.card_name: told})
+        write_card(Path(arguments.card), {arguments.card_name: record})
     return 0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from softirr.chance.estimates import Equivalence
+from softirr.chance.equivalence import Equivalence
 from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats, Ints, Ratings
@@ -106,17 +106,17 @@ def estimates(ratings: Ratings, equivalence: Equivalence, scores: Floats, *, see
         reason = Undefined.ONE_ITEM
     if reason is not None:
         return {"sigma": undefined(reason), "ks": undefined(reason)}
-    found = Braylan2022.of(ratings, equivalence, scores, seed=seed)
-    return {"sigma": Estimate(found.sigma(), np.zeros(0)), "ks": Estimate(found.ks(), np.zeros(0))}
+    distances = Braylan2022.of(ratings, equivalence, scores, seed=seed)
+    return {"sigma": Estimate(distances.sigma(), np.zeros(0)), "ks": Estimate(distances.ks(), np.zeros(0))}
 
 
 def _drawn(ratings: Ratings, observed: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Rows of pairs of different items, drawn with replacement: as many as there are same-item pairs, at most all of them."""
     n, sizes = len(ratings.item), ratings.per_item
-    there = (n * n - int(np.sum(sizes**2))) // 2
-    if there == 0:
+    available = (n * n - int(np.sum(sizes**2))) // 2
+    if available == 0:
         raise InputError("All answers are to one item, so there are no pairs of answers to different items.")
-    wanted = min(observed, there)
+    wanted = min(observed, available)
     left: Ints = np.zeros(0, dtype=np.int64)
     right: Ints = np.zeros(0, dtype=np.int64)
     while len(left) < wanted:

@@ -18,7 +18,7 @@ class Undefined(StrEnum):
 
     ONE_RATER = "only one rater"
     NO_OVERLAP = "no item has answers of two raters"
-    ONE_ITEM = "only one item has answers of two raters: agreement by chance cannot be told from agreement"
+    ONE_ITEM = "only one item has answers of two raters: agreement by chance needs two items"
     NO_VARIATION = "agreement by chance is 1: all answers are equivalent"
     ONE_CATEGORY = "all answers are the same"
     MORE_THAN_TWO_RATERS = "defined for two raters"
@@ -37,7 +37,7 @@ class Estimate:
     ----------
     value : float or None
     influence : shape (N,)
-        Influence of each of the N items used: mean zero, and variance N times that of the value.
+        Influence of each of the N items used: mean zero, and N times the variance of the value.
     undefined : str or None
         Why there is no value.
     expected : float or None

@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 
 from softirr.coefficients.estimate import Estimate, Undefined
+from softirr.errors import InputError
 from softirr.tables.ratings import Floats
 
-__all__ = ["FEW_ITEMS", "Coefficient", "analytic", "bootstrap", "no_interval", "of_mean", "standard_error", "wald"]
+__all__ = [
+    "Coefficient",
+    "Details",
+    "Interval",
+    "analytic",
+    "bootstrap",
+    "no_interval",
+    "of_mean",
+    "standard_error",
+    "wald",
+]
 
-FEW_ITEMS = 30
-"""With fewer items a report warns that its intervals are approximate."""
 REPLICATES = 2_000
 """Resampled tables of one bootstrap interval."""
 _NO_SKEW = 20
@@ -24,6 +33,58 @@ _NO_SKEW = 20
 _AT_ONCE = 4_000_000
 """Most weights in memory at a time: 32 MB."""
 _CERTAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value of a coefficient by one route, with its standard error and 95% interval.
+
+    Attributes
+    ----------
+    value : float or None
+    standard_error : float or None
+    ci95 : (float, float) or None
+    """
+
+    value: float | None
+    standard_error: float | None = None
+    ci95: tuple[float, float] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        interval = None if self.ci95 is None else list(self.ci95)
+        return {"value": self.value, "standard_error": self.standard_error, "ci95": interval}
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a coefficient rests on, for those who want more than the value and the interval to report.
+
+    Attributes
+    ----------
+    items_only : Interval
+        By the measure alone, as if it made no errors: the interval covers the sampling of items only.
+    judgments_only : Interval or None
+        By the judged pairs alone, for a number of judgments that was fixed beforehand.
+    any_time : Interval or None
+        A confidence sequence: all of its intervals together hold the truth in 95%, whatever the record of the measure is worth.
+    by_measure : float or None
+        The value by the measure alone.
+    """
+
+    items_only: Interval
+    judgments_only: Interval | None = None
+    any_time: Interval | None = None
+    by_measure: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "items_only": self.items_only.to_dict(),
+            "judgments_only": None if self.judgments_only is None else self.judgments_only.to_dict(),
+            "any_time": None if self.any_time is None else self.any_time.to_dict(),
+            "by_measure": self.by_measure,
+        }
 
 
 @dataclass(frozen=True)
@@ -35,23 +96,49 @@ class Coefficient:
     value : float or None
     standard_error : float or None
     ci95 : (float, float) or None
-        Confidence interval.
+        The 95% interval to report.
     undefined : str or None
         Why there is no value.
+    judgments : int
+        Judged pairs of texts behind it.
+    details : Details or None
+        The same by single routes; None where there is one route only.
+
+    Examples
+    --------
+    >>> float(Coefficient(0.5, 0.05, (0.4, 0.6)))
+    0.5
     """
 
     value: float | None
     standard_error: float | None = None
     ci95: tuple[float, float] | None = None
     undefined: str | None = None
+    judgments: int = 0
+    details: Details | None = None
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise InputError(f"The coefficient has no value: {self.undefined or 'there is nothing to compare'}.")
+        return self.value
+
+    @property
+    def items_only(self) -> Interval:
+        """The interval as if the measure made no errors."""
+        if self.details is not None:
+            return self.details.items_only
+        return Interval(self.value, self.standard_error, self.ci95)
 
     def to_dict(self) -> dict[str, Any]:
         """The object C of the JSON contract."""
+        details = self.details or Details(self.items_only, by_measure=self.value)
         return {
             "value": self.value,
             "standard_error": self.standard_error,
             "ci95": None if self.ci95 is None else list(self.ci95),
+            "judgments": self.judgments,
             "undefined": self.undefined,
+            "details": details.to_dict(),
         }
 
 

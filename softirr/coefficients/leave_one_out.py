@@ -30,10 +30,10 @@ def alpha_without_each_rater(ratings: Ratings, scores: Floats, chance: Chance) -
     shape (n_raters,)
         nan where it is not defined; all of them with fewer than three raters that can be compared.
     """
-    found = np.full(ratings.n_raters, np.nan)
+    values = np.full(ratings.n_raters, np.nan)
     mine = ratings.comparable
     if chance.pooled_without is None or len(np.unique(ratings.rater[mine])) < 3:
-        return found
+        return values
     comparisons, n_rows = ratings.comparisons, len(ratings.item)
     of_row = sums(comparisons.left, scores, n_rows) + sums(comparisons.right, scores, n_rows)
     of_item = sums(comparisons.item, scores, ratings.n_items)
@@ -56,5 +56,5 @@ def alpha_without_each_rater(ratings: Ratings, scores: Floats, chance: Chance) -
     with np.errstate(invalid="ignore"):
         defined = answered & (n_items >= 2) & (1 - expected > _CERTAIN)
     observed = reached[defined] / n[defined]
-    found[defined] = (observed - expected[defined]) / (1 - expected[defined])
-    return found
+    values[defined] = (observed - expected[defined]) / (1 - expected[defined])
+    return values

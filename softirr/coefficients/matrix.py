@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from softirr.chance.estimates import MatrixEquivalence, exact, permutation
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.chance.expected import Chance
+from softirr.chance.permutation import permutation
 from softirr.chance.stratified import stratified
 from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import Summary, summarize
 from softirr.errors import InputError
-from softirr.tables.ratings import Floats, Marginals, Ratings
+from softirr.tables.ratings import Floats, Ints, Marginals, Ratings
 
 __all__ = ["MatrixAgreement", "matrix_agreement"]
 
@@ -64,14 +66,15 @@ def matrix_agreement(
 
     Parameters
     ----------
-    matrix : array_like of int, shape (n_items, n_raters)
-        Category numbers from 0; negative where the answer is missing.
+    matrix : array_like, shape (n_items, n_raters)
+        Category numbers from 0: lists, an array with or without a mask, or a data frame. Floats that are whole numbers and truth values count as
+        numbers; None, NaN, masked and negative cells are missing.
     similarity : array_like, shape (V, V), optional
         Weights of agreement between the V categories: symmetric, in [0, 1], 1 on the diagonal. The identity (default) gives the classical
         coefficients.
     chance : {"exact", "permutation", "stratified"}
     marginals : {"answers", "gwet2014"}
-        Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+        Answers pooled for Scott, Fleiss and Gwet, see :class:`softirr.tables.ratings.Pooling`.
     permutations : int
         Number of permutations for ``chance="permutation"``.
     cheap : array_like, shape (V, V), optional
@@ -88,7 +91,7 @@ def matrix_agreement(
     Raises
     ------
     InputError
-        If the similarity does not fit the matrix.
+        If a cell is neither a category number nor missing, the similarity does not fit the categories, or an option cannot have this value.
 
     Examples
     --------
@@ -96,39 +99,64 @@ def matrix_agreement(
     >>> round(found.coefficients["cohen_kappa"].value, 3)
     0.636
     """
-    ratings = Ratings.from_matrix(matrix)
-    weights = np.eye(ratings.n_answers) if similarity is None else np.asarray(similarity, dtype=np.float64)
-    _check(weights, ratings)
-    equivalence = MatrixEquivalence(weights)
+    for name, value, allowed in (
+        ("chance", chance, ("exact", "permutation", "stratified")),
+        ("marginals", marginals, get_args(Marginals)),
+    ):
+        if value not in allowed:
+            raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
+    if permutations < 1 or not target_se > 0:
+        raise InputError(f"permutations is {permutations} and target_se {target_se}, but both have to be above 0.")
+    ratings = Ratings.from_matrix(matrix, renumber=similarity is None and cheap is None)
+    equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights("similarity", similarity, ratings))
+    sorting = equivalence if cheap is None else MatrixEquivalence(_weights("cheap", cheap, ratings))
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
     if not len(scores):
         return MatrixAgreement(ratings, scores, None, summarize(ratings, scores, None))
-    sorting = equivalence if cheap is None else MatrixEquivalence(cheap)
 
     def expected(wanted: Marginals) -> Chance:
         if chance == "exact":
             return exact(ratings, equivalence, scores, marginals=wanted)
         if chance == "permutation":
             return permutation(ratings, equivalence, permutations=permutations, marginals=wanted, seed=seed)
-        if chance == "stratified":
-            return stratified(
-                ratings, equivalence.score, scores, sorting, target_se=target_se, marginals=wanted, seed=seed
-            )
-        raise InputError(f"The option chance is {chance!r}, but can be exact, permutation, stratified.")
+        return stratified(ratings, equivalence.score, scores, sorting, target_se=target_se, marginals=wanted, seed=seed)
 
     known = expected("answers")
     pooled = known if marginals == "answers" else expected(marginals)
     return MatrixAgreement(ratings, scores, known, summarize(ratings, scores, known, pooled))
 
 
-def _check(similarity: Floats, ratings: Ratings) -> None:
+class _Identity:
+    """Equivalence of categories that are the same or not, without a matrix of them."""
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        """1 where k[i] is l[i], else 0, shape (n,)."""
+        return (k == l).astype(np.float64)
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        """The same of each category in ks with each in ls, shape (len(ks), len(ls))."""
+        return (ks[:, None] == ls[None, :]).astype(np.float64)
+
+
+def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
+    """A similarity of the categories, checked."""
+    try:
+        similarity: Floats = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} has to be a square matrix of numbers, one row for each category.") from None
     size = ratings.n_answers
     if similarity.ndim != 2 or similarity.shape[0] != similarity.shape[1] or len(similarity) < size:
-        raise InputError(f"The similarity has shape {similarity.shape}, but the ratings have {size} categories.")
+        raise InputError(
+            f"{name} has shape {similarity.shape}, but the largest category is {size - 1:,}: "
+            f"it needs {size:,} rows and columns, numbered from 0."
+        )
+    if not np.isfinite(similarity).all():
+        raise InputError(f"{name} has a value that is missing or infinite.")
     if not np.array_equal(similarity, similarity.T):
-        raise InputError("The similarity of the categories is not symmetric.")
+        raise InputError(f"{name} is not symmetric: two categories have two values.")
     if not np.all(np.diagonal(similarity) == 1):
-        raise InputError("The similarity of a category with itself has to be 1.")
+        raise InputError(f"{name} has to be 1 for a category with itself.")
     if not (similarity.min(initial=1.0) >= 0 and similarity.max(initial=0.0) <= 1):
-        raise InputError("The similarity of two categories has to be in [0, 1].")
+        raise InputError(f"{name} has a value outside [0, 1].")
+    return similarity

@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
+from softirr.inference.bert import is_own_bert, load_own_bert
 from softirr.inference.forward import Bfloat16Linear, Forward, PackedBert, PaddedForward
 from softirr.inference.int8 import Int8Linear, int8_is_fast
 from softirr.inference.loading import CLASSIFIER, load
@@ -49,6 +51,7 @@ _CHECK = (
     "Nobody agreed on anything, least of all on the budget.",
 )
 """Check texts: when a model is loaded, all their pairs are run in float32 and in a faster format."""
+_CHECK_PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -135,14 +138,22 @@ class PairClassifier:
         if options.precision not in ("auto", "int8", *_FORMATS):
             raise InputError(f"There is no precision {options.precision!r}; use auto, float32, bfloat16 or int8.")
         self.device = pick_device(options.device)
-        self.tokenizer, model = load(folder, CLASSIFIER, torch.float32)
-        self.config = model.config
+        self._threads = options.threads or torch.get_num_threads()
+        with _one_thread():
+            self._open(folder, options)
+
+    def _open(self, folder: Path, options: ClassifierOptions) -> None:
+        model: Any
+        self.tokenizer: Any
+        self.tokenizer, model = (
+            load_own_bert(folder, torch.float32) if is_own_bert(folder) else load(folder, CLASSIFIER, torch.float32)
+        )
+        self.config: Any = model.config
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
         self.n_parameters = int(sum(p.numel() for p in model.parameters()))
         limit = length_limit(self.tokenizer, self.config)
         self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
-        self._threads = options.threads or torch.get_num_threads()
         default = _GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET
         self.token_budget = options.token_budget or default
         self.precision, self._forward = self._choose(model, options.precision)
@@ -322,17 +333,19 @@ class PairClassifier:
     def _choose(self, model: Any, precision: str) -> tuple[str, Forward]:
         """Number format and forward pass; fast ones are used only where the check pairs confirm their accuracy."""
         model = model.to(self.device)
-        check = self._check_batch()
+        (check,) = self._check_batches(1)
         with torch.inference_mode():
-            exact = self._padded(model)(check)
+            plain = self._padded(model)
+            # the padded pass needs the most memory, so it runs in parts; one batch keeps the kernels of the others few
+            exact = torch.cat([plain(batch) for batch in self._check_batches(_CHECK_PARTS)])
             if precision != "auto":
                 return precision, self._forward_in(model, precision, check, exact)
             for candidate in self._fast_formats(model):
                 try:
-                    forward = self._forward_in(copy.deepcopy(model), candidate, check, exact)
+                    forward = self._forward_in(model, candidate, check, exact, int8_bound=_AUTO_BOUND)
                 except InputError:
                     continue  # int8 refused: the next format
-                if _moved(forward(check), exact) <= _AUTO_BOUND:
+                if candidate == "int8" or _moved(forward(check), exact) <= _AUTO_BOUND:
                     return candidate, forward
             return "float32", self._forward_in(model, "float32", check, exact)
 
@@ -345,7 +358,15 @@ class PairClassifier:
         formats = ["int8"] if PackedBert.fits(model) and int8_is_fast() else []
         return [*formats, "bfloat16"] if _fast_bfloat16() else formats
 
-    def _forward_in(self, model: Any, precision: str, check: Packed, exact: torch.Tensor) -> Forward:
+    def _forward_in(
+        self,
+        model: Any,
+        precision: str,
+        check: Packed,
+        exact: torch.Tensor,
+        *,
+        int8_bound: float = _INT8_BOUND,
+    ) -> Forward:
         if precision == "int8":
             if self.device.type != "cpu" or not PackedBert.fits(model) or not int8_is_fast():
                 raise InputError(
@@ -353,14 +374,15 @@ class PairClassifier:
                 )
             quantised = PackedBert(model, Int8Linear)
             moved = _moved(quantised(check), exact)
-            if moved > _INT8_BOUND:
+            if moved > int8_bound:
                 raise InputError(
                     f"The precision int8 moves this model's probabilities by up to {moved:.3f}; use auto, bfloat16 or float32."
                 )
             return quantised
         if precision == "bfloat16" and self.device.type == "cpu" and PackedBert.fits(model):
             return PackedBert(model, Bfloat16Linear)
-        model = model.to(_FORMATS[precision])
+        if precision != "float32":
+            model = copy.deepcopy(model).to(_FORMATS[precision])
         plain = self._padded(model)
         if PackedBert.fits(model):
             try:
@@ -375,12 +397,24 @@ class PairClassifier:
     def _padded(self, model: Any) -> PaddedForward:
         return PaddedForward(model, int(self.config.pad_token_id or 0), self.device)
 
-    def _check_batch(self) -> Packed:
+    def _check_batches(self, parts: int) -> list[Packed]:
+        """All pairs of the check texts, the longest first."""
         table = self.tokens.table(_CHECK)
         left, right = (side.ravel() for side in np.mgrid[: len(_CHECK), : len(_CHECK)])
         lengths, _ = table.pair_lengths(left, right)
         order = np.argsort(-lengths, kind="stable")
-        return table.pack(left[order], right[order])
+        return [table.pack(left[part], right[part]) for part in np.array_split(order, parts)]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Run torch on one thread: loading is a little work in many small steps, in which waiting threads would cost more time than they save."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _moved(values: torch.Tensor, exact: torch.Tensor) -> float:

@@ -91,8 +91,6 @@ class PackedBert:
     padded = False
 
     def __init__(self, model: Any, linear: MakeLinear | None = None) -> None:
-        from transformers.activations import ACT2FN
-
         config, linear = model.config, linear or Linear
         base = model.bert if config.model_type == "bert" else model.roberta
         embeddings = base.embeddings
@@ -103,8 +101,7 @@ class PackedBert:
         self._types = embeddings.token_type_embeddings.weight
         self._norm = (embeddings.LayerNorm.weight, embeddings.LayerNorm.bias)
         self._offset = 0 if config.model_type == "bert" else config.pad_token_id + 1
-        activation: Activation = F.gelu if config.hidden_act == "gelu" else ACT2FN[config.hidden_act]
-        self._layers = [_Layer(layer, linear, activation) for layer in base.encoder.layer]
+        self._layers = [_Layer(layer, linear, _activation(config.hidden_act)) for layer in base.encoder.layer]
         last = base.encoder.layer[-1].attention.self
         shape = (self._heads, self._width // self._heads, self._width)
         self._query = (last.query.weight, last.query.bias)
@@ -239,13 +236,15 @@ class Linear:
 class Bfloat16Linear:
     """f(x Wᵀ + b) in bfloat16 on a processor; what surrounds it (sums, normalization) stays in float32, where rounding would add up.
 
-    The weights are converted once to the layout of oneDNN's kernels, which PyTorch otherwise does in every product.
+    If the processor has bfloat16 products, the weights are converted once to the layout of oneDNN's kernels, which
+    PyTorch otherwise does in every product. On other processors oneDNN refuses this layout, and PyTorch computes the
+    product without it.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> None:
         self._weight, self._bias, self._activation = weight.to(torch.bfloat16), bias.to(torch.bfloat16), activation
         self._after = "gelu" if activation is F.gelu else "none"
-        self._packed = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+        self._packed = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
         if self._packed:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous())
 
@@ -262,6 +261,15 @@ class Bfloat16Linear:
 
 
 MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]
+
+
+def _activation(name: str) -> Activation:
+    if name == "gelu":
+        return F.gelu
+    from transformers.activations import ACT2FN
+
+    activation: Activation = ACT2FN[name]
+    return activation
 
 
 class _Layer:

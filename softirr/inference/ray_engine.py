@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from softirr.errors import InputError, SoftirrError
 from softirr.inference.classifier import ClassifierOptions, Outputs
-from softirr.inference.engines import About, ShardedEngine, Share, Worker
 from softirr.inference.ray_jobs import connect
+from softirr.inference.sharded_engine import About, ShardedEngine, Share, Worker
 
 __all__ = ["RayEngine"]
 
@@ -32,8 +32,8 @@ _LOG = logging.getLogger("softirr")
 class RayEngine(ShardedEngine):
     """Actors of a Ray cluster, each with the classifier; the model's folder has to be readable on every machine of it.
 
-    Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine. A worker that is lost is replaced where the
-    cluster has room, and its share goes to the next free worker.
+    Uses the cluster that ``ray.init`` finds (``RAY_ADDRESS``), else starts one on this machine. A lost worker is
+    replaced where the cluster has room, and its share goes to the next free worker.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ class RayEngine(ShardedEngine):
                 self._start()
             elif not self._ready and not self._starting:
                 raise InputError(
-                    f"The workers of the Ray cluster could not load the model in {self._folder}: the folder has to be there, and softirr "
-                    "installed, on every machine of the cluster."
+                    f"The workers of the Ray cluster could not load the model in {self._folder}: "
+                    "the folder has to be there, and softirr installed, on every machine of the cluster."
                 ) from error
             else:
                 _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")
@@ -141,9 +141,9 @@ class RayEngine(ShardedEngine):
     def _wait(self, references: list[Any], end: float) -> list[Any]:
         """Ready references; a SoftirrError where there are none to wait for, or after the time limit."""
         if references:
-            found, _ = self._ray.wait(references, num_returns=1, timeout=max(0.0, end - time.monotonic()))
-            if found:
-                return list(found)
+            ready, _ = self._ray.wait(references, num_returns=1, timeout=max(0.0, end - time.monotonic()))
+            if ready:
+                return list(ready)
         raise SoftirrError(
             "The Ray cluster has no worker any more; start machines and run again: what was scored before is kept."
         )
@@ -173,10 +173,10 @@ class RayEngine(ShardedEngine):
                         if about is not None:
                             self._admit(about)
                         continue
-                    found = next((actor for actor in self._ready if reference in actor.running), None)
-                    if found is None:
+                    owner = next((actor for actor in self._ready if reference in actor.running), None)
+                    if owner is None:
                         continue  # of a worker that was lost a moment ago
-                    outputs = self._result(found, reference, waiting, given_up)
+                    outputs = self._result(owner, reference, waiting, given_up)
                     if outputs is not None:
                         yield outputs
         finally:
@@ -186,16 +186,17 @@ class RayEngine(ShardedEngine):
                     self._ray.cancel(reference)
                 actor.running.clear()
         if given_up:
+            others = f", and so did {len(given_up) - 1} other such parts" if len(given_up) > 1 else ""
             raise SoftirrError(
-                f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, perhaps for lack of memory"
-                f"{f', and so did {len(given_up) - 1} other such parts' if len(given_up) > 1 else ''}. All others are scored and kept."
+                f"{given_up[0].share} ended {_TRIES} workers of the Ray cluster, one after the other, "
+                f"perhaps for lack of memory{others}. All others are scored and kept."
             )
 
     def _wait_any(self, references: list[Any], end: float) -> list[Any]:
         """As `_wait`, without a time limit while workers are at work."""
         if end == float("inf"):
-            found, _ = self._ray.wait(references, num_returns=1)
-            return list(found)
+            ready, _ = self._ray.wait(references, num_returns=1)
+            return list(ready)
         return self._wait(references, end)
 
     def _result(

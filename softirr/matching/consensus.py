@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softirr.defaults import THRESHOLD
 from softirr.matching.assignment import check_method
 from softirr.matching.clusters import Scores, SparseScores, clusters_of_many, clusters_of_two, matrix_of, own_rater
 from softirr.terminology.coder import Code
@@ -23,7 +24,6 @@ __all__ = [
     "EQUIVALENT",
     "KINDS",
     "MANY",
-    "THRESHOLD",
     "UNRELATED",
     "Consensus",
     "Match",
@@ -43,9 +43,6 @@ RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_G
 
 Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
 KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")
-
-THRESHOLD = 0.5
-"""Two texts match from this equivalence on."""
 
 MANY = 500
 """Above this many texts of one item, counted per rater, texts are matched pair by pair, the highest scores first."""

@@ -129,7 +129,8 @@ def measure(name: str, **options: Any) -> Measure:
         ``nli:MODEL``, ``llm-logprob:MODEL``, ``llm-verbalised:MODEL``, where MODEL is a folder, a name on the model hub, a short name or
         (language models only) the URL of an OpenAI-compatible server; ``terminology:PATH``.
     **options
-        Keyword options of the family, such as ``device="cuda"``; see the family's module.
+        Keyword options of the family, such as ``device="cuda"``; see the family's module. With ``facts=False``, a model compares texts as they are:
+        dates, amounts, signs, doubt and negations are not read before (:mod:`softirr.measures.facts`).
 
     Returns
     -------
@@ -159,5 +160,10 @@ def measure(name: str, **options: Any) -> Measure:
         raise InputError(f"The measure {name!r} names no model behind the colon.")
     module_name, _, function = family.factory.partition(":")
     make = getattr(importlib.import_module(module_name), function)
-    made: Measure = make(family_name, model or None, **options)
-    return made
+    facts = options.pop("facts", True)
+    raw: Measure = make(family_name, model or None, **options)
+    if not (facts and family.takes_model):
+        return raw
+    from softirr.measures.facts import with_facts
+
+    return with_facts(raw)

@@ -8,7 +8,7 @@ give both directions (:meth:`DirectionalMeasure.entail_both`), which show which 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,17 +26,14 @@ __all__ = [
     "CheckedMeasure",
     "DirectionalMeasure",
     "IndexedMeasure",
-    "LimitingMeasure",
     "Measure",
     "Pairs",
-    "RewritingMeasure",
     "StreamingMeasure",
     "TextIndex",
     "layers_of",
     "mutual",
     "raw_of",
     "refuse_unknown",
-    "rewritten",
     "with_equivalence",
 ]
 
@@ -147,7 +144,7 @@ class StreamingMeasure(CheckedMeasure, Protocol):
 
 @runtime_checkable
 class AdjustedMeasure(Measure, Protocol):
-    """A measure that transforms the scores of another one pair by pair, such as a calibration."""
+    """A measure that transforms the scores of another one pair by pair, such as a policy."""
 
     @property
     def raw(self) -> Measure:
@@ -161,26 +158,6 @@ class AdjustedMeasure(Measure, Protocol):
 
     def adjust(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Transform raw scores of different texts, shape (n, 2); both columns are equal without directions."""
-        ...
-
-
-@runtime_checkable
-class RewritingMeasure(AdjustedMeasure, Protocol):
-    """A measure that rewrites texts before another one scores them, such as a policy that leaves out what does not count."""
-
-    def rewrite(self, text: str) -> str:
-        """The text that the raw measure scores in its place."""
-        ...
-
-
-@runtime_checkable
-class LimitingMeasure(AdjustedMeasure, Protocol):
-    """A measure that says of some pairs that they are not the same, whatever another one says, such as a policy under which an attribute counts."""
-
-    def limits(
-        self, texts: Sequence[str]
-    ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None:
-        """Which pairs of texts, by their numbers, are not the same; None where the measure says so of none."""
         ...
 
 
@@ -214,25 +191,6 @@ def raw_of(measure: Measure) -> Measure:
     for layer in layers_of(measure):
         measure = layer.raw
     return measure
-
-
-def rewritten(layers: Iterable[Measure], text: str) -> str:
-    """A text as the raw measure below `layers` sees it.
-
-    Parameters
-    ----------
-    layers : iterable of Measure
-        From the outside in, as :func:`layers_of` gives them.
-    text : str
-
-    Returns
-    -------
-    str
-    """
-    for layer in layers:
-        if isinstance(layer, RewritingMeasure):
-            text = layer.rewrite(text)
-    return text
 
 
 class ExpandedPairs(Protocol):

@@ -16,16 +16,14 @@ from softirr.measures.base import (
     DirectionalMeasure,
     ExpandedMeasure,
     IndexedMeasure,
-    LimitingMeasure,
     Measure,
-    RewritingMeasure,
     StreamingMeasure,
     TextIndex,
     layers_of,
     mutual,
-    rewritten,
 )
 from softirr.measures.cache import PairCache, text_hash
+from softirr.measures.layers import Pipeline
 from softirr.provenance import Progress
 from softirr.text import normalize
 
@@ -41,7 +39,8 @@ class PairScorer:
     ----------
     measure
         The measure. Of an :class:`AdjustedMeasure` that is not cheap, the raw measure's scores are cached, so that another calibration of
-        the same model reuses them. Where it rewrites texts (a :class:`RewritingMeasure`), the raw measure and the cache see the rewritten pair.
+        the same model reuses them. Where it rewrites texts (a :class:`softirr.measures.layers.TextLayer`), the raw measure and the cache see the rewritten pair;
+        pairs that a layer decides are not asked about.
     texts
         The texts that indices point into; texts that are the same after normalizing are one text.
     cache
@@ -77,16 +76,8 @@ class PairScorer:
         self._index: TextIndex | None = None
         self._hashes: list[bytes] | None = None
         self._memo = _Memo()
-        self._written = self._texts
-        self._place: NDArray[np.int64] | None = None
-        rewriting = [layer for layer in layers if isinstance(layer, RewritingMeasure)]
-        if rewriting:
-            written = [normalize(rewritten(rewriting, text)) for text in self._texts]
-            self._written = sorted(set(written))
-            places = {text: place for place, text in enumerate(self._written)}
-            self._place = np.array([places[text] for text in written], dtype=np.int64)
-        found = [layer.limits(self._texts) for layer in layers if isinstance(layer, LimitingMeasure)]
-        self._limits = [limit for limit in found if limit is not None]
+        self._pipeline = Pipeline(layers, self._texts)
+        self._written = self._pipeline.texts
         known = [pair for layer in layers for pair in layer.decided.items()]
         keys = [
             (min(numbers[a], numbers[b]) * len(self._texts) + max(numbers[a], numbers[b]), float(same))
@@ -165,13 +156,11 @@ class PairScorer:
             return result
         low, high = np.minimum(a, b)[differ], np.maximum(a, b)[differ]
         keys, inverse = np.unique(low * len(self._texts) + high, return_inverse=True)
-        values, alike = self._raw(keys)
+        values, alike, limited = self._raw(keys)
         for adjust in self._adjust:
             values = adjust(values)
-        if alike is not None:
-            values[alike] = 1.0
-        for limit in self._limits:
-            values[limit(*np.divmod(keys, len(self._texts)))] = 0.0
+        values[alike] = 1.0
+        values[limited] = 0.0
         if self._decided:
             place = np.searchsorted(keys, list(self._decided))
             for at, (key, value) in zip(place.tolist(), self._decided.items(), strict=True):
@@ -183,21 +172,20 @@ class PairScorer:
         result[differ] = values
         return result
 
-    def _raw(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-        """Raw scores of sorted pairs of texts, shape (n, 2), and, where texts are rewritten, which pairs have become one text."""
-        if self._place is None:
-            return self._known(keys), None
-        low, high = (self._place[ids] for ids in np.divmod(keys, len(self._texts)))
+    def _raw(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Raw scores of sorted pairs of texts, shape (n, 2); which pairs have become one text, and which the layers decide."""
+        low, high, limited = self._pipeline.resolve(*np.divmod(keys, len(self._texts)))
         alike = low == high
+        asked = ~(alike | limited)
         wanted, inverse = np.unique(
-            np.minimum(low, high)[~alike] * len(self._written) + np.maximum(low, high)[~alike], return_inverse=True
+            np.minimum(low, high)[asked] * len(self._written) + np.maximum(low, high)[asked], return_inverse=True
         )
-        found = self._known(wanted)[inverse]
-        swapped = (low > high)[~alike]
-        found[swapped] = found[swapped][:, ::-1]
+        scored = self._known(wanted)[inverse]
+        swapped = (low > high)[asked]
+        scored[swapped] = scored[swapped][:, ::-1]
         values = np.ones((len(keys), 2), dtype=np.float64)
-        values[~alike] = found
-        return values, alike
+        values[asked] = scored
+        return values, alike, limited
 
     def _known(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Raw scores of sorted pairs of texts as the raw measure sees them, each computed once."""

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from softirr.text import sentences
 
-__all__ = ["NEAREST", "SentencePlan"]
+__all__ = ["MOST_SENTENCES", "NEAREST", "SentencePlan"]
 
+MOST_SENTENCES = 100
+"""Sentences of a text that are asked about one by one; the rest is one more, which the model reads as far as it can and counts as cut."""
 NEAREST = 4
 """Most sentences of a premise that are asked about one sentence: those that share most words with it. More would cost the square of a text's length."""
 
@@ -59,7 +61,7 @@ class SentencePlan:
         SentencePlan or None
             None if no text has more than one sentence.
         """
-        parts = {int(k): found for k in np.union1d(left, right) if len(found := sentences(texts[k])) > 1}
+        parts = {int(k): found for k in np.union1d(left, right) if len(found := _sentences(texts[k])) > 1}
         if not parts:
             return None
         numbers = {text: number for number, text in enumerate(texts)}
@@ -102,6 +104,14 @@ class SentencePlan:
         """Which pairs hold a sentence that was cut, shape (n,); a premise that was cut as a whole is there in its sentences too."""
         uses = np.append(truncated & ~self.whole, False)[self._asked]
         return np.logical_or.reduceat(np.logical_or.reduceat(uses, self._sentence), self._pair)
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text, the last of very many as one."""
+    every = sentences(text)
+    return (
+        every if len(every) <= MOST_SENTENCES else (*every[: MOST_SENTENCES - 1], " ".join(every[MOST_SENTENCES - 1 :]))
+    )
 
 
 def _nearest(sentence: str, premises: Sequence[str]) -> Sequence[str]:

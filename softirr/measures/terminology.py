@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, layers_of, mutual, raw_of, rewritten
+from softirr.measures.base import Measure, Pairs, layers_of, mutual, raw_of
+from softirr.measures.layers import rewritten_pairs
 from softirr.measures.lexical import Exact
 from softirr.provenance import Progress, Provenance, TerminologyUsed
 from softirr.tables.ratings import Floats, Ints
@@ -474,7 +475,7 @@ def sources_of(measure: Measure, pairs: Pairs) -> tuple[Source, ...]:
     layers = list(layers_of(measure))
     decided = {pair for layer in layers for pair in layer.decided}
     keys = [tuple(sorted((normalize(a), normalize(b)))) for a, b in pairs]
-    written = [(rewritten(layers, a), rewritten(layers, b)) for a, b in pairs]
+    written = rewritten_pairs(layers, pairs)
     return tuple(
         "decision" if key in decided and source != "identical" else source
         for key, source in zip(keys, found.sources(written), strict=True)

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.defaults import FEW_ITEMS
 from softirr.policy.rules import Policy
 from softirr.report.forest import Row
-from softirr.report.headline import COEFFICIENT_NAMES, headline, references
+from softirr.report.headline import headline, references
 from softirr.report.text import printable
 
 __all__ = ["CITED", "Document", "Table", "document"]
@@ -20,26 +22,7 @@ __all__ = ["CITED", "Document", "Table", "document"]
 CITED = re.compile(r"\[@(\w+)\]")
 _TOLD = {"landis1977": "Landis and Koch (1977)", "krippendorff2004": "Krippendorff (2004)"}
 """Works that a sentence of the report names itself."""
-_FEW = 30
 _MOST_ROWS = 30
-_SOURCES = {
-    "krippendorff_alpha": ("krippendorff2011",),
-    "fleiss_kappa": ("fleiss1971", "wullschleger2026"),
-    "cohen_kappa": ("cohen1960", "wullschleger2026"),
-    "scott_pi": ("scott1955", "wullschleger2026"),
-    "gwet_ac2": ("gwet2008",),
-    "sigma": ("braylan2022",),
-    "ks": ("braylan2022",),
-}
-_NAMES = {key: name.split(" (")[0] for key, name in COEFFICIENT_NAMES.items()} | {
-    "observed_agreement": "observed agreement"
-}
-_FORMULA = {
-    "krippendorff_alpha": "1 minus the ratio of observed to expected disagreement, with 1 minus equivalence as the distance of two answers",
-    "fleiss_kappa": "observed agreement corrected for the agreement by chance of pooled answers",
-    "cohen_kappa": "the mean over rater pairs of observed agreement corrected for the two raters' own agreement by chance",
-    "observed_agreement": "the mean over items of the mean equivalence of their pairs of answers",
-}
 
 
 @dataclass(frozen=True)
@@ -119,7 +102,7 @@ def document(report: Mapping[str, Any], *, sentence: str | None = None) -> Docum
         tuple(_limitations(report)),
         tuple(_tables(report, shown)),
         tuple(
-            Row(COEFFICIENT_NAMES[key], value["value"], _interval(value))
+            Row(coefficient_name(key), value["value"], _interval(value))
             for key, value in ((key, report["coefficients"][key]) for key in shown)
             if value["value"] is not None
         ),
@@ -134,7 +117,7 @@ def _shown(report: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _interval(coefficient: Mapping[str, Any]) -> tuple[float, float] | None:
-    interval = coefficient.get("ci95_unaudited") or coefficient["ci95"]
+    interval = coefficient["ci95"]
     return None if interval is None else (float(interval[0]), float(interval[1]))
 
 
@@ -159,9 +142,9 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
     ]
     if report["excluded"]:
         first.append(f"{len(report['excluded']):,} answers were left out (Limitations).")
-    which = [f"{_NAMES[key]}{_cite(_SOURCES.get(key, ()))}" for key in shown]
+    which = [_cited(key) for key in shown]
     second = [
-        f"Agreement is reported as {_NAMES[name]}{_cite(_SOURCES.get(name, ()))}: {_FORMULA.get(name, 'see the reference')}.",
+        f"Agreement is reported as {_cited(name)}: {definition(name).formula}.",
         f"Beside it stand {_and(which[1:])}." if len(which) > 1 else "",
         _chance(expected, options),
         _intervals(report, options),
@@ -184,8 +167,12 @@ def _measure(provenance: Mapping[str, Any]) -> str:
     return f"{said}; identical texts have equivalence 1."
 
 
-def _cite(keys: Sequence[str]) -> str:
-    return "".join(f" [@{key}]" for key in keys)
+def _cited(key: str) -> str:
+    """A coefficient with the works that define it."""
+    if key not in coefficient_keys():
+        return key
+    known = definition(key)
+    return known.short + "".join(f" [@{work.key}]" for work in known.references)
 
 
 def _and(names: Sequence[str]) -> str:
@@ -202,29 +189,30 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
             f"Agreement by chance was estimated by {options['permutations']} permutations{error} [@wullschleger2026]."
         )
     if method == "audit":
-        return f"Agreement by chance was estimated from judged pairs of texts of different items{error}."
+        return f"Agreement by chance was estimated from the share of equivalent pairs of different items by strata of the measure, updated by judgments{error}."
     return f"Agreement by chance was estimated from a stratified sample of {expected['pairs_scored']:,} pairs of answers{error}."
 
 
 def _intervals(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    if "audit" in report:
-        return "Intervals are 95% confidence intervals that include the sampling of items and of judged pairs."
     how = (
         "by a bias-corrected and accelerated bootstrap over items [@efron1987]"
         if options.get("interval") == "bootstrap"
         else "from influence functions, with Student's t and a correction for skewness [@johnson1978]"
     )
-    said = f"95% confidence intervals over items were computed {how}; raters are taken as fixed."
-    if any(value.get("ci95_unaudited") for value in report["coefficients"].values()):
-        said += " The intervals shown also include the error that the measure had on benchmark populations."
-    return said
+    judged = ", updated by the judgments" if "audit" in report else ""
+    return (
+        "95% intervals hold the sampling of items, the errors that the measure had on benchmark populations"
+        f"{judged}, and the uncertainty of agreement by chance; raters are taken as fixed. Intervals of single raters hold the sampling of items only and were "
+        f"computed {how}."
+    )
 
 
 def _audit(audit: Mapping[str, Any]) -> str:
     judges = "one judge" if audit["judges"] == 1 else f"{audit['judges']} judges"
     said = (
         f"The coefficients were audited: {audit['judgements']:,} pairs of texts, drawn at random with known probabilities, were judged by {judges} as the same "
-        "in meaning or different, and the coefficients were corrected by the difference estimator [@sarndal1992] [@angelopoulos2023]."
+        "in meaning or different. A logistic calibration of the measure with a prior from benchmark populations was fitted to the judgments, and the "
+        "coefficients were corrected by the difference estimator, shrunk towards it [@sarndal1992] [@angelopoulos2023]."
     )
     own = audit.get("judges_agreement")
     if own:
@@ -247,7 +235,7 @@ def _results(
         return ["No coefficient is defined."]
     name, value = found
     interval = _interval(value)
-    said = f"{COEFFICIENT_NAMES[name]} is {value['value']:z.2f}"
+    said = f"{coefficient_name(name)} is {value['value']:z.2f}"
     if interval:
         said += f" (95% interval {interval[0]:z.2f} to {interval[1]:z.2f}, {_status(report)})"
     parts = [f"{said}."]
@@ -270,9 +258,9 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     else:
         yield_first = "The audit corrects the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
     found = [yield_first, "The intervals hold for other items of this kind and the same raters, not for other raters."]
-    if used < _FEW:
+    if used < FEW_ITEMS:
         found.append(
-            f"Only {used} items have two answers or more: with fewer than {_FEW} items the intervals are approximate."
+            f"Only {used} items have two answers or more: with fewer than {FEW_ITEMS} items the intervals are approximate."
         )
     reasons: dict[str, int] = {}
     for entry in report["excluded"]:
@@ -298,7 +286,7 @@ def _tables(report: Mapping[str, Any], shown: Sequence[str]) -> Sequence[Table]:
         return "–" if interval is None else f"{interval[0]:z.3f} to {interval[1]:z.3f}"
 
     rows = [
-        (COEFFICIENT_NAMES[key], number(c["value"]), between(_interval(c)), number(c["standard_error"]))
+        (coefficient_name(key), number(c["value"]), between(_interval(c)), number(c["standard_error"]))
         for key, c in ((key, report["coefficients"][key]) for key in shown)
     ]
     tables = [

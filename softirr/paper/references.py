@@ -3,139 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-__all__ = ["REFERENCES", "Reference", "bibtex"]
+from softirr.coefficients import registry
+from softirr.coefficients.definition import Reference
 
-
-@dataclass(frozen=True)
-class Reference:
-    """A work.
-
-    Attributes
-    ----------
-    authors : str
-        As BibTeX has them.
-    short : str
-        As running text has them.
-    year : int
-    title, kind : str
-        ``kind`` is the type of the BibTeX entry.
-    where : str
-        Journal or publisher.
-    """
-
-    authors: str
-    short: str
-    year: int
-    title: str
-    kind: str = "article"
-    where: str = ""
-
-    def told(self) -> str:
-        """The entry of a reference list."""
-        where = f" {self.where}." if self.where else ""
-        return f"{self.authors.replace(' and ', '; ')} ({self.year}). {self.title}.{where}"
+__all__ = ["bibtex", "reference", "references"]
 
 
-REFERENCES = {
-    "angelopoulos2023": Reference(
-        "Angelopoulos, A. N. and Duchi, J. C. and Zrnic, T.",
-        "Angelopoulos et al.",
-        2023,
-        "PPI++: efficient prediction-powered inference",
-        "misc",
-        "arXiv:2311.01453",
+_METHODS = (
+    Reference(
+        key="angelopoulos2023",
+        authors="Angelopoulos, A. N. and Duchi, J. C. and Zrnic, T.",
+        short="Angelopoulos et al.",
+        year=2023,
+        title="PPI++: efficient prediction-powered inference",
+        kind="misc",
+        where="arXiv:2311.01453",
     ),
-    "braylan2022": Reference(
-        "Braylan, A. and Alonso, O. and Lease, M.",
-        "Braylan et al.",
-        2022,
-        "Measuring annotator agreement generally across complex structured, multi-object, and free-text annotation tasks",
-        "inproceedings",
-        "Proceedings of the ACM Web Conference 2022",
-    ),
-    "cohen1960": Reference(
-        "Cohen, J.",
-        "Cohen",
-        1960,
-        "A coefficient of agreement for nominal scales",
-        where="Educational and Psychological Measurement",
-    ),
-    "efron1987": Reference(
-        "Efron, B.",
-        "Efron",
-        1987,
-        "Better bootstrap confidence intervals",
+    Reference(
+        key="efron1987",
+        authors="Efron, B.",
+        short="Efron",
+        year=1987,
+        title="Better bootstrap confidence intervals",
         where="Journal of the American Statistical Association",
     ),
-    "fleiss1971": Reference(
-        "Fleiss, J. L.",
-        "Fleiss",
-        1971,
-        "Measuring nominal scale agreement among many raters",
-        where="Psychological Bulletin",
-    ),
-    "gwet2008": Reference(
-        "Gwet, K. L.",
-        "Gwet",
-        2008,
-        "Computing inter-rater reliability and its variance in the presence of high agreement",
-        where="British Journal of Mathematical and Statistical Psychology",
-    ),
-    "johnson1978": Reference(
-        "Johnson, N. J.",
-        "Johnson",
-        1978,
-        "Modified t tests and confidence intervals for asymmetrical populations",
+    Reference(
+        key="johnson1978",
+        authors="Johnson, N. J.",
+        short="Johnson",
+        year=1978,
+        title="Modified t tests and confidence intervals for asymmetrical populations",
         where="Journal of the American Statistical Association",
     ),
-    "krippendorff2011": Reference(
-        "Krippendorff, K.",
-        "Krippendorff",
-        2011,
-        "Computing Krippendorff's alpha-reliability",
-        "techreport",
-        "University of Pennsylvania",
+    Reference(
+        key="krippendorff2004",
+        authors="Krippendorff, K.",
+        short="Krippendorff",
+        year=2004,
+        title="Content analysis: an introduction to its methodology",
+        kind="book",
+        where="Sage",
     ),
-    "krippendorff2004": Reference(
-        "Krippendorff, K.",
-        "Krippendorff",
-        2004,
-        "Content analysis: an introduction to its methodology",
-        "book",
-        "Sage",
-    ),
-    "landis1977": Reference(
-        "Landis, J. R. and Koch, G. G.",
-        "Landis and Koch",
-        1977,
-        "The measurement of observer agreement for categorical data",
+    Reference(
+        key="landis1977",
+        authors="Landis, J. R. and Koch, G. G.",
+        short="Landis and Koch",
+        year=1977,
+        title="The measurement of observer agreement for categorical data",
         where="Biometrics",
     ),
-    "sarndal1992": Reference(
-        "Särndal, C.-E. and Swensson, B. and Wretman, J.",
-        "Särndal et al.",
-        1992,
-        "Model assisted survey sampling",
-        "book",
-        "Springer",
+    Reference(
+        key="sarndal1992",
+        authors="Särndal, C.-E. and Swensson, B. and Wretman, J.",
+        short="Särndal et al.",
+        year=1992,
+        title="Model assisted survey sampling",
+        kind="book",
+        where="Springer",
     ),
-    "scott1955": Reference(
-        "Scott, W. A.",
-        "Scott",
-        1955,
-        "Reliability of content analysis: the case of nominal scale coding",
-        where="Public Opinion Quarterly",
-    ),
-    "wullschleger2026": Reference(
-        "Wullschleger, P. and Kreis, C. and Walter, M. A. and Foster, J. and Pouly, M.",
-        "Wullschleger et al.",
-        2026,
-        "Consensus measures for unstructured biomedical text annotations",
-        "misc",
-    ),
-}
+)
+"""Works on intervals, sampling and reference values; those of a coefficient stand in its definition."""
 
 _PLACE = {
     "article": "journal",
@@ -144,6 +72,31 @@ _PLACE = {
     "book": "publisher",
     "misc": "howpublished",
 }
+
+
+def references() -> dict[str, Reference]:
+    """Every work by its key, in alphabetical order.
+
+    Returns
+    -------
+    dict of str to Reference
+    """
+    works = (*_METHODS, *(work for one in registry.DEFINITIONS for work in one.references))
+    return {work.key: work for work in sorted(works, key=lambda work: work.key)}
+
+
+def reference(key: str) -> Reference:
+    """The work of a key.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    Reference
+    """
+    return references()[key]
 
 
 def bibtex(keys: Iterable[str]) -> str:
@@ -162,7 +115,7 @@ def bibtex(keys: Iterable[str]) -> str:
     """
     entries = []
     for key in sorted(set(keys)):
-        work = REFERENCES[key]
+        work = reference(key)
         fields = {"author": work.authors, "title": f"{{{work.title}}}", "year": str(work.year)}
         if work.where:
             fields[_PLACE[work.kind]] = work.where

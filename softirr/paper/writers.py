@@ -8,12 +8,12 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from html import escape
 from itertools import groupby
-from typing import Any
 
 from softirr.errors import InputError
 from softirr.paper.document import CITED, Document, Table
-from softirr.paper.references import REFERENCES
-from softirr.report.forest import forest_svg, forest_text
+from softirr.paper.references import reference
+from softirr.report.charts import Drawing, forest_chart, png
+from softirr.report.forest import forest_text
 from softirr.report.html import table_html
 
 __all__ = ["FORMATS", "as_docx", "as_html", "as_latex", "as_markdown", "beyond_latin"]
@@ -23,7 +23,7 @@ def _with_years(text: str) -> str:
     """The text with citations as (Author Year); several in a row are one pair of parentheses."""
 
     def cite(found: re.Match[str]) -> str:
-        works = [REFERENCES[key] for key in CITED.findall(found.group())]
+        works = [reference(key) for key in CITED.findall(found.group())]
         return "(" + "; ".join(f"{work.short} {work.year}" for work in works) + ")"
 
     return re.sub(r"\[@\w+\](?:\s*\[@\w+\])*", cite, text)
@@ -55,7 +55,7 @@ def as_markdown(made: Document) -> str:
         "## Limitations",
         "\n".join(f"- {point}" for point in text(made.limitations)),
         "## References",
-        "\n".join(f"- {_markdown(REFERENCES[key].told())}" for key in made.cited),
+        "\n".join(f"- {_markdown(reference(key).entry())}" for key in made.cited),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -216,37 +216,25 @@ def as_latex(made: Document) -> str:
         r"\end{itemize}",
         *([_LOST] if rich else []),
         r"\begin{thebibliography}{99}",
-        *(f"\\bibitem{{{key}}} {latex_text(REFERENCES[key].told())}" for key in made.cited),
+        *(f"\\bibitem{{{key}}} {latex_text(reference(key).entry())}" for key in made.cited),
         r"\end{thebibliography}",
         r"\end{document}",
     ]
     return "\n".join(lines) + "\n"
 
 
+def _chart(made: Document) -> Drawing | None:
+    rows = [row for row in made.figure if row.value is not None]
+    return forest_chart(rows, "Agreement", low=0.0) if rows else None
+
+
 def _picture(made: Document) -> list[str]:
     """The forest plot in LaTeX's own picture environment."""
-    rows = [row for row in made.figure if row.value is not None]
-    if not rows:
+    chart = _chart(made)
+    if chart is None:
         return []
-    ends = [end for row in rows for end in (row.value or 0.0, *(row.ci95 or ()))]
-    low, high = min(0.0, *ends), max(1.0, *ends)
-
-    def x(value: float) -> str:
-        return f"{110 + (value - low) / (high - low) * 200:.1f}"
-
-    top = 16 * len(rows) + 20
-    lines = [r"\begin{figure}[htbp]", r"\centering", r"\setlength{\unitlength}{1pt}", f"\\begin{{picture}}(330,{top})"]
-    lines.append("\\put(110,16){\\line(1,0){200}}")
-    for value in (low, 0.5, high):
-        lines.append(f"\\put({x(value)},4){{\\makebox(0,0)[b]{{\\footnotesize {value:z.2f}}}}}")
-    for n, row in enumerate(rows):
-        y = top - 14 - 16 * n
-        lines.append(f"\\put(102,{y}){{\\makebox(0,0)[r]{{\\small {latex_text(row.label)}}}}}")
-        if row.ci95 is not None:
-            length = (row.ci95[1] - row.ci95[0]) / (high - low) * 200
-            lines.append(f"\\put({x(row.ci95[0])},{y}){{\\line(1,0){{{length:.1f}}}}}")
-        lines.append(f"\\put({x(row.value or 0.0)},{y}){{\\circle*{{4}}}}")
-    return [*lines, r"\end{picture}", f"\\caption{{{latex_text(made.caption)}}}", r"\end{figure}"]
+    caption = f"\\caption{{{latex_text(made.caption)}}}"
+    return [r"\begin{figure}[htbp]", r"\centering", *chart.picture(latex_text), caption, r"\end{figure}"]
 
 
 def as_html(made: Document) -> str:
@@ -259,13 +247,11 @@ def as_html(made: Document) -> str:
         table_html(one.head, one.rows).replace("<table>", f"<table><caption>{escape(one.caption)}</caption>", 1)
         for one in made.tables
     )
-    figure = (
-        f"<figure>{forest_svg(made.figure, 'Agreement')}<figcaption>{escape(made.caption)}</figcaption></figure>"
-        if made.figure
-        else ""
-    )
+    chart = _chart(made)
+    caption = f"<figcaption>{escape(made.caption)}</figcaption>"
+    figure = "" if chart is None else f"<figure>{chart.svg()}{caption}</figure>"
     points = "".join(f"<li>{escape(_with_years(point))}</li>" for point in made.limitations)
-    works = "".join(f"<li>{escape(REFERENCES[key].told())}</li>" for key in made.cited)
+    works = "".join(f"<li>{escape(reference(key).entry())}</li>" for key in made.cited)
     style = (
         "body{font:16px/1.5 sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}"
         "th,td{border-bottom:1px solid #ccc;padding:.25rem .75rem;text-align:left}caption{text-align:left;font-style:italic}"
@@ -310,8 +296,12 @@ def as_docx(made: Document) -> bytes:
         kept = [paragraph for row in table.rows[:-1] for cell in row.cells for paragraph in cell.paragraphs]
         for paragraph in (caption, *kept):
             paragraph.paragraph_format.keep_with_next = True
-    if made.figure and (picture := _png(made)) is not None:
-        page.add_picture(picture, width=Cm(15))
+    if (chart := _chart(made)) is not None:
+        if (picture := png(chart)) is not None:
+            page.add_picture(io.BytesIO(picture), width=Cm(15))
+        else:  # without fonts on this machine the plot is text, which Word has a font for
+            run = page.add_paragraph().add_run(_xml("\n".join(forest_text(made.figure))))
+            run.font.name, run.font.size = "Courier New", Pt(7)
         page.paragraphs[-1].paragraph_format.space_before = Pt(14)
         page.paragraphs[-1].paragraph_format.keep_with_next = True
         page.add_paragraph(_xml(made.caption), style="Caption")
@@ -320,7 +310,7 @@ def as_docx(made: Document) -> bytes:
         page.add_paragraph(_xml(_with_years(point)), style="List Bullet")
     page.add_heading("References", 1)
     for key in made.cited:
-        page.add_paragraph(_xml(REFERENCES[key].told()))
+        page.add_paragraph(_xml(reference(key).entry()))
     out = io.BytesIO()
     page.save(out)
     return out.getvalue()
@@ -331,28 +321,6 @@ def _xml(text: str) -> str:
     return "".join(
         mark for mark in text if mark >= " " and not 0xD800 <= ord(mark) <= 0xDFFF and ord(mark) not in (0xFFFE, 0xFFFF)
     )
-
-
-def _png(made: Document) -> Any:
-    """The forest plot as a picture; None without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-    rows = [row for row in made.figure if row.value is not None]
-    figure = Figure(figsize=(7, 0.35 * len(rows) + 0.9), layout="constrained")
-    axes = figure.subplots()
-    for n, row in enumerate(rows):
-        if row.ci95 is not None:
-            axes.plot(row.ci95, (n, n), color="#1f4e79")
-        axes.plot([row.value or 0.0], [n], "o", color="#1f4e79")
-    axes.set_yticks(range(len(rows)), [row.label for row in rows])
-    axes.invert_yaxis()
-    axes.grid(axis="x", color="#ddd")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=150)
-    out.seek(0)
-    return out
 
 
 FORMATS: dict[str, Callable[[Document], str | bytes]] = {

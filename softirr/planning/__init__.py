@@ -1,1 +1,1 @@
-"""Comparing two coefficients, and how many items, raters and judgements an interval needs."""
+"""How many items, raters and judgments a study needs; comparisons of files, groups, raters and models."""

@@ -1,24 +1,29 @@
-"""What a comparison found: groups, differences and verdicts, as JSON, text and a forest plot."""
+"""The result of a comparison: groups, differences and verdicts, as JSON, text and a forest plot."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
-from softirr.planning.difference import Equality, holm_levels, limit, two_sided
+from softirr.coefficients.registry import coefficient_name
+from softirr.planning.alternative_annotator import AlternativeAnnotator
+from softirr.planning.difference import Equality
 from softirr.policy.rules import Policy
-from softirr.report.forest import Row, forest_svg, forest_text
-from softirr.report.headline import COEFFICIENT_NAMES
+from softirr.report.charts import forest_chart
+from softirr.report.forest import Row, forest_text
 from softirr.report.text import printable, table_lines
 
-__all__ = ["Comparison", "Difference", "Group", "measure_told", "policy_told", "verdict", "with_adjusted_intervals"]
+__all__ = [
+    "Comparison",
+    "Difference",
+    "Group",
+    "measure_phrase",
+    "policy_lines",
+]
 
 _SURE = 0.05
-MOST_ITEMS = 100_000
-"""More items than that are not advised."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,17 @@ class Group:
         Items that the coefficient rests on.
     n_raters : int
     coefficient : Coefficient
-    audited : bool
     """
 
     label: str
     n_items: int
     n_raters: int
     coefficient: Coefficient
-    audited: bool = False
+
+    @property
+    def audited(self) -> bool:
+        """Whether judgments correct the coefficient."""
+        return self.coefficient.judgments > 0
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``groups``."""
@@ -69,6 +77,8 @@ class Difference:
         For a rater or model against the others: within their range, below, or can't tell yet.
     ci95_adjusted : (float, float) or None
         The interval that the verdict follows from, where there are several raters or models: adjusted for their number.
+    p_equivalent : float or None
+        For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of raters or models.
     """
 
     a: str
@@ -79,6 +89,7 @@ class Difference:
     n_shared: int
     verdict: str | None = None
     ci95_adjusted: tuple[float, float] | None = None
+    p_equivalent: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``differences``."""
@@ -91,6 +102,7 @@ class Difference:
             "n_shared": self.n_shared,
             "verdict": self.verdict,
             "ci95_adjusted": None if self.ci95_adjusted is None else list(self.ci95_adjusted),
+            "p_equivalent": self.p_equivalent,
         }
 
 
@@ -124,9 +136,25 @@ class Comparison:
         Where a rater or model is compared with the others: each of them with the rest of them.
     margin : float or None
         Of the verdicts.
+    alternative : tuple of AlternativeAnnotator
+        Where models are compared with people: the alternative annotator test of each.
     warnings : tuple of str
+    misfits : tuple of str
+        Why the measure does not fit the texts.
     policy : Policy
         What counted as the same.
+
+    Examples
+    --------
+    >>> import pandas, softirr
+    >>> first = pandas.DataFrame({"ann": ["fever", "rash", "pain"], "bob": ["fevers", "rash", "pain"]})
+    >>> second = pandas.DataFrame({"ann": ["fever", "rash", "pain"], "bob": ["cough", "rash", "itch"]}, index=[3, 4, 5])
+    >>> tables = {name: softirr.read(frame, raters=["ann", "bob"]) for name, frame in (("first", first), ("second", second))}
+    >>> comparison = softirr.compare(tables, "indel", coefficient="krippendorff_alpha")
+    >>> [(group.label, round(group.coefficient.value, 2)) for group in comparison.groups]
+    [('first', 0.95), ('second', 0.23)]
+    >>> round(comparison.differences[0].difference.value, 2)
+    -0.72
     """
 
     coefficient: str
@@ -141,7 +169,9 @@ class Comparison:
     rater: str | None = None
     others: tuple[Group, ...] = ()
     margin: float | None = None
+    alternative: tuple[AlternativeAnnotator, ...] = ()
     warnings: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
 
     def __repr__(self) -> str:
@@ -173,8 +203,28 @@ class Comparison:
             "trend": None if self.trend is None else self.trend.to_dict(),
             "others": [group.to_dict() for group in self.others],
             "margin": self.margin,
-            "warnings": list(self.warnings),
+            "alternative_annotator": [one.to_dict() for one in self.alternative],
+            "warnings": [*self.misfits, *self.warnings],
+            "misfits": list(self.misfits),
         }
+
+    def satisfies(self, wanted: str) -> bool:
+        """Whether every rater or model that is compared with the others has a verdict.
+
+        Parameters
+        ----------
+        wanted : {"within", "equivalent", "passed"}
+            Within the range of the others (or equivalent to them), equivalent to them, or passed the alternative annotator test.
+
+        Returns
+        -------
+        bool
+        """
+        if wanted == "passed":
+            return bool(self.alternative) and all(one.passed for one in self.alternative)
+        accepted = ("equivalent",) if wanted == "equivalent" else ("equivalent", "within")
+        verdicts = [one.verdict or "" for one in self.differences]
+        return bool(verdicts) and all(verdict.startswith(accepted) for verdict in verdicts)
 
     def rows(self) -> list[Row]:
         """The lines of the forest plot."""
@@ -184,15 +234,40 @@ class Comparison:
 
     def to_svg(self) -> str:
         """The forest plot as SVG."""
-        return forest_svg(self.rows(), COEFFICIENT_NAMES[self.coefficient])
+        return forest_chart(self.rows(), coefficient_name(self.coefficient)).svg()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the groups with their 95% intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed.
+        """
+        from softirr.report.interval_plot import plot_intervals
+
+        return plot_intervals(
+            [row for row in self.rows() if not row.is_difference], ax, label=coefficient_name(self.coefficient)
+        )
 
     def lines(self) -> Iterable[str]:
         """The comparison as text."""
-        what = COEFFICIENT_NAMES[self.coefficient]
+        what = coefficient_name(self.coefficient)
         of = f" of {printable(self.rater)} with the others" if self.rater else ""
         by = f" by {printable(self.by)}" if self.by else ""
-        yield f"{what}{of}{by}, {measure_told(self.measure, self.policy)}, {self._audited()}"
-        yield from policy_told(self.policy)
+        yield f"{what}{of}{by}, {measure_phrase(self.measure, self.policy)}, {self._audited()}"
+        yield from policy_lines(self.policy)
+        for misfit in self.misfits:
+            yield f"Warning: {misfit}"
         yield ""
         yield from forest_text([_row(group) for group in self.groups])
         if self.others:
@@ -207,54 +282,55 @@ class Comparison:
             yield f"Note: {warning}"
 
     def sentences(self) -> list[str]:
-        """What the comparison says: the only difference or the trend, the test of several groups, and the verdicts.
+        """The result in sentences: the only difference or the trend, the test of several groups, and the verdicts.
 
         Returns
         -------
         list of str
         """
-        found: list[str] = []
+        sentences: list[str] = []
         if self.trend is not None:
-            found += self._trend(self.trend)
+            sentences += self._trend(self.trend)
         elif len(self.differences) == 1:
-            found.append(self._sentence(self.differences[0]))
+            sentences.append(self._sentence(self.differences[0]))
         if self.equality is not None:
-            found.append(
+            sentences.append(
                 f"Test that all are the same: chi-square {self.equality.statistic:.2f}, {self.equality.df} degrees of freedom, p {_p_is(self.equality.p)}."
             )
-        return found + [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
+        sentences += [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
+        return sentences + [one.sentence for one in self.alternative]
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)
         return "audited" if n == len(self.groups) else "audited in part" if n else "not audited"
 
     def _sentence(self, one: Difference) -> str:
-        found = one.difference
+        difference = one.difference
         a, b = printable(one.a), printable(one.b)
-        if found.value is None:
-            return f"The difference is not defined: {found.undefined}."
-        if found.ci95 is None:
-            return f"{b} minus {a}: {found.value:+.3f}, without an interval."
-        how = f"on {one.n_shared:,} shared items" if one.n_shared > 1 else "on different items"
-        low, high = found.ci95
-        told = (
+        if difference.value is None:
+            return f"The difference is not defined: {difference.undefined}."
+        if difference.ci95 is None:
+            return f"{b} minus {a}: {difference.value:+.3f}, without an interval."
+        items = f"on {one.n_shared:,} shared items" if one.n_shared > 1 else "on different items"
+        low, high = difference.ci95
+        conclusion = (
             "The difference is larger than the choice of items explains."
             if one.p is not None and one.p < _SURE
             else "The items do not show a difference."
         )
-        return f"{b} minus {a}: {found.value:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, p {_p_is(one.p)}, {how}. {told}"
+        return f"{b} minus {a}: {difference.value:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, p {_p_is(one.p)}, {items}. {conclusion}"
 
     def _trend(self, one: Difference) -> Iterable[str]:
-        found = one.difference
-        if found.value is None or found.ci95 is None:
-            yield f"The trend is not defined: {found.undefined}."
+        change = one.difference
+        if change.value is None or change.ci95 is None:
+            yield f"The trend is not defined: {change.undefined}."
             return
-        sure = (
+        conclusion = (
             "Agreement changes over time." if one.p is not None and one.p < _SURE else "The items do not show a change."
         )
         yield (
-            f"From the first to the last of {one.n_shared:,} items: {found.value:+.3f}, 95% interval {found.ci95[0]:+.3f} to "
-            f"{found.ci95[1]:+.3f}, p {_p_is(one.p)}. {sure}"
+            f"From the first to the last of {one.n_shared:,} items: {change.value:+.3f}, 95% interval {change.ci95[0]:+.3f} to "
+            f"{change.ci95[1]:+.3f}, p {_p_is(one.p)}. {conclusion}"
         )
 
     def _table(self) -> Iterable[str]:
@@ -286,10 +362,10 @@ class Comparison:
                 f"p and the adjusted intervals are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the adjusted intervals: with a "
                 "probability of 95% none of them is wrong."
             )
-        return f"p is adjusted for {n} differences (Holm 1979); each interval stands for itself."
+        return f"p is adjusted for {n} differences (Holm 1979); the intervals are not adjusted."
 
 
-def measure_told(measure: str, policy: Policy) -> str:
+def measure_phrase(measure: str, policy: Policy) -> str:
     """The measure, and that texts are compared as written where they are.
 
     Parameters
@@ -303,13 +379,13 @@ def measure_told(measure: str, policy: Policy) -> str:
 
     Examples
     --------
-    >>> measure_told("indel", Policy())
+    >>> measure_phrase("indel", Policy())
     'measure indel, texts as written'
     """
     return f"measure {measure}{', texts as written' if policy.is_default else ''}"
 
 
-def policy_told(policy: Policy) -> Iterable[str]:
+def policy_lines(policy: Policy) -> Iterable[str]:
     """What counts as the same, where that is more than the texts as written.
 
     Parameters
@@ -325,9 +401,15 @@ def policy_told(policy: Policy) -> Iterable[str]:
 
 
 def _row(group: Group) -> Row:
-    found = group.coefficient
+    coefficient = group.coefficient
     n = f"{group.n_items:,} items"
-    return Row(group.label, found.value, found.ci95, False, n if found.value is not None else found.undefined or "")
+    return Row(
+        group.label,
+        coefficient.value,
+        coefficient.ci95,
+        False,
+        n if coefficient.value is not None else coefficient.undefined or "",
+    )
 
 
 def _interval(limits: tuple[float, float] | None) -> str:
@@ -342,102 +424,5 @@ def _p(value: float | None) -> str:
 
 def _p_is(value: float | None) -> str:
     """For a sentence: ``= 0.012`` or ``< 0.001``."""
-    told = _p(value)
-    return told if told.startswith("<") else f"= {told}"
-
-
-def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
-    """Give several raters or models the intervals that their verdicts follow from.
-
-    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below them. At most one of the two is
-    true, so each family is tested at half of 5% (that is, by one limit of an interval), with the levels of Holm (1979).
-
-    Parameters
-    ----------
-    differences : sequence of Difference
-        Each of a rater and the others.
-    margin : float
-
-    Returns
-    -------
-    list of Difference
-        As given where there are fewer than two with an interval.
-    """
-    known = [one for one in differences if one.difference.ci95 is not None and one.n_shared > 1]
-    if len(known) < 2:
-        return list(differences)
-    below: list[float | None] = []
-    within: list[float | None] = []
-    for one in differences:
-        found = one.difference
-        if found.value is None or found.ci95 is None or one.n_shared < 2:
-            below.append(None)
-            within.append(None)
-            continue
-        below.append(two_sided(-found.value, found.ci95[1] - found.value, one.n_shared))
-        within.append(two_sided(found.value + margin, found.value - found.ci95[0], one.n_shared))
-    result = []
-    for one, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
-        limits = (
-            limit(one.difference, one.n_shared, lower, upper=False),
-            limit(one.difference, one.n_shared, upper, upper=True),
-        )
-        result.append(replace(one, ci95_adjusted=None if None in limits else limits))  # type: ignore[arg-type]
-    return result
-
-
-def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
-    """What the interval of the difference from the others says of a rater or a model.
-
-    *Within the range* where the interval ends above minus the margin, *below* where it lies below 0, else *can't tell yet*, with the number of items
-    that would tell if the difference stays what it is.
-
-    Parameters
-    ----------
-    one : Difference
-        The rater's agreement with the others minus that of the others among themselves.
-    margin : float
-    audited : bool
-        The interval rests on judgements too, which have to grow with the items.
-
-    Returns
-    -------
-    str or None
-        None where there is no interval.
-
-    Examples
-    --------
-    >>> def of(value, low, high):
-    ...     return verdict(Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100), 0.05)
-    >>> of(0.02, -0.03, 0.07)
-    'within the range of the others (not more than 0.05 below them)'
-    >>> of(-0.2, -0.3, -0.1)
-    'below the others'
-    >>> of(0.0, -0.1, 0.1)
-    "can't tell yet: about 300 more items"
-    """
-    found = one.difference
-    if found.value is None or found.ci95 is None:
-        return None
-    low, high = one.ci95_adjusted or found.ci95
-    if low >= -margin:
-        return f"within the range of the others (not more than {margin:g} below them)"
-    if high < 0:
-        return "below the others"
-    # the conclusion that needs fewer items, if the difference stays what it is
-    needed = [
-        (reach / room) ** 2
-        for reach, room in ((found.value - low, found.value + margin), (high - found.value, -found.value))
-        if room > 0
-    ]
-    more = one.n_shared * (min(needed, default=math.inf) - 1)
-    if more > MOST_ITEMS:
-        return "can't tell yet, and more items would hardly help"
-    found_more = f"about {_round(max(more, 1)):,} more items"
-    return f"can't tell yet: {found_more}{', with judgements in proportion' if audited else ''}"
-
-
-def _round(n: float) -> int:
-    """A number of items with two digits that count, rounded up."""
-    step = 10 ** max(math.floor(math.log10(n)) - 1, 0)
-    return math.ceil(round(n / step, 6)) * step
+    text = _p(value)
+    return text if text.startswith("<") else f"= {text}"

@@ -10,6 +10,8 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 Vanbelle, S. and Albert, A. (2008). A bootstrap method for comparing correlated kappa coefficients.
 Gwet, K. L. (2016). Testing the difference of correlated agreement coefficients for statistical significance.
 Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of average
+bioavailability.
 Fleiss, J. L. (1981). Statistical methods for rates and proportions, chapter 13 (homogeneity of kappas).
 """
 
@@ -29,9 +31,11 @@ __all__ = [
     "covariance",
     "difference",
     "equality",
+    "equivalence_p",
     "holm",
     "holm_levels",
     "limit",
+    "one_sided",
     "p_value",
     "trend",
     "two_sided",
@@ -128,12 +132,12 @@ def _reach(one: float, other: float, r: float) -> float:
     return float(np.sqrt(max(one**2 + other**2 - 2 * r * one * other, 0.0)))
 
 
-def p_value(found: Coefficient, n: int) -> float | None:
+def p_value(change: Coefficient, n: int) -> float | None:
     """Two-sided p of no difference, below 0.05 exactly where the 95% interval leaves 0 out.
 
     Parameters
     ----------
-    found : Coefficient
+    change : Coefficient
         The difference.
     n : int
         Items of the smaller of the two samples; the test has n - 1 degrees of freedom.
@@ -142,12 +146,12 @@ def p_value(found: Coefficient, n: int) -> float | None:
     -------
     float or None
     """
-    if found.value is None or found.ci95 is None or n < 2:
+    if change.value is None or change.ci95 is None or n < 2:
         return None
-    if found.value == 0:
+    if change.value == 0:
         return 1.0
-    reach = found.value - found.ci95[0] if found.value > 0 else found.ci95[1] - found.value
-    return two_sided(abs(found.value), reach, n)
+    reach = change.value - change.ci95[0] if change.value > 0 else change.ci95[1] - change.value
+    return two_sided(abs(change.value), reach, n)
 
 
 def two_sided(distance: float, reach: float, n: int) -> float:
@@ -164,19 +168,63 @@ def two_sided(distance: float, reach: float, n: int) -> float:
     float
         1 if the distance is 0 or negative.
     """
+    return min(2 * one_sided(distance, reach, n), 1.0)
+
+
+def one_sided(distance: float, reach: float, n: int) -> float:
+    """One-sided p of a value this far above a limit, where the 95% interval extends ``reach`` to that side.
+
+    Parameters
+    ----------
+    distance, reach : float
+    n : int
+        Items; the test has n - 1 degrees of freedom.
+
+    Returns
+    -------
+    float
+    """
     from scipy.special import stdtr, stdtrit
 
     if reach <= 0:
         return 0.0 if distance > 0 else 1.0
-    return min(2 * float(stdtr(n - 1, -distance / reach * float(stdtrit(n - 1, 0.975)))), 1.0)
+    return float(stdtr(n - 1, -distance / reach * float(stdtrit(n - 1, 0.975))))
 
 
-def limit(found: Coefficient, n: int, level: float, *, upper: bool) -> float | None:
-    """A limit of the interval at another level: that of the 95% interval, by the quantiles of Student's t.
+def equivalence_p(change: Coefficient, n: int, margin: float) -> float | None:
+    """P of two one-sided tests that a difference lies within plus or minus a margin (Schuirmann 1987).
 
     Parameters
     ----------
-    found : Coefficient
+    change : Coefficient
+        The difference, with its 95% interval.
+    n : int
+        Items; the tests have n - 1 degrees of freedom.
+    margin : float
+
+    Returns
+    -------
+    float or None
+        Below 0.05 exactly where the 90% interval lies within the margin.
+
+    Examples
+    --------
+    >>> equivalence_p(Coefficient(0.0, 0.01, (-0.02, 0.02)), 100, 0.05) < 0.001
+    True
+    """
+    if change.value is None or change.ci95 is None or n < 2:
+        return None
+    above = one_sided(change.value + margin, change.value - change.ci95[0], n)
+    below = one_sided(margin - change.value, change.ci95[1] - change.value, n)
+    return max(above, below)
+
+
+def limit(change: Coefficient, n: int, level: float, *, upper: bool) -> float | None:
+    """A limit of the interval at another level, scaled from the 95% interval by quantiles of Student's t.
+
+    Parameters
+    ----------
+    change : Coefficient
     n : int
         Items; t has n - 1 degrees of freedom.
     level : float
@@ -189,10 +237,10 @@ def limit(found: Coefficient, n: int, level: float, *, upper: bool) -> float | N
     """
     from scipy.special import stdtrit
 
-    if found.value is None or found.ci95 is None or n < 2:
+    if change.value is None or change.ci95 is None or n < 2:
         return None
     grown = float(stdtrit(n - 1, 1 - level / 2) / stdtrit(n - 1, 0.975))
-    return found.value + (found.ci95[int(upper)] - found.value) * grown
+    return change.value + (change.ci95[int(upper)] - change.value) * grown
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
@@ -223,8 +271,8 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 def holm_levels(p: Sequence[float | None], level: float = 0.05) -> list[float]:
     """The level at which Holm's procedure tests each of several hypotheses.
 
-    The smallest p is tested at ``level`` over the number of hypotheses, the next one at ``level`` over one less, and so on until one is not rejected; all
-    others are tested at the level of that one.
+    The smallest of m p values is tested at ``level / m``, the next one at ``level / (m - 1)``, and so on until a hypothesis is not rejected; all
+    others are tested at the level of that hypothesis.
 
     Parameters
     ----------
@@ -314,12 +362,12 @@ def trend(values: Floats, at: Floats) -> tuple[Coefficient, float | None]:
     values : shape (N,)
         A value of each item: the coefficient plus the item's influence (pseudo-values; Andersen and Perme 2010).
     at : shape (N,)
-        Where each item stands, from 0 to 1.
+        Position of each item, from 0 to 1.
 
     Returns
     -------
     (Coefficient, float or None)
-        Slope of the regression line with a standard error that holds for unequal variances (HC3; MacKinnon and White 1985).
+        Slope of the regression line with a standard error that allows unequal variances (HC3; MacKinnon and White 1985).
     """
     from scipy.special import stdtr, stdtrit
 

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import FEW_ITEMS, Coefficient
+from softirr.coefficients.intervals import Coefficient
+from softirr.defaults import FEW_ITEMS
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.compare import moments_of, opened, places_of, table_values, used_policy
-from softirr.planning.comparison import Difference, measure_told, policy_told
+from softirr.planning.compare_time import moments_of, places_of
+from softirr.planning.comparison import Difference, measure_phrase, policy_lines
 from softirr.planning.difference import holm, trend
+from softirr.planning.parts import Scoring, open_scoring, table_values
+from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.policy.rules import Policy
-from softirr.report.agreement import Scored, agreement, scored
+from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
+from softirr.report.scoring import Scored, scored
 from softirr.report.text import printable, table_lines
-from softirr.tables.ratings import Floats, Ints, sums
+from softirr.tables.ratings import sums
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.tables.weights import refuse_weights
 
-__all__ = ["RaterGroups", "Raters", "Repeats", "raters"]
-
-_LEAST_SHARED = 10
-_RESAMPLED = 200
-_STABLE = 0.8
-_APART = 0.1
-_MOST_GROUPS = 5
+__all__ = ["Raters", "Repeats", "raters"]
 
 
 @dataclass(frozen=True)
@@ -62,41 +60,9 @@ class Repeats:
         }
 
 
-@dataclass(frozen=True)
-class RaterGroups:
-    """Groups of raters who agree more among themselves than with the others.
-
-    Attributes
-    ----------
-    groups : tuple of tuple of str
-    within, between : float
-        Mean equivalence of two raters of one group, and of different groups.
-    stability : float
-        Mean adjusted Rand index with the groups of resampled items: 1 is always the same groups, 0 is chance.
-    found : bool
-        Whether the groups are stable and apart; otherwise they are noise.
-    """
-
-    groups: tuple[tuple[str, ...], ...]
-    within: float
-    between: float
-    stability: float
-    found: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "groups": [list(group) for group in self.groups],
-            "within": self.within,
-            "between": self.between,
-            "stability": self.stability,
-            "found": self.found,
-        }
-
-
 @dataclass(frozen=True, repr=False)
 class Raters:
-    """What is known of raters by themselves.
+    """Each rater alone: repeated items, drift, and groups.
 
     Attributes
     ----------
@@ -138,7 +104,7 @@ class Raters:
 
     def lines(self) -> list[str]:
         """As lines of text."""
-        said = [f"Raters, {measure_told(self.measure, self.policy)}, not audited", *policy_told(self.policy)]
+        lines = [f"Raters, {measure_phrase(self.measure, self.policy)}, not audited", *policy_lines(self.policy)]
         if self.repeats:
             head = ("repeated items", "items", "agreement with oneself", "95% interval", "alpha")
             rows = [
@@ -151,7 +117,7 @@ class Raters:
                 )
                 for r in self.repeats
             ]
-            said += ["", *table_lines(head, rows)]
+            lines += ["", *table_lines(head, rows)]
         if self.drift:
             columns = ("drift", "items", "change", "95% interval", "p", "p adjusted")
             changes = [
@@ -165,10 +131,10 @@ class Raters:
                 )
                 for d in self.drift
             ]
-            said += ["", *table_lines(columns, changes)]
+            lines += ["", *table_lines(columns, changes)]
         if self.groups is not None:
-            said += ["", *_groups_told(self.groups)]
-        return [*said, *(f"Note: {note}" for note in self.notes)]
+            lines += ["", *self.groups.sentences]
+        return [*lines, *(f"Note: {note}" for note in self.notes)]
 
 
 def raters(
@@ -215,23 +181,23 @@ def raters(
     """
     refuse_weights(table, "The report on raters")
     notes: list[str] = []
-    with opened(measure, options, cache, progress) as (made, how, store, told):
-        found = scored(table, made, how, cache=store, progress=told)
+    with open_scoring(measure, options, cache, progress) as scoring:
+        results = scored(table, scoring.measure, scoring.options, cache=scoring.cache, progress=scoring.progress)
         again: tuple[Repeats, ...] = ()
         if same is not None or earlier is not None:
             twice = _shown_again(table, same) if same is not None else _answered_again(table, earlier)
-            again = _repeats(twice, made, how, store, told)
+            again = _repeats(twice, scoring)
             if not again:
                 notes.append("No rater answered the same item twice.")
             elif again[0].n_items < FEW_ITEMS:
                 notes.append(f"Fewer than {FEW_ITEMS} repeated items: the intervals are approximate.")
-        drift = () if over is None else _drift(table, over, found)
-        groups = _groups(table, found)
-    if len(found.ratings.comparable_items) < FEW_ITEMS:
+        drift = () if over is None else _drift(table, over, results)
+        groups = rater_groups(table, results)
+    if len(results.ratings.comparable_items) < FEW_ITEMS:
         notes.append(f"Fewer than {FEW_ITEMS} items with two answers: intervals and groups are approximate.")
     if groups is None:
-        notes.append(f"Groups of raters need four raters or more who share {_LEAST_SHARED} items with each other.")
-    return Raters(made.name, again, drift, groups, tuple(notes), used_policy(made, table))
+        notes.append(f"Groups of raters need four raters or more who share {LEAST_SHARED} items with each other.")
+    return Raters(scoring.measure.name, again, drift, groups, tuple(notes), scoring.policy(table))
 
 
 Twice = Mapping[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]]
@@ -260,7 +226,7 @@ def _answered_again(table: AnnotationTable, earlier: AnnotationTable | None) -> 
     return {key: (cells[0][key], cells[1][key]) for key in cells[0] if key in repeated and key in cells[1]}
 
 
-def _repeats(twice: Twice, made: Measure, how: AgreementOptions, store: Any, told: Any) -> tuple[Repeats, ...]:
+def _repeats(twice: Twice, scoring: Scoring) -> tuple[Repeats, ...]:
     if not twice:
         return ()
     table = AnnotationTable.from_answers(
@@ -268,14 +234,14 @@ def _repeats(twice: Twice, made: Measure, how: AgreementOptions, store: Any, tol
         for (item, rater), both in twice.items()
         for occasion, texts in zip(("first", "second"), both, strict=True)
     )
-    found = []
+    repeats = []
     names = sorted({rater for _, rater in twice})
     for name in ("", *(names if len(names) > 1 else ())):
         part = table if not name else table.part(items=[item for item in table.items if item.split("\n")[0] == name])
         if name and len(part.items) < 2:
             continue
-        report = agreement(part, made, how, cache=store, progress=told)
-        found.append(
+        report = agreement(part, scoring.measure, scoring.options, cache=scoring.cache, progress=scoring.progress)
+        repeats.append(
             Repeats(
                 name or (names[0] if len(names) == 1 else ""),
                 len(part.items),
@@ -283,120 +249,31 @@ def _repeats(twice: Twice, made: Measure, how: AgreementOptions, store: Any, tol
                 report.coefficients["krippendorff_alpha"],
             )
         )
-    return tuple(found)
+    return tuple(repeats)
 
 
-def _drift(table: AnnotationTable, field: str, found: Scored) -> tuple[Difference, ...]:
+def _drift(table: AnnotationTable, field: str, results: Scored) -> tuple[Difference, ...]:
     """Trend of each rater's agreement with the others."""
     at = moments_of(field, table_values(table, field))
-    comparisons = found.ratings.comparisons
+    comparisons = results.ratings.comparisons
     changes = []
     for number, rater in enumerate(table.raters):
         mine = comparisons.of_rater(number)
         item = comparisons.item[mine]
         n = np.bincount(item, minlength=len(table.items))
         used = [i for i in np.flatnonzero(n).tolist() if at[i] is not None]
-        if len(used) < _LEAST_SHARED:
+        if len(used) < LEAST_SHARED:
             continue
-        means = sums(item, found.scores[mine], len(table.items))[used] / n[used]
+        means = sums(item, results.scores[mine], len(table.items))[used] / n[used]
         slope, p = trend(means, places_of(np.array([at[i] for i in used], dtype=np.float64)))
         changes.append(Difference("first item", rater, slope, p, p, len(used)))
     adjusted = holm([one.p for one in changes])
     return tuple(replace(one, p_adjusted=p) for one, p in zip(changes, adjusted, strict=True))
 
 
-def _groups(table: AnnotationTable, found: Scored) -> RaterGroups | None:
-    """Groups by average linkage of the mean equivalence of each rater pair, and how stable they are when items are drawn again."""
-    comparisons = found.ratings.comparisons
-    n, pairs = len(table.raters), comparisons.rater_pairs
-    if n < 4 or len(pairs) < n * (n - 1) // 2 or comparisons.shared.min() < _LEAST_SHARED:
-        return None
-    m, items = len(pairs), found.ratings.n_items
-    total = np.zeros((m, items))
-    count = np.zeros((m, items))
-    np.add.at(total, (comparisons.rater_pair, comparisons.item), found.scores)
-    np.add.at(count, (comparisons.rater_pair, comparisons.item), 1.0)
-    own = total.sum(axis=1) / count.sum(axis=1)
-    label, apart = _best(own, pairs, n)
-    k = int(label.max()) + 1
-    rng = np.random.default_rng(found.options.seed)
-    same = []
-    for _ in range(_RESAMPLED):
-        weights = np.bincount(rng.integers(0, items, items), minlength=items).astype(np.float64)
-        shared = count @ weights
-        if shared.min() <= 0:
-            continue
-        same.append(_rand(label, _cut(total @ weights / shared, pairs, n, k)))
-    stability = float(np.mean(same)) if same else 0.0
-    together = label[pairs[:, 0]] == label[pairs[:, 1]]
-    groups = tuple(tuple(table.raters[i] for i in np.flatnonzero(label == number).tolist()) for number in range(k))
-    within = float(own[together].mean()) if together.any() else 1.0
-    between = float(own[~together].mean()) if (~together).any() else within
-    return RaterGroups(groups, within, between, stability, k > 1 and stability >= _STABLE and apart >= _APART)
-
-
-def _best(own: Floats, pairs: Ints, n: int) -> tuple[Ints, float]:
-    """The number of groups whose raters agree most beyond the other groups, relative to the spread of all; groups of one count for nothing."""
-    found: list[tuple[float, Ints]] = []
-    for k in range(2, min(_MOST_GROUPS, n - 1) + 1):
-        label = _cut(own, pairs, n, k)
-        found.append((_silhouette(own, pairs, label), label))
-    value, label = max(found, key=lambda pair: pair[0])
-    return label, value
-
-
-def _cut(own: Floats, pairs: Ints, n: int, k: int) -> Ints:
-    """Labels of k groups, numbered by their first rater."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    label = fcluster(linkage(1 - own[order], "average"), k, "maxclust")
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.int64)
-
-
-def _silhouette(own: Floats, pairs: Ints, label: Ints) -> float:
-    """Mean silhouette of the raters (Rousseeuw 1987) with 1 - agreement as distance; 0 for a rater alone."""
-    n = len(label)
-    if label.max() == 0:  # all raters are equally far from each other
-        return 0.0
-    far = np.zeros((n, n))
-    far[pairs[:, 0], pairs[:, 1]] = far[pairs[:, 1], pairs[:, 0]] = 1 - own
-    values = []
-    for i in range(n):
-        mine = (label == label[i]) & (np.arange(n) != i)
-        if not mine.any():
-            values.append(0.0)
-            continue
-        a = float(far[i, mine].mean())
-        b = min(float(far[i, label == other].mean()) for other in np.unique(label) if other != label[i])
-        values.append((b - a) / max(a, b, 1e-12))
-    return float(np.mean(values))
-
-
-def _rand(a: Ints, b: Ints) -> float:
-    """Adjusted Rand index (Hubert and Arabie 1985)."""
-    i, j = np.triu_indices(len(a), 1)
-    one, two = a[i] == a[j], b[i] == b[j]
-    both, first, second, n = (one & two).sum(), one.sum(), two.sum(), len(i)
-    chance = first * second / n
-    most = (first + second) / 2
-    return 1.0 if most == chance else float((both - chance) / (most - chance))
-
-
-def _groups_told(found: RaterGroups) -> Sequence[str]:
-    if not found.found:
-        return [f"No groups of raters: the best division is not stable or not apart (stability {found.stability:.2f})."]
-    names = "; ".join(", ".join(map(printable, group)) for group in found.groups)
-    return [
-        f"Groups of raters who agree among themselves: {names}.",
-        f"Mean equivalence within groups {found.within:.2f}, between groups {found.between:.2f}, stability {found.stability:.2f}.",
-    ]
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _between(found: Coefficient) -> str:
-    return "" if found.ci95 is None else f"{found.ci95[0]:.3f} to {found.ci95[1]:.3f}"
+def _between(coefficient: Coefficient) -> str:
+    return "" if coefficient.ci95 is None else "{:.3f} to {:.3f}".format(*coefficient.ci95)

@@ -174,9 +174,15 @@ _CACHED = 1 << 17
 def _names_and_rules() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str], bool], ...]]:
     """Compiled on first use, which takes a moment."""
     rules = tuple(
-        (kind, re.compile(rf"(?<![\w-])(?:{wording})", re.IGNORECASE), runs_on) for kind, wording, runs_on in RULES
+        (kind, re.compile(_begin(wording) + f"(?:{wording})", re.IGNORECASE), runs_on)
+        for kind, wording, runs_on in RULES
     )
     return re.compile(rf"(?<![\w-])(?:{NAMES})(?![\w])", re.IGNORECASE), rules
+
+
+def _begin(wording: str) -> str:
+    """Words begin where no other word ends; a question mark may follow one."""
+    return "" if wording.startswith(r"\?") else r"(?<![\w-])"
 
 
 _WORD = re.compile(r"\w+")

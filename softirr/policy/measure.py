@@ -7,34 +7,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
-from softirr.measures.base import Measure, Pairs, layers_of, mutual, with_equivalence
+from softirr.measures.base import Measure, layers_of, with_equivalence
 from softirr.measures.corrected import CorrectedMeasure, corrected
+from softirr.measures.facts import Compared, facts_of
+from softirr.measures.layers import Limit, Stage, TextLayerMeasure, layered
+from softirr.policy.attribute_values import Value, value
 from softirr.policy.rules import AS_WRITTEN, MoreGeneral, Policy
-from softirr.policy.values import value
-from softirr.provenance import Progress
-from softirr.text import normalize
+from softirr.provenance import Provenance
 
 __all__ = ["PolicyMeasure", "combine_directions", "policy_of", "under_policy"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_UNRELATED = (
-    *("headache", "abdominal pain", "skin rash", "high blood pressure", "broken arm", "difficulty swallowing"),
-    *("blurred vision", "kidney stones", "hearing loss", "swollen ankles", "iron deficiency", "heart murmur"),
-    *("joint stiffness", "frequent urination", "weight gain", "sore throat", "muscle weakness", "lung nodule"),
-    *("anxiety", "tooth decay"),
-)
-"""Findings that have nothing to do with each other."""
 
 
 def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
@@ -54,7 +46,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     Examples
     --------
     >>> both = np.array([[0.9, 0.1]])
-    >>> [round(float(mutual(combine_directions(both, how))[0]), 3) for how in ("strict", "graded", "lenient")]
+    >>> [round(float(combine_directions(both, how).prod() ** 0.5), 3) for how in ("strict", "graded", "lenient")]
     [0.1, 0.3, 0.9]
     """
     if more_general == "graded":
@@ -62,7 +54,7 @@ def combine_directions(directions: Floats, more_general: MoreGeneral) -> Floats:
     return with_equivalence(directions, directions.min(axis=1) if more_general == "strict" else directions.max(axis=1))
 
 
-class PolicyMeasure:
+class PolicyMeasure(TextLayerMeasure):
     """A measure under a policy; texts that are the same without what does not count score 1.
 
     Attributes
@@ -72,14 +64,8 @@ class PolicyMeasure:
     policy : Policy
     """
 
-    decided: Mapping[tuple[str, str], bool] = {}
-    """No pair is decided here; see :func:`softirr.corrected`."""
-
-    unrelated = 0.0
-    """P of texts that say different things of an attribute that counts: what the measure gives unrelated texts."""
-
     def __init__(self, raw: Measure, policy: Policy) -> None:
-        self.raw = raw
+        super().__init__(raw)
         self.policy = policy
 
     @property
@@ -87,164 +73,80 @@ class PolicyMeasure:
         """The raw measure's name, and what the policy changes."""
         return f"{self.raw.name} ({self.policy.mark()})"
 
-    def rewrite(self, text: str) -> str:
-        """A text without what does not count."""
-        return self.policy.rewrite(text)
+    @property
+    def layer_key(self) -> str:
+        """What the policy changes."""
+        policy = self.policy
+        changes = json.dumps([policy.kinds, policy.more_general, *([policy.deciding] if policy.count else [])])
+        return f"policy:{hashlib.sha256(changes.encode()).hexdigest()[:16]}"
+
+    def stage(self, texts: Sequence[str]) -> Stage:
+        """The texts without what does not count, and which pairs differ in what counts.
+
+        An attribute that counts is left out where both texts say the same of it: the rest is compared. Where only one text says something of it, or it is
+        not understood, the measure reads it. Under ``lenient`` the text that says nothing is the more general one,
+        which counts as the same.
+        """
+        if not self.policy.count:
+            return Stage([{0: self.policy.rewrite(text)} for text in texts])
+        said = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
+        forms = [self._forms(text, [one[k] for one in said]) for k, text in enumerate(texts)]
+        codes = [_numbers(values) for values in said]
+        limits = [_differ(said), Compared([facts_of(self.policy.rewrite(text)) for text in texts]).differ]
+        return Stage(
+            forms,
+            codes,
+            lambda left, right: np.any([limit(left, right) for limit in limits], axis=0),
+            one_sided=self.policy.more_general == "lenient",
+        )
 
     def adjust(self, directions: Floats) -> Floats:
         """Combine the raw measure's directions, shape (n, 2); both columns are equal without directions."""
         return combine_directions(directions, self.policy.more_general)
 
-    def limits(self, texts: Sequence[str]) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
-        """Which pairs of texts, by their numbers, say different things of an attribute that counts; None where none counts."""
-        if not self.policy.count:
-            return None
-        said = _said(texts, self.policy.deciding)
-        lenient = self.policy.more_general == "lenient"
-
-        def differ(left: Ints, right: Ints) -> NDArray[np.bool_]:
-            result = np.zeros(np.broadcast(left, right).shape, dtype=bool)
-            for codes in said:
-                a, b = codes[left], codes[right]
-                result |= (a != b) & (np.minimum(a, b) >= (1 if lenient else 0))
-            return result
-
-        return differ
-
-    def score(self, pairs: Pairs) -> Floats:
-        """P(a ≡ b) of each pair under the policy, shape (n,)."""
-        return self._limited(np.asarray(self.raw.score(self._rewritten(pairs)), dtype=np.float64), pairs)
-
-    def provenance(self) -> Any:
+    def provenance(self) -> Provenance:
         """The raw measure's provenance, with the policy."""
-        return replace(self.raw.provenance(), measure=self.name, policy=self.policy.to_dict())
+        return replace(super().provenance(), policy=self.policy.to_dict())
 
-    def _limited(self, values: Floats, pairs: Pairs) -> Floats:
-        """Values of pairs, those of unrelated texts where they say different things of an attribute that counts."""
-        differ = self.limits([text for pair in pairs for text in pair])
-        if differ is not None:
-            values = np.array(values)
-            values[differ(np.arange(0, 2 * len(pairs), 2), np.arange(1, 2 * len(pairs), 2))] = self.unrelated
-        return values
-
-    def _rewritten(self, pairs: Pairs) -> list[tuple[str, str]]:
-        return [(self.rewrite(a), self.rewrite(b)) for a, b in pairs]
-
-
-class _Directional(PolicyMeasure):
-    def entail_both(self, pairs: Pairs) -> Floats:
-        """P(a ⇒ b) and P(b ⇒ a) under the policy, shape (n, 2)."""
-        return self._limited(self.adjust(cast(Any, self.raw).entail_both(self._rewritten(pairs))), pairs)
-
-    def entail(self, pairs: Pairs) -> Floats:
-        """P(a ⇒ b) under the policy, shape (n,)."""
-        return self.entail_both(pairs)[:, 0]
-
-    def score(self, pairs: Pairs) -> Floats:
-        """P(a ≡ b) of each pair under the policy, shape (n,)."""
-        return mutual(self.entail_both(pairs))
+    def _forms(self, text: str, values: Sequence[Value | None]) -> dict[int, str]:
+        """The text without each set of the attributes that another text may share, by the set's bits."""
+        kinds = [
+            (1 << bit, kind) for bit, (kind, one) in enumerate(zip(self.policy.deciding, values, strict=True)) if one
+        ]
+        return {
+            sum(bit for bit, _ in chosen): self.policy.rewrite(text, {kind for _, kind in chosen})
+            for size in range(len(kinds) + 1)
+            for chosen in combinations(kinds, size)
+        }
 
 
-class _Checked(PolicyMeasure):
-    @property
-    def cache_key(self) -> str:
-        """The raw measure's key and the policy, for caches that see texts as they are written."""
-        told = json.dumps(
-            [self.policy.kinds, self.policy.more_general, *([self.policy.deciding] if self.policy.count else [])]
-        )
-        return f"{cast(Any, self.raw).cache_key}+policy:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-
-    def entail_checked(self, pairs: Pairs, *, progress: Progress | None = None) -> tuple[Floats, NDArray[np.bool_]]:
-        """Directions under the policy, shape (n, 2), and which rows are valid."""
-        values, valid = cast(Any, self.raw).entail_checked(self._rewritten(pairs), progress=progress)
-        return self._limited(self.adjust(values), pairs), valid
+def _numbers(values: Sequence[Value | None]) -> Ints:
+    """What texts say of one attribute as numbers: 0 where they say nothing, -1 where it is not understood."""
+    numbers: dict[Value, int] = {frozenset(): 0}
+    return np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values], dtype=np.int64)
 
 
-class _Block(PolicyMeasure):
-    @cached_property
-    def unrelated(self) -> float:  # type: ignore[override]
-        """The mean over some unrelated findings.
+def _differ(said: Sequence[Sequence[Value | None]]) -> Limit:
+    """Which pairs of texts have different values of one dimension of an attribute."""
+    codes: list[Ints] = []
+    for values in said:
+        for dimension in sorted({name for one in values if one for name, _ in one}):
+            numbers: dict[object, int] = {}
+            own = (dict(one).get(dimension) if one else None for one in values)
+            codes.append(
+                np.array(
+                    [0 if one is None else numbers.setdefault(one, len(numbers) + 1) for one in own], dtype=np.int64
+                )
+            )
 
-        Letters of unrelated texts are alike in part, and chance agreement holds that part. With less where an attribute differs, raters who agree on the
-        attribute and not on the rest would look as if they agreed beyond chance.
-        """
-        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
-        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
+    def differ(left: Ints, right: Ints) -> NDArray[np.bool_]:
+        result = np.zeros(np.broadcast(left, right).shape, dtype=bool)
+        for numbers in codes:
+            a, b = numbers[left], numbers[right]
+            result |= (a != b) & (a > 0) & (b > 0)
+        return result
 
-    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
-        """P of all rows with all columns under the policy, shape (len(rows), len(cols))."""
-        texts = _Written([*rows, *cols], self.rewrite)
-        row, col = texts.place[: len(rows)], texts.place[len(rows) :]
-        p = cast(Any, self.raw).block([texts.texts[k] for k in row.tolist()], [texts.texts[k] for k in col.tolist()])
-        differ = self._differ(rows, cols)
-        return _with_ones(p, row, col, differ, self.unrelated if differ is not None else 0.0)
-
-    def _differ(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.bool_] | None:
-        differ = self.limits([*rows, *cols])
-        return None if differ is None else differ(np.arange(len(rows))[:, None], len(rows) + np.arange(len(cols)))
-
-
-class _Indexed(_Block):
-    def index(self, texts: Sequence[str]) -> Any:
-        """An index of the texts, scored under the policy."""
-        written = _Written(texts, self.rewrite)
-        differ = self.limits(texts)
-        unrelated = self.unrelated if differ is not None else 0.0
-        return _PolicyIndex(cast(Any, self.raw).index(written.texts), written.place, differ, unrelated)
-
-
-class _Written:
-    """Different rewritten texts, and the place of each text among them."""
-
-    def __init__(self, texts: Sequence[str], rewrite: Callable[[str], str]) -> None:
-        places: dict[str, int] = {}
-        found = [places.setdefault(normalize(rewrite(text)), len(places)) for text in texts]
-        self.place: Ints = np.array(found, dtype=np.int64)
-        self.texts = list(places)
-
-
-@dataclass(frozen=True, eq=False)
-class _PolicyIndex:
-    raw: Any
-    place: Ints
-    differ: Callable[[Ints, Ints], NDArray[np.bool_]] | None
-    unrelated: float
-
-    def pairs(self, left: Ints, right: Ints) -> Floats:
-        a, b = self.place[left], self.place[right]
-        p = np.ones(len(a), dtype=np.float64)
-        differ = np.flatnonzero(a != b)
-        p[differ] = self.raw.pairs(np.minimum(a, b)[differ], np.maximum(a, b)[differ])
-        if self.differ is not None:
-            p[self.differ(left, right)] = self.unrelated
-        return p
-
-    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
-        row, col = self.place[rows], self.place[cols]
-        differ = None if self.differ is None else self.differ(rows[:, None], cols)
-        return _with_ones(self.raw.block(row, col), row, col, differ, self.unrelated)
-
-
-def _with_ones(
-    p: NDArray[Any], row: Ints, col: Ints, differ: NDArray[np.bool_] | None, unrelated: float
-) -> NDArray[np.float32]:
-    p = np.array(p, dtype=np.float32)
-    p[row[:, None] == col[None, :]] = 1.0
-    if differ is not None:
-        p[differ] = unrelated
-    return p
-
-
-def _said(texts: Sequence[str], kinds: Sequence[str]) -> list[Ints]:
-    """For each kind the number of what each text says of it: 0 where it says nothing, -1 where it is not understood."""
-    result = []
-    for kind in kinds:
-        numbers: dict[frozenset[str], int] = {frozenset(): 0}
-        found = (value(text, kind) for text in map(normalize, texts))
-        result.append(
-            np.array([-1 if one is None else numbers.setdefault(one, len(numbers)) for one in found], dtype=np.int64)
-        )
-    return result
+    return differ
 
 
 def under_policy(measure: Measure, policy: Policy) -> Measure:
@@ -264,7 +166,7 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     Raises
     ------
     InputError
-        If the measure is under another policy already, or was calibrated without this one.
+        If the measure is under another policy already.
 
     Examples
     --------
@@ -279,23 +181,13 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     if known.changes_scores:
         raise InputError(f"The measure {measure.name} is under another policy already.")
     if isinstance(measure, CorrectedMeasure):
-        return corrected(under_policy(measure.raw, policy), measure.calibration, measure.decided)
+        return corrected(under_policy(measure.raw, policy), measure.decided)
     if policy.more_general == "lenient" and hasattr(measure, "lenient"):
         measure = measure.lenient()
-    kinds: list[type] = []
-    if hasattr(measure, "entail_checked"):
-        kinds.append(_Checked)
-    if hasattr(measure, "entail_both"):
-        kinds.append(_Directional)
-    if hasattr(measure, "block"):
-        kinds.append(_Indexed if hasattr(measure, "index") else _Block)
-    make: Callable[..., PolicyMeasure] = (
-        kinds[0] if len(kinds) == 1 else type("PolicyMeasure", (*kinds, PolicyMeasure), {})
-    )
-    return make(measure, policy)
+    return layered(PolicyMeasure, measure, policy)
 
 
-def _of_scores(policy: Policy) -> tuple[Any, ...]:
+def _of_scores(policy: Policy) -> tuple[object, ...]:
     return policy.ignore, policy.count, policy.more_general
 
 

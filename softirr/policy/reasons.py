@@ -13,15 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
+from unicodedata import name
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.measures.base import DirectionalMeasure, Measure
+from softirr.defaults import THRESHOLD
+from softirr.measures.base import DirectionalMeasure, Measure, raw_of
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
 from softirr.policy.attributes import KIND_NAMES, KINDS, LONGEST, Attributes, attributes, without
-from softirr.policy.letters import Known, are_opposites, is_misspelling, look_alike
+from softirr.policy.word_pairs import Known, are_opposites, is_misspelling, look_alike
 from softirr.provenance import Progress
 
 __all__ = ["REASONS", "REASON_NAMES", "Reason", "explain", "known_words", "one_rater_only"]
@@ -38,12 +40,13 @@ REASON_NAMES: dict[str, str] = KIND_NAMES | {
 """Reasons, in the order in which they are tried, and their names for people."""
 REASONS: tuple[str, ...] = tuple(REASON_NAMES)
 
-THRESHOLD = 0.5
+ENGLISH = "nli"
+"""The bundled measure, which was trained on English only."""
 DIRECTION = 0.5
 """P(a ⇒ b) from which one text implies the other."""
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_LISTED = re.compile(r"\s*[,;\n/&+]\s*|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
+_LISTED = re.compile(r"\s*[,;\n]\s*|(?<=[\w\s])\s*[/&+]\s*(?=\w)|\s+(?:and|or|as well as|plus)\s+", re.IGNORECASE)
 _SMALL = frozenset(
     [
         "a",
@@ -103,7 +106,9 @@ class Reason:
     def words(self) -> str:
         """The reason in words, such as "left against right"."""
         if self.kind in KINDS:
-            return f"{self.left or _nothing(self.kind)} against {self.right or _nothing(self.kind)}"
+            if self.left and self.right:
+                return f"{self.left} against {self.right}"
+            return f"{_named(self.kind, self.left)} against {_named(self.kind, self.right)}"
         if self.kind == "more general":
             beside = f", apart from {' and '.join(self.also)}" if self.also else ""
             return f"“{self.left}” is more general than “{self.right}”{beside}"
@@ -127,8 +132,11 @@ class Reason:
         return {"kind": self.kind, "also": list(self.also), "words": self.words}
 
 
-def _nothing(kind: str) -> str:
-    return "affirmed" if kind == "negation" else f"no {kind}"
+def _named(kind: str, text: str) -> str:
+    """What a text says of an attribute that the other one leaves out, or that it leaves it out."""
+    if kind == "negation":
+        return f"negated (“{text}”)" if text else "affirmed"
+    return f"“{text}”" if text else f"no {kind}"
 
 
 def one_rater_only(text: str, *, left: bool = True) -> Reason:
@@ -214,9 +222,16 @@ def explain(
     places: dict[tuple[str, str], int] = {}
     for place, pair in enumerate(pairs):
         places.setdefault(pair, place)
+    english = raw_of(measure).name == ENGLISH
     cases = [
-        _Case(a, b, float(equivalence[k]), None if directions is None else directions[k], known)
-        for (a, b), k in places.items()
+        _Case(
+            *pair,
+            p=float(equivalence[k]),
+            directions=None if directions is None else directions[k],
+            known=known,
+            english=english,
+        )
+        for pair, k in places.items()
     ]
     open_cases = _decide(cases, asked, threshold, _Case.attribute_trials, _Case.try_attributes)
     open_cases = _decide(open_cases, asked, threshold, _Case.part_trials, _Case.try_parts)
@@ -313,12 +328,18 @@ class _Case:
     """Two texts whose reason is looked for."""
 
     def __init__(
-        self, a: str, b: str, p: float, directions: NDArray[np.float64] | None, known: Collection[str]
+        self,
+        *texts: str,
+        p: float,
+        directions: NDArray[np.float64] | None,
+        known: Collection[str],
+        english: bool,
     ) -> None:
-        self.a, self.b, self.p, self.directions, self._known = a, b, p, directions, known
+        self.a, self.b = texts
+        self.p, self.directions, self._known, self._english = p, directions, known, english
         self.reason: Reason | None = None
         self._heads: _Trial | None = None
-        self._own = _text(a), _text(b)
+        self._own = _text(self.a), _text(self.b)
         self.differ: tuple[str, ...] = ()
         first, second = (one.said for one in self._own)
         if first != second:
@@ -366,7 +387,7 @@ class _Case:
         self._lists = _text(a).listed, _text(b).listed
         self._words = self._changed_word()
         trials = []
-        if 1 < len(self._lists[0]) * len(self._lists[1]) <= _MOST_TRIALS:
+        if 1 < len(self._lists[0]) * len(self._lists[1]) <= _MOST_TRIALS and self._is_readable(a + b):
             trials += [(one, other) for one in self._lists[0] for other in self._lists[1]]
         if self._words is not None:
             trials.append(self._with_same_word())
@@ -376,7 +397,8 @@ class _Case:
         """Take what a trial has shown."""
         listed = list(p)
         swapped = listed.pop() if self._words is not None else 0.0
-        if listed and max(listed) >= threshold:
+        # a measure that calls every part the same does not read these texts
+        if listed and max(listed) >= threshold > min(listed):
             self.reason = Reason("list", self.a, self.b, self.differ)
         elif self._words is not None and swapped >= threshold:
             x, y = self._words
@@ -385,6 +407,10 @@ class _Case:
             else:
                 kind = "spelling" if is_misspelling(x, y, self._known) else "look-alike"
             self.reason = Reason(kind, x, y)
+
+    def _is_readable(self, text: str) -> bool:
+        """Whether the measure knows the letters: a measure for English gives high values to words that it cannot read."""
+        return not self._english or all(not one.isalpha() or "LATIN" in name(one, "") for one in text)
 
     def _changed_word(self) -> tuple[str, str] | None:
         """The two words, in folded case, that exclude each other or look alike; opposites come first."""

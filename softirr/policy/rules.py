@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from softirr.errors import InputError
-from softirr.policy.attributes import KIND_NAMES, KINDS, kinds_of
+from softirr.policy.attributes import KIND_NAMES, KINDS, kinds_of, without
 
 __all__ = ["AS_WRITTEN", "MORE_GENERAL", "PRESETS", "SPLITS", "MoreGeneral", "Policy", "Split", "find_policy"]
 
@@ -41,8 +41,8 @@ class Policy:
     split : str
         How one text is split into a set of texts, of :data:`SPLITS`.
     count : frozenset of str
-        Attributes that decide: texts that say different things of one are not the same, whatever the measure says, and of texts that say the same the rest is
-        compared. Where what a text says is not understood, the measure decides. Texts that say different things score what the measure gives unrelated texts: 0 with
+        Attributes that decide: texts that both say something of one, and not the same, are different, whatever the measure says, and of texts that say the
+        same the rest is compared. Where only one text says something of it, or it is not understood, the measure decides. Different texts score what the measure gives unrelated texts: 0 with
         a model that gives probabilities, 0.29 with ``indel``.
 
     Examples
@@ -94,15 +94,10 @@ class Policy:
         """The attributes that decide, in a fixed order."""
         return tuple(kind for kind in KINDS if kind in self.count)
 
-    def rewrite(self, text: str) -> str:
-        """A text without the attributes that do not count, and without those that decide and are understood: they are compared by themselves."""
-        from softirr.policy.attributes import without
-
-        if not self.count:
-            return without(text, self.ignore) if self.ignore else text
-        from softirr.policy.values import value
-
-        return without(text, self.ignore | {kind for kind in self.count if value(text, kind)})
+    def rewrite(self, text: str, shared: Collection[str] = ()) -> str:
+        """A text without the attributes that do not count, and without those of `shared`, of which the other text of a pair says the same."""
+        kinds = self.ignore.union(shared)
+        return without(text, kinds) if kinds else text
 
     def changed(
         self,

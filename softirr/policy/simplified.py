@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 
+from softirr.lexicon.words import any_of, entries, words_of
 from softirr.policy.attributes import attributes, without_spans
 
 __all__ = ["simplifications"]
 
-_SIDES = re.compile(r"left|right|bilateral|both|unilateral", re.IGNORECASE)
 _KEPT = frozenset({"negation", "subject"})
 """Kinds that are not taken off: without them a text says something else."""
 _MOST = 4
 """Attributes of a text that are tried in all combinations; of more, each alone and all together."""
+_MOST_ALONE = 20
+"""Attributes of a text that are tried alone; of more, only all together."""
 
 
 def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -44,7 +48,9 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
         if span.kind not in _KEPT
         and "/" not in (around[span.start], around[span.end + 1])  # absent/small: an alternative
     ]
-    sizes = range(1, len(spans) + 1) if len(spans) <= _MOST else (1, len(spans))
+    sizes: Sequence[int] = range(1, len(spans) + 1)
+    if len(spans) > _MOST:
+        sizes = (1, len(spans)) if len(spans) <= _MOST_ALONE else (len(spans),)
     forms: dict[str, tuple[tuple[str, str], ...]] = {}
     for size in sizes:
         for left_out in combinations(spans, size):
@@ -55,7 +61,15 @@ def simplifications(text: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
 
 
 def _wording(kind: str, words: str) -> str:
-    side = _SIDES.search(words) if kind == "side" else None
-    if side is None:
-        return " ".join(words.casefold().split())
-    return "bilateral" if side[0].casefold() == "both" else side[0].casefold()
+    folded = " ".join(words.casefold().split())
+    if kind != "side":
+        return folded
+    found = ((pattern.search(folded), side) for side, pattern in _sides())
+    return min(((match.start(), side) for match, side in found if match is not None), default=(0, folded))[1]
+
+
+@cache
+def _sides() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each value of laterality with its wordings."""
+    values = dict.fromkeys(entry.value for entry in entries() if entry.dimension == "laterality")
+    return tuple((one, re.compile(rf"(?<!\w){any_of(words_of('side', one))}(?!\w)")) for one in values)

@@ -1,32 +1,43 @@
 r"""Splitting: one text that holds a list becomes several texts.
 
-A text is split at marks: line breaks, bullets, semicolons, commas or the ends of sentences. Commas and semicolons inside parentheses, brackets and quotes
-never split, and commas between digits don't. At commas, a part that is no finding of its own stays with the part before it ("pain, severe"). Where texts are split at commas, so are
+How a text is cut is in :mod:`softirr.policy.lists`; here is chosen at which marks, from all texts of a project. Where texts are split at commas, so are
 "A / B" and "A and B", but only if both sides stand alone in other answers of the project: "nausea and vomiting syndrome" stays one text.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
 
 from softirr.errors import InputError
-from softirr.policy.attributes import KINDS, without
+from softirr.policy.lists import (
+    BULLET,
+    JOINED,
+    LIST_WORDS,
+    LONGEST,
+    SEMICOLON,
+    SLASH,
+    Splitting,
+    cut,
+    has_head,
+    lines_of,
+)
 from softirr.policy.rules import SPLITS
 from softirr.policy.rules import Split as SplitMode
-from softirr.tables.table import AnnotationTable, Split
-from softirr.text import normalize, protected, sentences
+from softirr.tables.limits import items_with_too_much
+from softirr.tables.missing import MissingMarks
+from softirr.tables.table import AnnotationTable, Excluded, Split
+from softirr.text import normalize, sentences
 
-__all__ = ["Splitting", "choose_splitting", "split_in_words", "split_table"]
+__all__ = ["Splitting", "choose_splitting", "split_in_words", "split_table", "unsplit"]
 LONG = 20
 """Median number of words from which ``auto`` takes answers for running text, which is split into sentences."""
-LIST_WORDS = 8
-"""Most words of a part for ``auto`` to take a text for a list."""
+_SLASHED = 3, 0.25
+"""Lists with " / ", in number and as a share of all texts, from which the slash is the project's separator without further evidence."""
 
 _MARKS: dict[str, tuple[str, ...]] = {
     "none": (),
@@ -36,125 +47,24 @@ _MARKS: dict[str, tuple[str, ...]] = {
     "commas": ("lines", "bullets", "semicolons", "commas", "and"),
     "sentences": ("lines", "bullets", "sentences"),
 }
-_JOINERS = {"lines": "\n", "bullets": "\n- ", "semicolons": "; ", "commas": ", ", "and": " and ", "sentences": " "}
+_JOINERS = {
+    "lines": "\n",
+    "bullets": "\n- ",
+    "semicolons": "; ",
+    "slashes": " / ",
+    "commas": ", ",
+    "and": " and ",
+    "sentences": " ",
+}
 _NAMES = {
     "lines": "line breaks",
     "bullets": "bullets",
     "semicolons": "semicolons",
+    "slashes": "slashes",
     "commas": "commas",
     "and": "“and” and slashes between texts that stand alone",
     "sentences": "the ends of sentences",
 }
-
-_BULLET = re.compile(r"(?:[-*•‣◦▪●·–—+]+|\(?\d{1,2}[.)])\s+(?=\S)")
-_INLINE_BULLET = re.compile(r"\s*[•‣◦▪●]\s*")
-_SEMICOLON = re.compile(r"\s*[;；]\s*")
-_COMMA = re.compile(r"\s*(?:(?<!\d)[,，、]|[,，、](?!\d))\s*")
-_JOINED = re.compile(r"\s+(?:and|&|\+|as well as)\s+|\s*(?<!\d)/(?!\d)\s*|(?<=\d)\s+/\s+(?=\d)", re.IGNORECASE)
-_LEADING = re.compile(r"(?:and|plus|also|as well as|&|\+)\s+(?=\S)", re.IGNORECASE)
-_CLAUSE = re.compile(
-    r"(?:which|who|whom|whose|that|where|when|while|with|without|because|due|since|for|from|after|before|during|until|in|on|at|of|to|by|"
-    r"as|if|than|especially|particularly|mainly|mostly|including|worse|better|but|or|not|then|so|etc)\b",
-    re.IGNORECASE,
-)
-_PROBE = "finding"
-_MARKED = re.compile(r"[\n;；,，、/&+•‣◦▪●]|^\s*[-*·–—(\d]|\band\b|\bas well as\b|[.!?]\s", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """How the texts of a project are split; made by :func:`choose_splitting`.
-
-    Attributes
-    ----------
-    mode : str
-        As it was asked for.
-    marks : tuple of str
-        What texts are split at, the strongest first.
-    alone : frozenset of str
-        Texts, in folded case, that stand alone somewhere in the project.
-    joiner : str
-        What stands between the parts of a text in most answers.
-    """
-
-    mode: SplitMode
-    marks: tuple[str, ...]
-    alone: frozenset[str] = frozenset()
-    joiner: str = ", "
-
-    def parts(self, text: str) -> tuple[str, ...]:
-        r"""The texts that `text` holds, in order; an empty text has none.
-
-        Examples
-        --------
-        >>> Splitting("commas", ("lines", "semicolons", "commas")).parts("fever, 38,5 (since Monday, at night); cough")
-        ('fever, 38,5 (since Monday, at night)', 'cough')
-        >>> Splitting("bullets", ("lines", "bullets")).parts("- fever\n- dry\n  cough")
-        ('fever', 'dry cough')
-        """
-        if not text.strip():
-            return ()
-        if not self.marks or not _MARKED.search(text):
-            return (normalize(text),)
-        found = self._once(text)
-        if len(found) == 1 and found[0] == text:
-            return (text,)
-        # each part is split again until nothing changes, so that splitting twice is splitting once
-        return tuple(part for one in found for part in self.parts(one))
-
-    def _once(self, text: str) -> list[str]:
-        parts = list(_lines(text, bullets="bullets" in self.marks)) if "lines" in self.marks else [normalize(text)]
-        if "bullets" in self.marks:
-            parts = [part for one in parts for part in _cut(one, _INLINE_BULLET)]
-        if "sentences" in self.marks:
-            parts = [part for one in parts for part in sentences(one)]
-        if "semicolons" in self.marks:
-            parts = [part for one in parts for part in _cut(one, _SEMICOLON)]
-        if "commas" in self.marks:
-            parts = [part for one in parts for part in self._at_commas(one)]
-        elif "and" in self.marks:
-            parts = [part for one in parts for part in self._at_and(one, False)]
-        return [part for part in map(normalize, parts) if any(map(str.isalnum, part))] or [normalize(text)]
-
-    def _at_commas(self, text: str) -> list[str]:
-        parts: list[str] = []
-        for part in _cut(text, _COMMA):
-            leading = _LEADING.match(part)
-            if parts and (
-                (leading is None and (_CLAUSE.match(part) or not _has_head(part))) or not _has_head(parts[-1])
-            ):
-                parts[-1] += f", {part}"
-            else:
-                parts.append(part[leading.end() :] if parts and leading else part)
-        if "and" not in self.marks:
-            return parts
-        several = len(parts) > 1
-        return [
-            one for place, part in enumerate(parts) for one in self._at_and(part, several and place == len(parts) - 1)
-        ]
-
-    def _at_and(self, text: str, ends_list: bool) -> list[str]:
-        """`text` at the first "and" or slash between two texts that stand alone; the last part of a list is split between single words too."""
-        kept = protected(text)
-        for joined in _JOINED.finditer(text):
-            left, right = text[: joined.start()], text[joined.end() :]
-            if joined.start() in kept or not left or not right:
-                continue
-            single = ends_list and " " not in left and " " not in right and "/" not in joined.group()
-            if single and _has_head(left) and _has_head(right):
-                return [left, right]
-            if self._stands_alone(left) and (self._stands_alone(right) or _JOINED.search(right)):
-                rest = self._at_and(right, ends_list)
-                if len(rest) > 1 or self._stands_alone(right):
-                    return [left, *rest]
-        return [text]
-
-    def _stands_alone(self, text: str) -> bool:
-        """Whether a text is an answer of its own somewhere, as it is or without its attributes."""
-        return any(map(str.isalpha, text)) and (
-            text.casefold() in self.alone or without(text, KINDS).casefold() in self.alone
-        )
-
 
 _FINEST = Splitting("commas", ("lines", "bullets", "semicolons", "commas"))
 
@@ -169,7 +79,7 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
     mode : str
         ``lines``, ``bullets``, ``semicolons`` and ``commas`` split at this mark and at those before it; ``sentences`` at lines and sentences. ``auto``
         looks at the texts that have a mark: it is used if most of them are lists: short parts, which for commas also have to stand alone in other answers
-        (most of them). Texts of ``LONG`` words and more (median) are split into sentences.
+        (most of them). " / " needs that too, or lists of three, or many such texts. Texts of ``LONG`` words and more (median) are split into sentences.
 
     Returns
     -------
@@ -192,7 +102,7 @@ def choose_splitting(texts: Iterable[str], mode: SplitMode = "auto") -> Splittin
         raise InputError(f"The mode of splitting is {mode!r}, but can be {', '.join(SPLITS)}.")
     if mode == "none":
         return Splitting(mode, ())
-    distinct = list(dict.fromkeys(texts))
+    distinct = [text for text in dict.fromkeys(texts) if len(text) <= LONGEST]
     alone = _standing_alone(distinct)
     marks = _MARKS[mode] if mode != "auto" else _found_marks(distinct, alone)
     found = Splitting(mode, marks, alone)
@@ -230,25 +140,72 @@ def split_table(table: AnnotationTable, mode: SplitMode) -> AnnotationTable:
     if mode == "none":
         return table
     parts = {text: found.parts(text) for texts in table.written for text in texts}
+    kept, excluded = _without_marks(table, parts)
+    folded = [{normalize(part, casefold=table.casefold) for part in own} for own in kept]
+    sizes = np.array([(len(own), sum(map(len, own))) for own in folded], dtype=np.int64).reshape(-1, 2)
+    too_much = items_with_too_much(table.item, *sizes.T)  # their texts stay whole
     keys: dict[tuple[str, ...], int] = {}
-    answer = np.zeros(len(table.written), dtype=np.int64)
-    for row, given in enumerate(table.written):
-        folded = {normalize(part, casefold=table.casefold) for text in given for part in parts[text]}
-        answer[row] = keys.setdefault(tuple(sorted(folded)), len(keys))
-    several = sum(any(len(parts[text]) > 1 for text in given) for given in table.written)
+    rows, answer = [], []
+    for row, item in enumerate(table.item.tolist()):
+        own = folded[row] if item not in too_much else set(table.texts_of(table.answer[row]))
+        if own or not table.answers[table.answer[row]]:
+            rows.append(row)
+            answer.append(keys.setdefault(tuple(sorted(own)), len(keys)))
     texts = {text: number for number, text in enumerate(sorted({text for key in keys for text in key}))}
+    is_whole = [item in too_much for item in table.item.tolist()]
+    several = sum(
+        not whole and any(len(parts[text]) > 1 for text in given)
+        for whole, given in zip(is_whole, table.written, strict=True)
+    )
     split = Split(mode, found.marks, found.joiner, several)
+    sentence = split_in_words(split, len(table.written), unsplit(table.written))
     return replace(
         table,
         texts=tuple(texts),
         answers=tuple(tuple(texts[text] for text in key) for key in keys),
-        answer=answer,
-        warnings=(*table.warnings, split_in_words(split, len(table.written))),
+        item=table.item[rows],
+        rater=table.rater[rows],
+        answer=np.array(answer, dtype=np.int64),
+        written=tuple(table.written[row] for row in rows),
+        excluded=(*table.excluded, *excluded),
+        warnings=(*table.warnings, sentence),
         split=split,
     )
 
 
-def split_in_words(split: Split, answers: int) -> str:
+def _without_marks(
+    table: AnnotationTable, parts: Mapping[str, Sequence[str]]
+) -> tuple[list[tuple[str, ...]], list[Excluded]]:
+    """The parts of each answer without marks for a missing answer, and these: "fever; NA" is one text."""
+    every = [tuple(part for text in given for part in parts[text]) for given in table.written]
+    if table.marks is None:
+        return every, []
+    marks = MissingMarks.of(table.marks).beside(part for own in parts.values() for part in own)
+    kept: list[tuple[str, ...]] = []
+    excluded: list[Excluded] = []
+    for item, rater, own in zip(table.item.tolist(), table.rater.tolist(), every, strict=True):
+        rest, out = marks.left_out(table.items[item], table.raters[rater], own)
+        kept.append(rest or ())
+        excluded += out
+    return kept, excluded
+
+
+def unsplit(written: Iterable[Iterable[str]]) -> int:
+    """Number of answers with a text that is too long to be split.
+
+    Parameters
+    ----------
+    written : iterable of iterables of str
+        The texts of each answer, as they were written.
+
+    Returns
+    -------
+    int
+    """
+    return sum(any(len(text) > LONGEST for text in texts) for texts in written)
+
+
+def split_in_words(split: Split, answers: int, whole: int = 0) -> str:
     """What was decided about a table, in a sentence.
 
     Parameters
@@ -256,17 +213,20 @@ def split_in_words(split: Split, answers: int) -> str:
     split : Split
     answers : int
         Answers of the table.
+    whole : int
+        Answers with a text that is too long to be split.
 
     Returns
     -------
     str
     """
+    rest = f" {whole:,} answers have more than {LONGEST:,} characters in one text and stay whole." if whole else ""
     marks = [_NAMES[mark] for mark in split.marks]
     if split.mode == "auto" and not split.answers:
-        return "Answers were not split: --split auto found no lists in them."
+        return f"Answers were not split: --split auto found no lists in them.{rest}"
     at = marks[0] if len(marks) == 1 else f"{', '.join(marks[:-1])} and {marks[-1]}"
     decided = "auto decided from all answers" if split.mode == "auto" else f"mode {split.mode}"
-    return f"Answers were split at {at} ({decided}): {split.answers:,} of {answers:,} answers hold several texts in one box."
+    return f"Answers were split at {at} ({decided}): {split.answers:,} of {answers:,} answers hold several texts in one box.{rest}"
 
 
 def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]:
@@ -277,12 +237,15 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
         if 2 * several > len(texts):
             return _MARKS["sentences"]
     found = ["lines"]  # a line break is a mark that people set on purpose; prose that wraps is told apart text by text
-    for mark in ("bullets", "semicolons", "commas"):
+    for mark in ("bullets", "semicolons", "slashes", "commas"):
+        if mark == "slashes":
+            found += [mark] * _are_slashed(texts, alone)
+            continue
         # names have commas ("carcinoma, basal cell"), so these need evidence; the other marks are there to separate
         lists = [_is_list(parts, alone if mark == "commas" else None) for text in texts for parts in _lists(text, mark)]
         if lists and 2 * sum(lists) > len(lists):
             found.append(mark)
-    joined = [text for text in texts if _JOINED.search(text)]
+    joined = [text for text in texts if JOINED.search(text)]
     splitting = Splitting("auto", (*found, "and"), alone)
     if joined and 2 * sum(
         len(splitting.parts(text)) > len(Splitting("auto", tuple(found)).parts(text)) for text in joined
@@ -294,18 +257,33 @@ def _found_marks(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]
 def _lists(text: str, mark: str) -> Iterator[list[str]]:
     """What may be lists in a text: its parts at a mark, where there are several."""
     if mark == "bullets":
-        bulleted = [line for line in text.splitlines() if _BULLET.match(line)]
+        bulleted = [line for line in text.splitlines() if BULLET.match(line)]
         if bulleted:
             yield bulleted
         return
-    for line in _lines(text, bullets=True):
-        pieces = _cut(line, _SEMICOLON)
+    for line in lines_of(text, bullets=True):
+        pieces = cut(line, SEMICOLON)
         if mark == "commas":
             yield from (
                 list(parts) for piece in pieces if len(parts := Splitting("commas", ("commas",)).parts(piece)) > 1
             )
+        elif mark == "slashes":
+            yield from (slashed for piece in pieces if len(slashed := cut(piece, SLASH)) > 1)
         elif len(pieces) > 1:
             yield pieces
+
+
+def _are_slashed(texts: Sequence[str], alone: frozenset[str]) -> bool:
+    """Whether " / " separates the texts of lists, rather than two words for one finding."""
+    slashed = [parts for text in texts for parts in _lists(text, "slashes")]
+    lists = [[part.casefold() for part in parts] for parts in slashed if _is_list(parts, None)]
+    if 2 * len(lists) <= len(slashed):
+        return False
+    fewest, share = _SLASHED
+    if len(lists) >= max(fewest, share * len(texts)):
+        return True
+    known = alone | ({parts[0] for parts in lists} & {part for parts in lists for part in parts[1:]})
+    return 2 * sum(len(parts) > 2 or not known.isdisjoint(parts) for parts in lists) > len(lists)
 
 
 def _standing_alone(texts: Iterable[str]) -> frozenset[str]:
@@ -318,7 +296,7 @@ def _standing_alone(texts: Iterable[str]) -> frozenset[str]:
         else:
             first.update(parts[:1])
             later.update(parts[1:])
-    return frozenset(text for text in whole | (first & later) if not _JOINED.search(text))
+    return frozenset(text for text in whole | (first & later) if not JOINED.search(text))
 
 
 def _is_list(parts: Sequence[str], alone: frozenset[str] | None) -> bool:
@@ -326,7 +304,7 @@ def _is_list(parts: Sequence[str], alone: frozenset[str] | None) -> bool:
     if any(len(part.split()) > LIST_WORDS for part in parts):
         return False
     if alone is None:
-        return all(map(_has_head, parts))
+        return all(map(has_head, parts))
     finest = [piece for part in parts for piece in _FINEST.parts(part)]
     return 2 * sum(piece.casefold() in alone for piece in finest) > len(finest)
 
@@ -339,55 +317,12 @@ def _joiner(texts: Iterable[str], splitting: Splitting) -> str:
             continue
         for mark in splitting.marks:
             one = replace(splitting, marks=("lines", mark) if mark == "bullets" else (mark,))
-            if mark == "bullets" and not any(_BULLET.match(line) for line in text.splitlines()):
+            if mark == "bullets" and not any(BULLET.match(line) for line in text.splitlines()):
+                continue
+            if mark == "and" and "slashes" in splitting.marks and SLASH.search(text):
                 continue
             if len(one.parts(text)) > 1:
                 marks[mark] += 1
     # bullets are lines too: the more special mark is told
     best = max(marks, key=lambda mark: (marks[mark], splitting.marks.index(mark)), default="commas")
     return _JOINERS[best]
-
-
-def _lines(text: str, *, bullets: bool) -> Iterator[str]:
-    """Lines without their bullets; a line without a bullet continues the bulleted one before it, and so does the line after a hanging comma."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    marked = bullets and any(_BULLET.match(line) for line in lines[:2])
-    held = ""
-    for line in lines:
-        bullet = _BULLET.match(line)
-        continues = held and ((marked and not bullet) or _wraps(held, line))
-        if continues:
-            held = f"{held} {line}"
-            continue
-        if held:
-            yield held
-        held = line
-        while match := _BULLET.match(held):
-            held = held[match.end() :]
-    if held:
-        yield held
-
-
-def _wraps(line: str, after: str) -> bool:
-    """Whether a line goes on in the next one: it is long prose without an end, and the next begins with a small letter."""
-    return len(line.split()) > LIST_WORDS and line[-1] not in ".!?;:" and after[:1].islower()
-
-
-def _cut(text: str, mark: re.Pattern[str]) -> list[str]:
-    """`text` at every mark outside parentheses; never empty parts."""
-    if not mark.search(text):
-        return [text]
-    kept = protected(text)
-    parts, start = [], 0
-    for found in mark.finditer(text):
-        if found.end() - 1 in kept or found.start() in kept:
-            continue
-        parts.append(text[start : found.start()])
-        start = found.end()
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _has_head(part: str) -> bool:
-    """Whether a part is more than attributes: "severe" and "for 3 days" are no findings of their own."""
-    return without(f"{_PROBE}, {part}", KINDS) != _PROBE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from softirr.lexicon.words import any_of, wordings
+
 __all__ = ["NAMES", "RULES"]
 
 
@@ -9,8 +11,9 @@ def _any(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
-_DIGITS = r"\d+(?:[.,]\d+)*"
-_RANGE = rf"{_DIGITS}(?:\s?(?:-|–|to|/|x|×|\+|by|of|out of)\s?{_DIGITS})*"
+# possessive: a run of numbers is read once, whatever follows it
+_DIGITS = r"\d++(?:[.,]\d++)*+"
+_RANGE = rf"{_DIGITS}(?:\s?(?:-|–|to|/|x|×|\+|by|of|out of)\s?{_DIGITS})*+"
 _UNITS_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]  # fmt: skip
 _TENS_WORDS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "dozen"]  # fmt: skip
 _NUMBER_WORD = _any(rf"{_any(*_TENS_WORDS[:8])}[- ]{_any(*_UNITS_WORDS[:9])}", *_UNITS_WORDS, *_TENS_WORDS)
@@ -59,10 +62,8 @@ _DURATION = _any(
     r"(?:days|weeks|months|years|hours|minutes|decades|ages)",
 )
 _WHICH = _any("last", "past", "first", "previous", "next", "recent", "preceding", "final")
-_DAY = _any("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH = _any(
-    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"
-)
+_DAY = any_of(wordings("time", "weekday"))
+_MONTH = any_of(month for month in wordings("time", "month") if month != "may")
 _PART_OF_DAY = _any(
     "morning",
     "mornings",
@@ -91,68 +92,29 @@ _MEASURE = _any(
 )
 _LONG = r"(?:\s+in\s+(?:diameter|size|length|width|height|weight|depth))?"
 
-_STRENGTH = _any(
-    "mild", "slight", "minor", "moderate", "severe", "serious", "intense", "marked", "extreme", "terrible", "awful", "horrible", "unbearable",
-    "excruciating", "agonizing", "intolerable", "debilitating", "strong", "heavy", "massive", "huge", "large", "big", "small", "tiny", "minute", "minimal",
-    "trace", "subtle", "faint", "pronounced", "significant", "substantial", "considerable", "extensive", "diffuse", "focal", "widespread", "generali[sz]ed",
-    "locali[sz]ed", "circumscribed", "partial", "incomplete", "complete", "total", "profound", "morbid", "critical", "life[- ]threatening", "non-?fatal",
-    "fatal", "lethal", "end[- ]stage", "advanced", "excessive", "uncontrolled", "uncontrollable", "dense", "weak", "bad", "bearable", "tolerable", "worst",
-    "non-?severe", "prominent", "gross", "noticeable", "insignificant", "negligible", "giant", "borderline",
-)  # fmt: skip
-_DEGREE = _any(
-    "very", "really", "so", "quite", "too", "extremely", "pretty", "rather", "a bit", "a little(?: bit)?", "a lot", "slightly", "mildly", "moderately",
-    "severely", "markedly", "profoundly", "massively", "significantly", "greatly", "grossly", "minimally", "strongly", "intensely", "terribly", "badly",
-    "somewhat", "fairly", "super", "incredibly", "seriously", "considerably", "substantially", "extensively", "diffusely", "partially", "completely",
-    "totally", "critically", "excessively", "barely", "heavily", "subtly", "highly", "poorly", "well", "prominently",
-)  # fmt: skip
-_BARE_DEGREE = _any(
-    "very", "really", "extremely", "slightly", "mildly", "moderately", "severely", "markedly", "profoundly", "massively", "significantly", "greatly",
-    "grossly", "minimally", "strongly", "intensely", "terribly", "badly", "somewhat", "incredibly", "seriously", "considerably", "substantially",
-    "extensively", "diffusely", "partially", "completely", "totally", "critically", "excessively", "heavily", "subtly", "prominently", "a lot", "a bit",
-    "a little(?: bit)?", "quite", "pretty", "too much", "so much", "very much", "too",
-)  # fmt: skip
+_STRENGTH = any_of(wordings("severity", "strength"))
+_DEGREE = any_of(wordings("severity", "degree"))
+_BARE_DEGREE = any_of(wordings("severity", "bare"))
 _GRADE = _any("[0-5]", "i{1,3}v?", "iv", "v", "one", "two", "three", "four")
 
-_COURSE = _any(
-    r"acute[- ]on[- ]chronic", "hyper-?acute", "sub-?acute", "acute", "chronic", "persistent", "persisting", "recurrent", "recurring", "relapsing",
-    "intermittent", "constant", "continuous", "continual", "continued", "episodic", "paroxysmal", "transient", "transitory", "temporary", "permanent",
-    "progressive", "worsening", "worsened", "improving", "improved", "resolving", "resolved", "stable", "unchanged", "unstable", "new", "newly diagnosed", "sudden",
-    "abrupt", "gradual", "long-?standing", "long-?lasting", "long-?term", "short-?term", "short-?lived", "previous", "prior", "former", "past", "recent",
-    "ongoing", "current", "congenital", "neonatal", "perinatal", "juvenile", "infantile", "childhood", "frequent", "infrequent", "occasional", "sporadic",
-    "irregular", "regular", "repeated", "repetitive", "periodic", "nocturnal", "diurnal", "seasonal", "late", "early", "delayed-onset", "non-?healing",
-    "lifelong", "old", "remote", "prolonged", "brief", "momentary", "daily", "weekly", "monthly", "yearly", "annual", "hourly", "nightly", "healing", "healed",
-    "residual", "evolving", "increasing", "decreasing", "everyday", "first-?ever", "inactive",
-)  # fmt: skip
+_COURSE = any_of(wordings("time", "course"))
 _ONSET = _any(
     r"(?:new|sudden|abrupt|gradual|acute|early|late|recent|adult|juvenile|childhood|insidious|rapid|slow|young)[- ]onset",
 )
 _PACE = r"(?:(?:slowly|rapidly|quickly|gradually|newly|suddenly|steadily)[- ])?"
-_ADVERB_OF_TIME = _any(
-    "occasionally", "sometimes", "always", "often", "rarely", "constantly", "continuously", "intermittently", "frequently", "suddenly", "gradually",
-    "recently", "yesterday", "today", "tonight", "overnight", "currently", "previously", "formerly", "chronically", "acutely", "regularly", "repeatedly",
-    "persistently", "permanently", "temporarily", "daily", "weekly", "monthly", "nightly", "on and off", "off and on", "all (?:the )?time", "all day(?: long)?",
-    "all night(?: long)?", "most of the (?:day|night|time)", "from time to time", "at times", "(?:at|around|during) (?:the )?night", "over time", "day and night",
-    "again and again", "at (?:bedtime|birth|midnight|noon)", "from birth", "as needed", "prn", "p\\.r\\.n\\.", "when(?:ever)? (?:needed|required)", "if needed",
-    "once in a while", "right now", "now", "(?:that |which )?(?:comes?|coming) and go(?:es|ing)?", "in remission", "years later", "ago", "nocte", "ad hoc",
-)  # fmt: skip
+_ADVERB_OF_TIME = any_of(wordings("time", "adverb"))
 
 _PAIRED = _any(
     "eyes?", "ears?", "arms?", "legs?", "hands?", "foot", "feet", "knees?", "hips?", "shoulders?", "ankles?", "wrists?", "elbows?", "lungs?", "kidneys?",
     "breasts?", "thumbs?", "heels?", "calf", "calves", "thighs?", "cheeks?", "sides?", "nostrils?", "testicles?", "ovary", "ovaries", "temples?", "limbs?",
     "forearms?", "eyelids?", "buttocks?", "palms?", "soles?", "groins?", "flanks?", "hemispheres?", "toes?", "parents",
 )  # fmt: skip
-_LEVEL = _any(
-    "upper", "lower", "middle", "anterior", "posterior", "medial", "lateral", "proximal", "distal", "inferior", "superior", "inner", "outer", "antero-?lateral",
-    "postero-?lateral", "antero-?medial", "postero-?medial", "infero-?lateral", "supero-?lateral",
-)  # fmt: skip
-_LEFT_RIGHT = _any("left", "right")
+_LEVEL = any_of(wordings("side", "level"))
+_LEFT_RIGHT = any_of(wordings("side", "left_right"))
+_SIDE_SHORT = any_of(wordings("side", "short"))
 _SIDED = r"(?:[- ](?:sided|side))?"
 
-_RELATIVE = _any(
-    "mother", "mom", "mum", "father", "dad", "sister", "brother", "son", "daughter", "parents?", "grandmother", "grandfather", "grandparents?", "aunt", "uncle",
-    "cousin", "niece", "nephew", "husband", "wife", "spouse", "partner", "sibling", "siblings", "twin", "child", "children", "baby", "infant", "family members?",
-    "relatives?", r"(?:first|second)[- ]degree relatives?", "sons", "daughters", "sisters", "brothers", "grandson", "granddaughter", "roommate", "friend", "donor",
-)  # fmt: skip
+_RELATIVE = any_of(wordings("subject", "relative"))
 _WHOSE = r"(?:(?:my|his|her|their|our|the|a|both|patient'?s|patient’s|pt'?s|woman's|man's|child's)\s+)"
 _POPULATION = _any(
     "newborns?", "neonates?", "infants?", "babies", "children", "kids", "adolescents", "teenagers", "adults", "(?:the )?elderly", "(?:young |older |pregnant )?women",
@@ -227,6 +189,7 @@ RULES: tuple[tuple[str, str, bool], ...] = (
     ("time", rf"(?:for|over|within|lasting|lasts?|lasted|since|x|of|through|starting|started|beginning|began)\s*(?:(?<=x)|\s)(?:the\s+)?{_DURATION}(?:\s+(?:ago|before|earlier|now|already|long|duration|or (?:more|so|longer)))?(?![\w-])", False),
     ("time", rf"(?:started|starting|began|beginning)?\s*(?:{_DURATION})\s+(?:ago|before|earlier|later|long|duration|in duration)(?!\w)", False),
     ("time", rf"(?:in|after|during|at|by)\s+{_QUANTITY}[- ]?{_TIME_UNIT}(?!\w)", False),
+    ("time", rf"(?:in|during|at|by|on|from|since|until|till|after|before)\s+(?:the\s+)?(?:day|week|month|year|trimester)s?\s+(?:{_DIGITS}|{_NUMBER_WORD})(?![\w-])", False),
     ("time", rf"(?:the\s+)?(?:{_WHICH}|this|that)\s+(?:few\s+|{_NUMBER_WORD}\s+|{_DIGITS}\s+)?(?:{_TIME_UNIT}|{_DAY}|{_MONTH}|{_PART_OF_DAY}|spring|summer|fall|winter)(?!\w)", False),
     ("time", r"(?:(?:ever\s+)?since|until|till)\s+(?:the\s+|his\s+|her\s+|my\s+|last\s+|this\s+|early\s+|late\s+)*\w+", False),
     ("time", rf"(?:in|during|on|by)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:{_PART_OF_DAY}|{_DAY}s?|{_MONTH}|(?:19|20)\d\d|childhood|infancy|adulthood|adolescence|old age|utero|summer|winter|spring|autumn)(?!\w)", False),
@@ -261,13 +224,14 @@ RULES: tuple[tuple[str, str, bool], ...] = (
     ("side", rf"(?!left\s+(?:against|the|his|her|my|it|home|work|without|ama|hospital|over|alone)\b)(?:{_LEFT_RIGHT}{_SIDED}|r(?:t|ight)?\.?\s?(?:>|and|or|/)\s?l(?:t|eft)?\.?)(?:\s+(?:and|or|/|&)\s+{_LEFT_RIGHT}{_SIDED})?(?:\s?[-/]?\s?{_LEVEL}(?:[- ](?:outer|inner))?(?=\s|$))?(?![\w-])", False),
     ("side", r"(?:bilateral(?:ly)?|unilateral(?:ly)?|ipsilateral(?:ly)?|contralateral(?:ly)?|b/l|bilat\.?|on both sides|left[- ](?:to|and)[- ]right)(?!\w)", False),
     ("side", rf"(?:both|one|either|the other)(?=\s+(?:of\s+)?(?:the\s+|my\s+|his\s+|her\s+)?(?:upper\s+|lower\s+|big\s+)?{_PAIRED}(?!\w))", False),
-    ("side", r"(?-i:[LR])(?=\s+[a-z]{3})|(?i:\([lr]\))|(?-i:[LR])(?=\s*$)|(?:lt|rt)\.?(?=\s)", False),
+    ("side", r"(?-i:[LR])(?=\s+[a-z]{3})|(?i:\([lr]\))|(?-i:[LR])(?=\s*$)", False),
+    ("side", rf"{_SIDE_SHORT}(?=\s|$)", False),
     ("side", rf"{_LEVEL}(?:[- ]{_LEVEL})*(?:\s+{_LEFT_RIGHT})?(?=\s)(?![\w-])", False),
     # certainty
     ("certainty", r"of (?:uncertain|unknown|undetermined|unclear) (?:\w+)", False),
-    ("certainty", r"\?+\s?(?=\w)|\?+\s*$|\(\?\)", False),
-    ("certainty", r"(?:highly\s+|most\s+|very\s+|more\s+|less\s+)?(?:possible|possibly|probable|probably|likely|unlikely|suspected|presumed|presumptive|presumably|questionable|equivocal|uncertain|"
-     r"doubtful|doubtfully|apparent|apparently|definite|definitely|confirmed|proven|perhaps|maybe|suspicious|indeterminate|provisional|potential|potentially|unclear|conceivable|certain|certainly|putative)"
+    ("certainty", r"(?:\?+\s?(?=\w)|\(\?\))", False),
+    ("certainty", r"\?+\s*$", False),
+    ("certainty", rf"(?:highly\s+|most\s+|very\s+|more\s+|less\s+)?{any_of(wordings('certainty', 'certainty'))}"
      r"(?:\s+(?:for|to be|of(?=\s+(?:malignancy|cancer))))?(?![\w-])", False),
     ("certainty", r"(?:is\s+|are\s+|most\s+)?(?:consistent|compatible|in keeping|in line)\s+with|(?:is\s+|are\s+|highly\s+|strongly\s+)?suggestive\s+of|suggests?(?:ing)?|(?:concern(?:ing)?|worrisome|worrying|suspicion|evaluate|differential)\s+(?:for|of|includes)"
      r"|differential(?:\s+diagnosis)?\s+includes|suspicion of|(?:can\s?not|can't|could not|not|cannot be)\s+(?:be\s+)?(?:entirely\s+|completely\s+)?(?:excluded?|ruled? out)|(?:cannot|can't)\s+(?:exclude|rule out)|(?:to\s+)?rule\s+out|ruled\s+out|r/o|query|excluded"
@@ -276,7 +240,7 @@ RULES: tuple[tuple[str, str, bool], ...] = (
     # negation
     ("negation", r"(?:there\s+(?:is|are|was|were)\s+)?no\s+(?:longer|(?:signs?|evidence|indication|suggestion|symptoms?|complaints?|history)(?:\s+or\s+\w+)?\s+(?:of|for))", False),
     ("negation", rf"(?<=\w[\s,])\s*{_WITHOUT}\s+{_REST}", True),
-    ("negation", r"(?:there\s+(?:is|are|was|were)\s+)?(?:no|not|never|without|w/o|denie[sd]|denying|none|nothing|neither|nor|absent|(?:the\s+)?absence\s+of|lack\s+of|lacks|negative\s+for|free\s+of|cannot|can't|can’t|"
+    ("negation", rf"(?:there\s+(?:is|are|was|were)\s+)?(?:{any_of(wordings('negation', 'negator'))}|none|nothing|neither|nor|absent|the\s+absence\s+of|cannot|can't|can’t|"
      r"\w+n't|\w+n’t|non(?=\s)|unable\s+to(?=\s+be)|fails?\s+to|failed\s+to|ruled\s+out)(?![\w-])", False),
     # cause and circumstance
     ("cause", r"\w+(?:-\w+)*-(?:induced|related|associated|acquired|triggered|provoked|mediated(?=\s+(?:by)))(?!\w)", False),

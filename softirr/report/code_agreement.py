@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.measures.calibration_curves import Calibration
+from softirr.report.headline import HEADLINE
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.table import AnnotationTable
 from softirr.terminology.coder import Coder
@@ -24,7 +24,6 @@ MOST_CATEGORIES = 4_000
 """Different coded answers up to which agreement on codes is computed: it needs a matrix of all their pairs."""
 MOST_SETS = 500
 """The same for closeness where answers are sets."""
-_COEFFICIENTS = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,6 @@ class CodeAgreement:
         Answers with a code for each of their texts: only these are compared.
     coefficients, by_closeness : dict of str to Coefficient
         Agreement on the concepts: a different concept is 0, or as close as the graph has it. Empty where there are too many different answers.
-    calibration : Calibration or None
-        The calibration of the pairs that the terminologies do not know; None where P is used as it is.
     """
 
     texts: int
@@ -52,7 +49,6 @@ class CodeAgreement:
     answers: int
     coefficients: dict[str, Coefficient] = field(default_factory=dict)
     by_closeness: dict[str, Coefficient] = field(default_factory=dict)
-    calibration: Calibration | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The object ``codes`` of the report (docs/reference/json.md)."""
@@ -64,13 +60,7 @@ class CodeAgreement:
             "answers": self.answers,
             "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
             "by_closeness": {name: value.to_dict() for name, value in self.by_closeness.items()},
-            "calibration": None if self.calibration is None else _told(self.calibration),
         }
-
-
-def _told(calibration: Calibration) -> dict[str, Any]:
-    weights = {name: getattr(calibration, name) for name in ("weaker", "stronger", "intercept")}
-    return {"pairs": calibration.n, "prior": calibration.prior, **weights}
 
 
 def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
@@ -132,7 +122,7 @@ def code_agreement(table: AnnotationTable, coder: Coder) -> CodeAgreement:
 
 def _coefficients(matrix: np.ndarray, similarity: Floats) -> dict[str, Coefficient]:
     values = matrix_agreement(matrix, similarity).coefficients
-    return {name: values[name] for name in _COEFFICIENTS}
+    return {name: values[name] for name in reversed(HEADLINE)}
 
 
 def _closeness(concepts: Sequence[int], coder: Coder) -> Floats:

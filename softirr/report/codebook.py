@@ -5,21 +5,24 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.defaults import THRESHOLD
 from softirr.errors import InputError
-from softirr.matching.consensus import THRESHOLD
 from softirr.matching.grouping import components, equivalent_groups
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
+from softirr.measures.suitability import misfit_sentences
+from softirr.policy.attributes import LONGEST
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
@@ -44,6 +47,7 @@ _COMPLETED = 60
 _CUTS = (THRESHOLD, 0.6, 0.7, 0.8, 0.9, 0.95)
 _KEPT = 0.01
 _BLOCK = 256
+_SHORTENED = re.compile(r"\b(?:[A-Z]{2,4}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,4})\b|\b[A-Za-z]{2,5}\.(?=\s+[a-z])")
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ class Entry:
     id : str
         Stays the same as long as the name does.
     name : str
-        Its most frequent text; of equally frequent ones the most central, then the shortest.
+        Its clearest text: the one with the fewest shortened words ("SOB", "wt gain"), of these the most frequent, then the
+        most central, then the shortest.
     wordings : tuple of Wording
         Its texts, the name first, then the most frequent ones.
     """
@@ -132,6 +137,16 @@ class Codebook:
         Pairs decided to be the same that other decisions keep apart.
     notes : tuple of str
         What was left out.
+    misfits : tuple of str
+        Why the measure does not fit the texts. The entries are then not reliable, and the codebook is no terminology.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash"), ("3", "ann", "fever")]
+    >>> codebook = softirr.codebook(softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows), "indel")
+    >>> [(entry.name, entry.count) for entry in codebook.entries]
+    [('fever', 3), ('cough', 1), ('rash', 1)]
     """
 
     entries: tuple[Entry, ...]
@@ -142,6 +157,7 @@ class Codebook:
     pairs_possible: int
     contradictions: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the codebook (docs/reference/json.md)."""
@@ -155,10 +171,21 @@ class Codebook:
             "entries": [entry.to_dict() for entry in self.entries],
             "contradictions": [list(pair) for pair in self.contradictions],
             "notes": list(self.notes),
+            "misfits": list(self.misfits),
         }
 
     def to_tsv(self) -> str:
-        """A terminology that ``--terminology`` reads: a row for each text, with its entry's id and name."""
+        """A terminology that ``--terminology`` reads: a row for each text, with its entry's id and name.
+
+        Raises
+        ------
+        InputError
+            If the measure does not fit the texts.
+        """
+        if self.misfits:
+            raise InputError(
+                f"The codebook is no terminology yet. {self.misfits[0]} Choose a measure that fits, then make it again."
+            )
         text = io.StringIO()
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         writer.writerow(["id", "name", "synonym", "count", "raters"])
@@ -180,7 +207,7 @@ class Codebook:
             said = f" = {'; '.join(others[:6])}{' …' if len(others) > 6 else ''}" if others else ""
             used = "1 rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{said}")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +227,8 @@ class Comparisons:
         Pairs that were compared.
     notes : tuple of str
         What was left out.
+    misfits : tuple of str
+        Why the measure does not fit the texts.
     """
 
     measure: str
@@ -208,7 +237,8 @@ class Comparisons:
     right: Pairs
     p: NDArray[np.float64]
     compared: int
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready values."""
@@ -218,6 +248,7 @@ class Comparisons:
             "pairs": [self.left.tolist(), self.right.tolist(), np.round(self.p, 4).tolist()],
             "compared": self.compared,
             "notes": list(self.notes),
+            "misfits": list(self.misfits),
         }
 
     @classmethod
@@ -232,6 +263,7 @@ class Comparisons:
             np.array(p, dtype=np.float64),
             values["compared"],
             tuple(values["notes"]),
+            tuple(values.get("misfits", ())),
         )
 
     def codebook(
@@ -274,16 +306,37 @@ class Comparisons:
             pairs_possible=n * (n - 1) // 2,
             contradictions=tuple((self.wordings[a].text, self.wordings[b].text) for a, b in contradictions),
             notes=self.notes,
+            misfits=self.misfits,
         )
 
     def _entry(self, group: Sequence[int], central: NDArray[np.float64]) -> Entry:
-        def rank(at: int) -> tuple[Any, ...]:
+        def by_frequency(at: int) -> tuple[Any, ...]:
             text = self.wordings[at].text
             return (-self.wordings[at].count, -round(float(central[at]), 6), len(text), text)
 
-        wordings = tuple(self.wordings[at] for at in sorted(group, key=rank))
-        name = wordings[0].text
-        return Entry(hashlib.sha256(name.encode()).hexdigest()[:8], name, wordings)
+        ranked = [self.wordings[at] for at in sorted(group, key=by_frequency)]
+        first = min(ranked, key=lambda one: shortened_words(one.text))
+        wordings = (first, *(one for one in ranked if one is not first))
+        return Entry(hashlib.sha256(first.text.encode()).hexdigest()[:8], first.text, wordings)
+
+
+def shortened_words(text: str) -> int:
+    """Number of words that look shortened: a few capitals, no vowel, or a period at the end.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> [shortened_words(text) for text in ("SOB", "wt gain", "abd. pain", "weight gain", "Rhythm by ECG")]
+    [1, 1, 1, 0, 1]
+    """
+    return len(_SHORTENED.findall(text))
 
 
 def codebook(
@@ -380,6 +433,7 @@ def compare_texts(
     alike, notes = _spelled_alike(texts, [wording.count for wording in wordings], neighbors)
     pairs = np.unique(np.concatenate([_of_same_items(table), alike]), axis=0)
     with cache_and_progress(made, cache, progress) as (store, told):
+        misfits = misfit_sentences(made, texts, cache=store)
         scorer = PairScorer(made, texts, cache=store, progress=told)
         p = scorer.score(pairs[:, 0], pairs[:, 1]) if len(pairs) else np.zeros(0)
         more, left_out = _between(len(texts), pairs, p)
@@ -391,7 +445,7 @@ def compare_texts(
             f"{left_out:,} pairs of texts that other pairs link were not compared: they count as different, so an entry may be split."
         )
     kept = p > _KEPT
-    return Comparisons(made.name, wordings, pairs[kept, 0], pairs[kept, 1], p[kept], len(pairs), tuple(notes))
+    return Comparisons(made.name, wordings, pairs[kept, 0], pairs[kept, 1], p[kept], len(pairs), tuple(notes), misfits)
 
 
 def _wordings(table: AnnotationTable) -> tuple[Wording, ...]:
@@ -432,7 +486,7 @@ def _spelled_alike(texts: Sequence[str], counts: Sequence[int], neighbors: int) 
         )
     if neighbors == 0 or len(used) < 2:
         return np.zeros((0, 2), dtype=np.int64), notes
-    parts = list(_blocks([texts[at].casefold() for at in used.tolist()], neighbors))
+    parts = list(_blocks([texts[at][:LONGEST].casefold() for at in used.tolist()], neighbors))
     pairs = used[np.concatenate(parts)] if parts else np.zeros((0, 2), dtype=np.int64)
     return np.unique(np.sort(pairs, axis=1), axis=0), notes
 

@@ -12,7 +12,7 @@ from typing import Any
 from softirr.matching.consensus import Match
 from softirr.measures import Measure
 from softirr.measures.terminology import sources_of, terminology_measure_of
-from softirr.report.objects import ItemAgreement
+from softirr.report.result_parts import ItemAgreement
 from softirr.tables.cells import plain_cell
 from softirr.tables.table import AnnotationTable
 from softirr.terminology.coder import Code, Coder

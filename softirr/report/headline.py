@@ -1,7 +1,7 @@
 """The one number that stands for a project, how it stands to a target, and who pulls it down.
 
 The headline is Krippendorff's alpha: of the coefficients it is the one for any number of raters and for items that not everybody answered. Where
-it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries of :meth:`softirr.report.objects.AgreementReport.to_dict`,
+it is not defined, the next of `HEADLINE` that is. Everything here works on the dictionaries of :meth:`softirr.report.results.AgreementReport.to_dict`,
 which are stored and sent around.
 """
 
@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+
 __all__ = [
-    "COEFFICIENT_NAMES",
     "HEADLINE",
     "LEAST_GAIN",
+    "by_measure",
+    "expected_agreement",
     "headline",
     "headline_sentences",
     "references",
-    "shown_interval",
     "standing",
     "who_pulls_down",
 ]
@@ -28,17 +30,6 @@ HEADLINE = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "observed_agree
 LEAST_GAIN = 0.05
 """A rater is said to pull the headline down if it would rise by this much without them."""
 
-COEFFICIENT_NAMES = {
-    "observed_agreement": "Observed agreement",
-    "cohen_kappa": "Cohen's kappa",
-    "scott_pi": "Scott's pi",
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "gwet_ac2": "Gwet's AC2",
-    "sigma": "sigma (Braylan et al. 2022)",
-    "ks": "KS (Braylan et al. 2022)",
-}
-"""Every coefficient, in the order of reports, and its name for people."""
 _LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 _TENTATIVE, _RELIABLE = 0.667, 0.8
 
@@ -69,25 +60,24 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
     return None
 
 
-def shown_interval(coefficient: Mapping[str, Any]) -> Sequence[float] | None:
-    """The interval that is shown first: with the measure's error where the coefficient is not audited, or only by a few judgements.
+def expected_agreement(report: Mapping[str, Any], key: str) -> float | None:
+    """The agreement by chance that a coefficient of a report is corrected by.
 
     Parameters
     ----------
-    coefficient : mapping
-        With ``ci95`` and, where it is not audited, ``ci95_unaudited``.
+    report : mapping
+        With ``expected_agreement``.
+    key : str
+        Of the coefficient.
 
     Returns
     -------
-    sequence of two floats, or None
-
-    Examples
-    --------
-    >>> shown_interval({"value": 0.5, "ci95": [0.4, 0.6], "ci95_unaudited": [0.2, 0.8]})
-    [0.2, 0.8]
+    float or None
+        None where the coefficient has none in reports.
     """
-    informed = (coefficient.get("informed") or {}).get("ci95")
-    return coefficient.get("ci95_unaudited") or coefficient.get("ci95") or informed
+    chance = definition(key).chance if key in coefficient_keys() else None
+    value: float | None = None if chance is None else (report.get("expected_agreement") or {}).get(chance)
+    return value
 
 
 def standing(value: float, ci95: Sequence[float] | None, target: float) -> str:
@@ -147,10 +137,9 @@ def headline_sentences(
     coefficient: Mapping[str, Any],
     without: Sequence[Mapping[str, Any]] = (),
     *,
-    audited: bool = False,
-    plain: float | None = None,
     target: float | None = None,
     name_of: Callable[[str], str] = str,
+    fits: bool = True,
 ) -> list[str]:
     """The headline as sentences: the value, the target, who pulls it down, and the references.
 
@@ -159,39 +148,51 @@ def headline_sentences(
     name : str
         Name of the coefficient, as in the JSON.
     coefficient : mapping
-        With ``value`` and ``ci95``, and ``ci95_unaudited`` where it is not audited.
+        As in the JSON: ``value``, ``ci95``, ``judgments`` and ``details``.
     without : sequence of mapping
-        The rater and the value of the coefficient without them, ``{"rater", "value"}`` each.
-    audited : bool
-        Whether the value is corrected by judgements.
-    plain : float, optional
-        The value that the measure alone gives, where the coefficient is audited.
+        The rater and the value of the coefficient without them by the measure alone, ``{"rater", "value"}`` each.
     target : float, optional
         What the project wants to reach.
     name_of : callable
         Gives the name by which people know a rater.
+    fits : bool
+        Whether the measure fits the texts; if not, the value is not compared with references.
 
     Returns
     -------
     list of str
     """
-    value, items = coefficient["value"], coefficient.get("ci95")
-    interval = shown_interval(coefficient)
-    said = f"{COEFFICIENT_NAMES[name]} {value:z.2f}"
+    value, interval, judgments = coefficient["value"], coefficient.get("ci95"), coefficient.get("judgments") or 0
+    headline = f"{coefficient_name(name)} {value:z.2f}"
     if interval:
-        said += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
-    said += f", {'audited' if audited else 'not audited'}"
-    if items and interval != items:
-        said += f" ({items[0]:z.2f} to {items[1]:z.2f} if the measure made no errors)"
-    sentences = [f"{said}."]
+        headline += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
+    headline += f", {judgments:,} judgment{'' if judgments == 1 else 's'}" if judgments else ", no judgments"
+    sentences = [f"{headline}."]
     if target is not None:
         sentences.append(standing(value, interval, target))
-    if pull := who_pulls_down(without, value if plain is None else plain):
-        alone = " (by the measure alone)" if audited else ""
+    plain = by_measure(coefficient)
+    if plain is not None and (pull := who_pulls_down(without, plain)):
+        alone = " (by the measure alone)" if judgments else ""
         sentences.append(f"Without {name_of(pull['rater'])} it would be {pull['value']:z.2f}{alone}.")
-    if name != "observed_agreement":
+    if fits and name != "observed_agreement":
         sentences.append(references(value))
     return sentences
+
+
+def by_measure(coefficient: Mapping[str, Any]) -> float | None:
+    """The value of a coefficient by the measure alone.
+
+    Parameters
+    ----------
+    coefficient : mapping
+        As in the JSON.
+
+    Returns
+    -------
+    float or None
+    """
+    value: float | None = (coefficient.get("details") or {}).get("by_measure", coefficient.get("value"))
+    return value
 
 
 def who_pulls_down(without: Sequence[Mapping[str, Any]], value: float) -> Mapping[str, Any] | None:

@@ -8,10 +8,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from softirr.matching.consensus import MANY, THRESHOLD, Consensus, consensus
+from softirr.defaults import THRESHOLD
+from softirr.matching.consensus import MANY, Consensus, consensus
 from softirr.measures.pairs import PairScorer
-from softirr.report.objects import ItemAgreement
 from softirr.report.reasons import Explain, explain_items, open_pairs
+from softirr.report.result_parts import ItemAgreement
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 from softirr.tables.table import AnnotationTable
 

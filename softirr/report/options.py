@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from softirr.chance.cheap_measure import LEXICAL
 from softirr.coefficients.braylan import COMPAT
+from softirr.coefficients.registry import coefficient_keys, definition
+from softirr.defaults import PERMUTATIONS
 from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.tables.ratings import Marginals
@@ -39,9 +42,11 @@ class AgreementOptions:
     assignment : {"optimal", "greedy"}
         How two sets are matched.
     marginals : {"answers", "gwet2014"}
-        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.coefficients.chance_corrected.Pooling`.
+        Whose answers make up chance for Fleiss and Gwet, see :class:`softirr.tables.ratings.Pooling`.
     compat : {"braylan2022"}, optional
         sigma and KS as their authors' code computes them, see :mod:`softirr.coefficients.braylan`: from a random sample of chance, without intervals.
+    also : sequence of str
+        Coefficients to report besides those that every report has: ``brennan_prediger``.
     reasons : bool
         Say for each pair of texts of an item that does not match why, see :mod:`softirr.policy.reasons`.
     what_if : bool
@@ -59,7 +64,7 @@ class AgreementOptions:
     """
 
     chance: ChanceMethod = "auto"
-    permutations: int = 3
+    permutations: int = PERMUTATIONS
     target_se: float | None = None
     sorting: str | Measure = LEXICAL
     seed: int = 0
@@ -67,10 +72,15 @@ class AgreementOptions:
     assignment: str = "optimal"
     marginals: Marginals = "answers"
     compat: str | None = None
+    also: Sequence[str] = ()
     reasons: bool = True
     what_if: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.also, str):
+            object.__setattr__(self, "also", (self.also,))
+        for key in self.also:
+            definition(key)
         for name, value, allowed in (
             ("chance", self.chance, ("auto", "exact", "permutation", "stratified")),
             ("interval", self.interval, ("analytic", "bootstrap")),
@@ -83,3 +93,8 @@ class AgreementOptions:
             raise InputError(f"The number of permutations is {self.permutations}, but has to be at least 1.")
         if self.target_se is not None and not self.target_se > 0:
             raise InputError(f"The target standard error is {self.target_se}, but has to be above 0.")
+
+    @property
+    def coefficients(self) -> tuple[str, ...]:
+        """Keys of the coefficients of a report, in its order."""
+        return tuple(key for key in coefficient_keys() if key in self.also or definition(key).shown)

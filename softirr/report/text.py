@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_name
 from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import COEFFICIENT_NAMES, headline, headline_sentences
-from softirr.report.outlook import outlook
+from softirr.report.headline import headline, headline_sentences
+from softirr.report.next_step import next_step
 from softirr.text import normalize
 
 __all__ = [
@@ -110,12 +111,9 @@ def _codes(report: Mapping[str, Any]) -> Iterable[Block]:
     names = ", ".join(printable(one["name"]) for one in report["provenance"]["terminologies"])
     yield ""
     yield f"Known to {names}: {codes['known_texts']:,} of {_count(codes['texts'], 'text')}."
-    if codes.get("calibration"):
-        known = _count(codes["calibration"]["pairs"], "known pair")
-        yield f"P of unknown pairs is calibrated on {known}."
     rows = [
         (
-            COEFFICIENT_NAMES[name],
+            coefficient_name(name),
             *(_number(codes[part][name]["value"]) for part in ("coefficients", "by_closeness") if codes[part]),
         )
         for name in codes["coefficients"]
@@ -192,35 +190,22 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     if found is None:
         return
     without = (report.get("headline") or {}).get("without", ())
-    audit = report.get("audit")
-    plain = audit["plain"].get(found[0]) if audit else None
-    yield from headline_sentences(*found, without, audited=bool(audit), plain=plain, name_of=printable)
+    yield from headline_sentences(*found, without, name_of=printable, fits=not report.get("misfits"))
     used = sum(item["agreement"] is not None for item in report["items"])
-    if said := outlook(found[1], used, audit):
-        yield said
+    if step := next_step(found[1], used):
+        yield step
     yield ""
 
 
 def _coefficients(coefficients: Mapping[str, Mapping[str, Any]]) -> Block:
     rows: list[tuple[str, ...]] = []
-    audited = any(coefficient.get("informed") for coefficient in coefficients.values())
-    both = any(coefficient.get("ci95_unaudited") for coefficient in coefficients.values())
     for key, coefficient in coefficients.items():
-        name = COEFFICIENT_NAMES.get(key, key)
+        name = coefficient_name(key)
         if coefficient["value"] is None:
-            rows.append((name, "undefined", coefficient["undefined"] or "", *([""] if both or audited else [])))
+            rows.append((name, "undefined", coefficient["undefined"] or ""))
         else:
-            informed = (coefficient.get("informed") or {}).get("ci95")
-            intervals = (
-                (coefficient.get("ci95_unaudited"), coefficient["ci95"])
-                if both
-                else (coefficient["ci95"], informed)
-                if audited
-                else (coefficient["ci95"],)
-            )
-            rows.append((name, _number(coefficient["value"]), *map(_interval, intervals)))
-    second = ("of the items alone",) if both else ("with the measure's record",) if audited else ()
-    return ("coefficient", "value", "95% interval", *second), rows
+            rows.append((name, _number(coefficient["value"]), _interval(coefficient["ci95"])))
+    return ("coefficient", "value", "95% interval"), rows
 
 
 def _interval(found: Sequence[float] | None) -> str:
@@ -239,19 +224,9 @@ def _chance(expected: Mapping[str, Any]) -> str:
 
 def _audit(audit: Mapping[str, Any]) -> str:
     plain = ", ".join(
-        f"{COEFFICIENT_NAMES.get(key, key)} {_number(value)}"
-        for key, value in audit["plain"].items()
-        if value is not None
+        f"{coefficient_name(key)} {_number(value)}" for key, value in audit["plain"].items() if value is not None
     )
-    needed = "; ".join(
-        f"about {n} in all for a width of {width}" for width, n in audit["needed_for_width"].items() if n
-    )
-    return (
-        f"Audited by {_count(audit['judgements'], 'judgement')} on {_count(audit['units'], 'unit')}; "
-        f"without the audit: {plain or 'nothing'}.{' Judgements needed: ' + needed + '.' if needed else ''} "
-        f"{'It also uses ' + ', '.join(map(printable, audit['proxies'])) + '. ' if audit.get('proxies') else ''}"
-        "If you stopped because of what you saw, use the intervals with the measure's record: they hold wherever you stop."
-    )
+    return f"Corrected by {_count(audit['judgements'], 'judgment')} of {audit['asked']:,} pairs in the sheets; by the measure alone: {plain or 'nothing'}."
 
 
 def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
@@ -292,7 +267,7 @@ def what_if_sentences(found: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     for one in found:
         if abs(one["value"] - one["instead_of"]) < _LEAST_CHANGE:
             continue
-        name = COEFFICIENT_NAMES.get(one["coefficient"], one["coefficient"])
+        name = coefficient_name(one["coefficient"])
         yield (
             f"If {KIND_NAMES[one['attribute']]} did not count, {name} would be {one['value']:.2f} instead of "
             f"{one['instead_of']:.2f}."

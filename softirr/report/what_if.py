@@ -79,7 +79,7 @@ def what_if(
 
 def _without_policy(measure: Measure) -> Measure:
     if isinstance(measure, CorrectedMeasure):
-        return corrected(_without_policy(measure.raw), measure.calibration, measure.decided)
+        return corrected(_without_policy(measure.raw), measure.decided)
     return measure.raw if isinstance(measure, PolicyMeasure) else measure
 
 

@@ -5,60 +5,21 @@ Only what decides who answered what is looked at: keys that are new in another v
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.tables.layout import shown
 
-__all__ = ["Damage", "RepeatedKey", "check_annotations", "check_control", "check_predictions", "decoder", "unique_keys"]
+__all__ = ["Damage", "check_annotations", "check_control", "check_predictions"]
 
 _ORIGINS = (None, "", "manual", "prediction", "prediction-changed")
-_LONGEST_ID = 40
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Damage(InputError):
     """A task is not what Label Studio exports; the message says where in the task, and the reader adds file and line."""
-
-
-class RepeatedKey(ValueError):
-    """An object of a JSON text has the same key twice, so that one of the two values would be lost."""
-
-
-def decoder() -> json.JSONDecoder:
-    """A JSON decoder that refuses an object with the same key twice (:class:`RepeatedKey`).
-
-    Returns
-    -------
-    json.JSONDecoder
-    """
-    return json.JSONDecoder(object_pairs_hook=unique_keys)
-
-
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs, for ``object_pairs_hook`` of the json module.
-
-    Parameters
-    ----------
-    pairs : list of (str, object)
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    RepeatedKey
-        If two pairs have the same key.
-    """
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise RepeatedKey(_short(twice))
-    return found
 
 
 def check_annotations(task: Mapping[str, Any]) -> None:
@@ -135,7 +96,7 @@ def check_control(tasks: Iterable[Mapping[str, Any]], control: str) -> Iterator[
                 yield position, f"{place}: was_cancelled is missing, which the other annotations have"
             for region in annotation["result"]:
                 if region.get("from_name") == control and region["type"] != "textarea":
-                    yield position, f"{place}: a result of the TextArea has the type {_short(region['type'])}"
+                    yield position, f"{place}: a result of the TextArea has the type {shown(region['type'])}"
 
 
 def _check_annotation(annotation: Mapping[str, Any], place: str) -> None:
@@ -195,11 +156,5 @@ def _check_textarea(region: Mapping[str, Any], place: str) -> None:
 def _named(what: str, entry: Mapping[str, Any], number: int) -> str:
     identifier = entry.get("id")
     if isinstance(identifier, int | str) and not isinstance(identifier, bool):
-        return f"{what} {_short(str(identifier))}"
+        return f"{what} {shown(str(identifier))}"
     return f"{what} number {number}"
-
-
-def _short(text: str) -> str:
-    """A name as one short printable piece of a message."""
-    shown = "".join(mark if mark.isprintable() else "?" for mark in text)
-    return shown if len(shown) <= _LONGEST_ID else shown[: _LONGEST_ID - 1] + "…"

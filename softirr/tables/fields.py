@@ -11,7 +11,7 @@ from softirr.errors import InputError
 __all__ = ["ANNOTATED_AT", "ItemFields", "field_text", "task_fields"]
 
 ANNOTATED_AT = "annotated_at"
-"""The field of a Label Studio task that holds when its newest annotation was made, unless its data have one of that name."""
+"""The field of a Label Studio task with the date of its newest annotation, unless its data have a field of that name."""
 _LONGEST = 200
 
 
@@ -124,13 +124,13 @@ def task_fields(task: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]
     """
     data = task.get("data")
     own = data if isinstance(data, Mapping) else {}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in names:
         if name in own:
-            found[name] = own[name]
+            values[name] = own[name]
         elif name == ANNOTATED_AT:
-            made = [one.get("created_at") for one in task.get("annotations") or () if isinstance(one, Mapping)]
-            found[name] = max((at for at in made if isinstance(at, str)), default=None)
+            dates = [one.get("created_at") for one in task.get("annotations") or () if isinstance(one, Mapping)]
+            values[name] = max((at for at in dates if isinstance(at, str)), default=None)
         else:
-            found[name] = task.get(name)
-    return found
+            values[name] = task.get(name)
+    return values

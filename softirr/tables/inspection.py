@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from softirr.tables.files import read_texts
+from softirr.tables.missing import left_out_marks
+from softirr.tables.read_options import ReadOptions, takes_options
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["Inspection", "inspect", "inspected"]
@@ -49,6 +51,8 @@ class Inspection:
         Different texts, and texts that an item has from several raters in the same words.
     scripts : dict of str to float
         Share of the letters in each script, such as LATIN.
+    missing_marks : dict of str to dict of str to int
+        Missing answers that are written as a text: rater -> text, such as NA -> how many.
     excluded : dict of str to int
         Answers that do not count, by reason.
     rows : tuple of (str, str, tuple of str)
@@ -73,6 +77,7 @@ class Inspection:
     n_texts: int
     n_duplicates: int
     scripts: dict[str, float]
+    missing_marks: dict[str, dict[str, int]]
     excluded: dict[str, int]
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
     warnings: tuple[str, ...]
@@ -96,20 +101,24 @@ class Inspection:
             "n_texts": self.n_texts,
             "n_duplicates": self.n_duplicates,
             "scripts": self.scripts,
+            "missing_marks": self.missing_marks,
             "excluded": self.excluded,
             "rows": [{"item": item, "rater": rater, "texts": list(texts)} for item, rater, texts in self.rows],
             "warnings": list(self.warnings),
         }
 
 
-def inspect(source: Any, **options: Any) -> dict[str, Inspection]:
+@takes_options
+def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) -> dict[str, Inspection]:
     r"""What is understood of an input, for each text in it.
 
     Parameters
     ----------
     source : path, "-" for standard input, open text stream, or data frame
-    **options
+    options : ReadOptions, optional
         As for :func:`softirr.read_texts`.
+    **keywords
+        Single options by name, see :class:`softirr.ReadOptions`.
 
     Returns
     -------
@@ -122,7 +131,7 @@ def inspect(source: Any, **options: Any) -> dict[str, Inspection]:
     >>> found["text"].n_missing, found["text"].n_empty
     (1, 1)
     """
-    return {name: inspected(table) for name, table in read_texts(source, **options).items()}
+    return {name: inspected(table) for name, table in read_texts(source, options, **keywords).items()}
 
 
 def inspected(table: AnnotationTable) -> Inspection:
@@ -159,6 +168,7 @@ def inspected(table: AnnotationTable) -> Inspection:
         n_texts=len(table.texts),
         n_duplicates=_duplicates(table),
         scripts=_scripts(table.texts),
+        missing_marks=left_out_marks(table.excluded),
         excluded=dict(Counter(one.reason for one in table.excluded).most_common()),
         rows=tuple((table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in first),
         warnings=table.warnings,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
-from typing import Any
+from typing import IO, Any
 
 from softirr.errors import InputError
-from softirr.tables import export_check
+from softirr.tables.layout import shown
 from softirr.tables.rows import Rows
 from softirr.tables.source import Source
 
@@ -17,7 +17,22 @@ __all__ = ["flat", "json_rows", "line_values", "list_values"]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NEAR = 16
-_KEYS_OF = 200
+_IN_MEMORY = 4 << 20
+"""Rows of a table of JSON objects take up to 4 MiB of memory; more are kept in a temporary file until all keys are known."""
+
+
+class RepeatedKey(ValueError):
+    """An object of a JSON text has the same key twice, so that one of the two values would be lost."""
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, for ``object_pairs_hook`` of the json module."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise RepeatedKey(shown(twice, 40))
+    return value
 
 
 def list_values(source: Source, what: str = "entry") -> Iterator[tuple[int, Any]]:
@@ -54,7 +69,7 @@ class _List:
         self._whole = False
 
     def values(self) -> Iterator[tuple[int, Any]]:
-        decoder = export_check.decoder()
+        decoder = json.JSONDecoder(object_pairs_hook=_unique_keys)
         number = 0
         try:
             self._expect("[")
@@ -84,12 +99,12 @@ class _List:
             raise InputError(f"{self._name} is not valid JSON: it is nested too deeply.") from None
         except InputError:
             raise
-        except export_check.RepeatedKey as error:
+        except RepeatedKey as error:
             raise InputError(
                 f"{self._name}, line {self._line_at(self._place)}: {self._what} number {number} has the key {error} twice."
             ) from None
         except ValueError:
-            raise InputError(f"{self._name} is not valid JSON: it holds an impossible number.") from None
+            raise InputError(f"{self._name} is not valid JSON: it has an impossible number.") from None
 
     def _line_at(self, place: int) -> int:
         self._line += self._text.count("\n", self._counted, place)
@@ -103,8 +118,8 @@ class _List:
     def _next(self) -> str:
         """The next character that is no white space; nothing at the end."""
         while True:
-            found = _SPACE.match(self._text, self._place)
-            self._place = found.end() if found else self._place
+            if space := _SPACE.match(self._text, self._place):
+                self._place = space.end()
             if self._place < len(self._text) or not self._read():
                 return self._text[self._place : self._place + 1]
 
@@ -164,9 +179,9 @@ def line_values(source: Source) -> Iterator[tuple[int, Any]]:
             continue
         place = f"{source.name}, line {number}"
         try:
-            yield number, json.loads(line, object_pairs_hook=export_check.unique_keys)
-        except export_check.RepeatedKey as error:
-            raise InputError(f"{place}: the key {error} stands there twice.") from None
+            yield number, json.loads(line, object_pairs_hook=_unique_keys)
+        except RepeatedKey as error:
+            raise InputError(f"{place}: the key {error} is repeated.") from None
         except (ValueError, RecursionError):
             raise InputError(f"{place}: not valid JSON.") from None
 
@@ -187,19 +202,19 @@ def flat(value: Mapping[str, Any]) -> dict[str, Any]:
     >>> flat({"id": 1, "response": {"model": "m", "choices": [{"text": "fever"}]}})
     {'id': 1, 'response.model': 'm', 'response.choices.0.text': 'fever'}
     """
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     for key, inner in value.items():
         if isinstance(inner, list) and inner and all(isinstance(one, Mapping) for one in inner):
             inner = {str(number): one for number, one in enumerate(inner)}
         if isinstance(inner, Mapping):
-            found |= {f"{key}.{below}": one for below, one in flat(inner).items()}
+            keys |= {f"{key}.{below}": one for below, one in flat(inner).items()}
         else:
-            found[str(key)] = inner
-    return found
+            keys[str(key)] = inner
+    return keys
 
 
 def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows:
-    """Objects as the rows of a table; its columns are the keys of the first 200.
+    """Objects as the rows of a table; its columns are the keys of all of them.
 
     Parameters
     ----------
@@ -217,17 +232,37 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
     Raises
     ------
     InputError
-        If an entry is no object.
+        If an entry is no object, or a large input does not fit the folder of temporary files.
     """
-
-    def objects() -> Iterator[tuple[int, dict[str, Any]]]:
+    number_of: dict[str, int] = {}
+    kinds: dict[int, set[bool]] = {}
+    try:
+        rows = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 - closed when it is read
         for number, (line, value) in enumerate(values, start=1):
-            if not isinstance(value, Mapping):
+            if not isinstance(value, Mapping) or not value:
                 raise InputError(f"{name}, line {line}: entry {number} is no object with the names of columns.")
-            yield line, flat(value)
+            cells = [(number_of.setdefault(key, len(number_of)), cell) for key, cell in flat(value).items()]
+            for column, cell in cells:
+                if isinstance(cell, str | int | float):
+                    kinds.setdefault(column, set()).add(isinstance(cell, str))
+            rows.write(json.dumps([line, cells]) + "\n")
+        rows.seek(0)
+    except OSError as error:
+        raise InputError(
+            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) takes no more ({error.strerror})."
+        ) from None
+    mixed = frozenset(column for column, own in kinds.items() if len(own) > 1)
+    return Rows(
+        name, format, tuple(number_of), _kept_rows(rows, len(number_of)), unit="line", mixed=mixed, blank="null missing"
+    )
 
-    rows = objects()
-    first = list(islice(rows, _KEYS_OF))
-    columns = tuple(dict.fromkeys(key for _, row in first for key in row))
-    cells = ((line, [row.get(column) for column in columns]) for line, row in chain(first, rows))
-    return Rows(name, format, columns, cells, unit="line")
+
+def _kept_rows(rows: IO[str], width: int) -> Iterator[tuple[int, list[Any]]]:
+    """Line and cells of each row, and None for the keys that it does not have."""
+    with rows:
+        for row in rows:
+            line, given = json.loads(row)
+            cells: list[Any] = [None] * width
+            for column, cell in given:
+                cells[column] = cell
+            yield line, cells

@@ -55,12 +55,12 @@ class Period:
         """Whether it has no limits."""
         return self.since is None and self.before is None
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In words.
 
         Examples
         --------
-        >>> Period.of("2026-03-01", None).told()
+        >>> Period.of("2026-03-01", None).in_words()
         'since 2026-03-01'
         """
         named = (("since", self.since), ("before", self.before))
@@ -94,7 +94,7 @@ def _day(at: datetime) -> str:
 
 def _moment(given: str) -> datetime:
     try:
-        found = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(given)
     except ValueError:
         raise InputError(f"{given[:40]!r} is no date such as 2026-03-01.") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -9,7 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
+from softirr.errors import InputError
+from softirr.tables.category_matrix import CategoryMatrix
+
+__all__ = ["MOST_COMPARISONS", "Comparisons", "Floats", "Ints", "Marginals", "Pooling", "Ratings", "item_means", "sums"]
+
+MOST_COMPARISONS = 10_000_000
+"""Most pairs of answers to the same item (4,472 raters on one item): they take 3 GB and about half a minute."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,7 +45,7 @@ class Ratings:
     Attributes
     ----------
     item, rater, answer : shape (n,)
-        Row i says that ``rater[i]`` gave ``answer[i]`` to ``item[i]``. Missing answers have no row.
+        In row i, ``rater[i]`` gave ``answer[i]`` to ``item[i]``. Missing answers have no row.
     n_items, n_raters, n_answers : int
         How many of each there are; indices are below.
     weights : shape (n_items,), optional
@@ -61,13 +67,28 @@ class Ratings:
         return cls(table.item, table.rater, table.answer, *sizes, weights=table.weights)
 
     @classmethod
-    def from_matrix(cls, matrix: Any) -> Ratings:
-        """Ratings from items × raters answer indices, negative where missing (shape (n_items, n_raters))."""
-        array = np.asarray(matrix, dtype=np.int64)
-        item, rater = np.nonzero(array >= 0)
-        answer = array[item, rater]
-        n_answers = int(answer.max()) + 1 if answer.size else 0
-        return cls(item.astype(np.int64), rater.astype(np.int64), answer, array.shape[0], array.shape[1], n_answers)
+    def from_matrix(cls, matrix: Any, *, renumber: bool = False) -> Ratings:
+        """Ratings of a matrix of category numbers.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n_items, n_raters)
+            As for :meth:`softirr.tables.category_matrix.CategoryMatrix.of`.
+        renumber : bool
+            Number the categories in use from 0: the numbers themselves are names only.
+
+        Returns
+        -------
+        Ratings
+
+        Raises
+        ------
+        InputError
+            If a cell is no category number.
+        """
+        cells = CategoryMatrix.of(matrix)
+        answer, n_answers = cells.renumbered() if renumber else cells.numbers()
+        return cls(cells.item, cells.rater, answer, cells.n_items, cells.n_raters, n_answers)
 
     @cached_property
     def per_item(self) -> Ints:
@@ -98,8 +119,28 @@ class Ratings:
 
     @cached_property
     def comparisons(self) -> Comparisons:
-        """Every pair of answers to one item."""
+        """Every pair of answers to one item.
+
+        Raises
+        ------
+        InputError
+            If there are more than ``MOST_COMPARISONS``.
+        """
+        n_pairs = int(np.sum(self.per_item * (self.per_item - 1) // 2))
+        if n_pairs > MOST_COMPARISONS:
+            raise InputError(
+                f"The table has {n_pairs:,} pairs of answers to the same item, with up to {int(self.per_item.max()):,} raters on one item; "
+                f"at most {MOST_COMPARISONS:,} can be compared. Keep a random sample of the items, or of the raters of each item."
+            )
         return _compare(self)
+
+    @cached_property
+    def pair_weights(self) -> Floats:
+        """Weight of each of ``comparisons`` in observed agreement, shape (P,): they sum to 1, and the pairs of an item share its weight."""
+        item = self.comparisons.item
+        n_pairs = np.bincount(item, minlength=self.n_items)
+        own = np.where(n_pairs > 0, self.weight, 0.0)
+        return np.asarray((own / np.maximum(n_pairs, 1) / max(float(own.sum()), 1e-300))[item])
 
     def restricted(self, rows: Ints) -> Ratings:
         """The same items, raters and answers, with these rows only."""
@@ -224,7 +265,7 @@ class Pooling:
         return cls(rows, mass / max(float(mass.sum()), 1e-300), ratings.comparable_items)
 
     def influence(self, ratings: Ratings, values: Floats) -> Floats:
-        """Influence of each item on Σ weights × values, for one value per row (shape (N,))."""
+        """Influence of each item on Σ weights × values, for a value of each row (shape (N,))."""
         centered = values - np.sum(self.weights * values)
         total = sums(ratings.item[self.rows], self.weights * centered, ratings.n_items)
         return total[self.items] * len(self.items)
@@ -235,7 +276,7 @@ class Pooling:
         return float(variance * np.mean(squares[self.items]) * len(self.items) ** 2)
 
     def spread(self, ratings: Ratings, means: Floats, expected: float) -> Floats:
-        """Influence on the mean over comparable items of ``means``, at all N items; those with one answer differ with the marginals.
+        """Influence on the mean over comparable items of ``means``, at each of the N items; items with one answer differ with the marginals.
 
         Gwet (2014) takes the number of comparable items as fixed, so that an item with one answer counts as one at chance level.
         """

@@ -12,7 +12,18 @@ from softirr.errors import InputError
 from softirr.tables.cells import cell_text
 from softirr.tables.source import contents, long_fields
 
-__all__ = ["CANT_TELL", "DIFFERENT", "HEADER", "SAME", "VALUES", "Judgements", "checked", "read_sheet", "rows", "said"]
+__all__ = [
+    "CANT_TELL",
+    "DIFFERENT",
+    "HEADER",
+    "SAME",
+    "VALUES",
+    "Judgements",
+    "checked",
+    "judgment_of",
+    "read_sheet",
+    "rows",
+]
 
 SAME = "same"
 DIFFERENT = "different"
@@ -31,7 +42,7 @@ Source = str | os.PathLike[str] | io.TextIOBase
 
 @dataclass(frozen=True)
 class Judgements:
-    """What one judge said.
+    """The judgments of one judge.
 
     Attributes
     ----------
@@ -51,12 +62,12 @@ class Judgements:
     places: Mapping[tuple[str, int], str] | None = None
 
     def place(self, key: tuple[str, int]) -> str:
-        """Where a judgement stands."""
-        found = self.places.get(key) if self.places else None
-        return found or f"{self.judge}, unit {key[0]}, pair {key[1]}"
+        """Where a judgment is."""
+        place = self.places.get(key) if self.places else None
+        return place or f"{self.judge}, unit {key[0]}, pair {key[1]}"
 
 
-def said(cell: str) -> str | None:
+def judgment_of(cell: str) -> str | None:
     """Which of ``VALUES`` a cell says, "" where it is empty, None where it says something else.
 
     Parameters
@@ -80,7 +91,7 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
     ----------
     source : path, "-" for standard input, or open text stream
     columns : sequence of str
-        Columns wanted, whatever their order and whatever stands beside them. Only the last one may be missing at the end of a row.
+        Columns wanted, in any order, with or without other columns. Only the last one may be missing at the end of a row.
     what : str
         What the file has to be, for the message.
 
@@ -149,11 +160,11 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
     >>> read_sheet(file, judge="eve").values
     {('0-a-b', 1): 'same'}
     """
-    name, found = rows(source, HEADER, "sheet of audit sample")
+    name, lines = rows(source, HEADER, "sheet of audit sample")
     values: dict[tuple[str, int], str] = {}
     texts: dict[tuple[str, int], tuple[str, str]] = {}
     places: dict[tuple[str, int], str] = {}
-    for place, (unit, number, text_a, text_b, judgement) in found:
+    for place, (unit, number, text_a, text_b, judgement) in lines:
         whole = number.strip().removesuffix(".0")  # a spreadsheet's or data frame's 1.0
         if not whole.isdecimal():
             raise InputError(f"{place}: the pair is {number!r}, not a number.")
@@ -166,7 +177,7 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
 
 
 def checked(judgement: str, place: str) -> str:
-    """The judgement as :func:`said` has it.
+    """The judgement as :func:`judgment_of` has it.
 
     Parameters
     ----------
@@ -183,7 +194,7 @@ def checked(judgement: str, place: str) -> str:
     InputError
         If it is none of ``VALUES`` and not empty.
     """
-    value = said(judgement)
+    value = judgment_of(judgement)
     if value is None:
         raise InputError(f"{place}: the judgement is {judgement.strip()!r}, but can be {', '.join(VALUES)}, or empty.")
     return value

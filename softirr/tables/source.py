@@ -5,25 +5,28 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
+import importlib
 import io
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, TypeVar
+from pathlib import Path
+from typing import IO, Any, TypeVar
 
 from softirr.errors import InputError
 from softirr.provenance import Progress
 
-__all__ = ["Source", "contents", "first_line", "long_fields"]
+__all__ = ["Source", "contents", "first_line", "long_fields", "needed", "stored"]
 
 _Result = TypeVar("_Result")
 _CHUNK = 1 << 18
 _START = 65536
 _FOREIGN = {
     b"\x1f\x8b": "compressed (gzip): unpack it first",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel (.xls) or protected by a password: save it as .xlsx or CSV in UTF-8",
+    b"SQLite format 3\0": "a database of an unknown program: export its table as CSV",
     b"%PDF": "a PDF: copy its table into a spreadsheet first",
 }
 """What a file begins with that no reader takes, and what to do about it."""
@@ -36,7 +39,7 @@ class Source:
     ----------
     source : path, "-" for standard input, or open text stream
     encoding : str, optional
-        Of the text; told by its beginning if not given.
+        Of the text; recognized by its beginning if not given.
     progress : callable, optional
         Gets the bytes read so far and the size of the file, where that is known.
 
@@ -163,7 +166,7 @@ class Source:
         if self.encoding is None:
             self.encoding = _encoding(self.start)
         if b"\0" in self.start and not self.encoding.startswith("utf-16"):
-            raise InputError(f"{self.name} is not text: it holds zero bytes.")
+            raise InputError(f"{self.name} is not text: it contains zero bytes.")
         return self._decoded(codecs.getincrementaldecoder(self.encoding)(self._errors), self.start, 1, whole=False)
 
     def text(self) -> Iterator[str]:
@@ -188,9 +191,9 @@ class Source:
             return decoder.decode(data, final=whole)
         except UnicodeDecodeError as error:
             line += (before + data).count(b"\n", 0, error.start)
-            said = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
+            name = "UTF-8" if _is_utf8(self.encoding) else str(self.encoding)
             raise InputError(
-                f"{self.name} is not {said} text: line {line} has a byte that does not belong there. "
+                f"{self.name} is not {name} text: line {line} has a byte that does not belong there. "
                 "Save it as UTF-8, or name its encoding with --encoding (cp1252 for most Windows programs)."
             ) from None
 
@@ -244,7 +247,7 @@ def contents(
 
 
 def first_line(text: str) -> str:
-    """The first line of a beginning that holds more than white space.
+    """The first line that is not blank.
 
     Parameters
     ----------
@@ -255,6 +258,55 @@ def first_line(text: str) -> str:
     str
     """
     return next((line for line in re.split(r"\r\n|\r|\n", text) if line.strip()), "")
+
+
+def needed(module: str, package: str, what: str) -> Any:
+    """A library that only some formats need.
+
+    Parameters
+    ----------
+    module : str
+        To import.
+    package : str
+        To install.
+    what : str
+        What needs it, for the message.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(f"{what} needs {package}: pip install softirr[tables], or pip install {package}.") from None
+
+
+@contextmanager
+def stored(source: Source) -> Iterator[Path]:
+    """The path of an input, which is copied to a file where it has none.
+
+    Parameters
+    ----------
+    source : Source
+
+    Yields
+    ------
+    Path
+    """
+    whole = source.seekable()
+    if source.path is not None:
+        yield Path(source.path)
+        return
+    with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
+        copy = Path(folder, "input")
+        copy.write_bytes(whole.read())
+        yield copy
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Who wrote what about which item: the table that everything is computed from.
 
 Missing is not empty (docs/explanation/definitions.md): a rater who gave no answer has no row; a rater who submitted nothing has the
-empty answer ``()``. Whatever a reader leaves out stands in ``AnnotationTable.excluded`` with its reason.
+empty answer ``()``. ``AnnotationTable.excluded`` lists whatever a reader leaves out, with the reason.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.tables.origin import Reading, Split
 from softirr.text import normalize, normalize_lines
 
 __all__ = [
@@ -39,6 +40,8 @@ OLDER_DUPLICATE = "older answer of the same rater"
 NEWER_DUPLICATE = "another answer of the same rater"
 NO_RATER = "no annotator named"
 
+_MANY, _LONG = 6, 24
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -62,7 +65,7 @@ class Answer:
         for part in parts:
             if not isinstance(part, str):
                 raise InputError(
-                    f"An answer holds {part!r}, which is not a text: leave out an answer that is missing, "
+                    f"An answer has {part!r}, which is not a text: leave out an answer that is missing, "
                     "and give () for an empty one."
                 )
         object.__setattr__(self, "texts", parts)
@@ -85,66 +88,7 @@ class Excluded:
     reason: str
 
 
-@dataclass(frozen=True)
-class Split:
-    """How the texts of a table were split into several: see :func:`softirr.policy.splitting.split_table`.
-
-    Attributes
-    ----------
-    mode : str
-        As it was asked for.
-    marks : tuple of str
-        What texts were split at: ``lines``, ``bullets``, ``semicolons``, ``commas``, ``sentences``; none where ``auto`` found no lists.
-    joiner : str
-        What stands between the parts of a text in most answers, to join a suggestion with.
-    answers : int
-        How many answers have a text that was split.
-    """
-
-    mode: str
-    marks: tuple[str, ...]
-    joiner: str
-    answers: int
-
-    def join(self, parts: Iterable[str]) -> str:
-        """The parts as one text, as raters of this table write it."""
-        start = "- " if self.joiner == "\n- " else ""
-        return start + self.joiner.join(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As the provenance of a report holds it."""
-        return {"mode": self.mode, "marks": list(self.marks), "answers": self.answers}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a table was read.
-
-    Attributes
-    ----------
-    format : str
-        Such as ``csv`` or ``label-studio``.
-    columns : tuple of (str, str)
-        Role (item, rater, text, or a rater's or an item's name) and name of each column or field that was read.
-    n_rows : int
-        Rows, records or tasks.
-    n_blank : int
-        Empty cells, whatever they count as.
-    n_repeated : int
-        Rows beyond the first of one rater on one item.
-    empty : {"missing", "none"}
-        What an empty cell counts as.
-    """
-
-    format: str
-    columns: tuple[tuple[str, str], ...] = ()
-    n_rows: int = 0
-    n_blank: int = 0
-    n_repeated: int = 0
-    empty: str = "none"
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnnotationTable:
     """Items x raters -> answer, as arrays over the answers that were given.
 
@@ -174,6 +118,8 @@ class AnnotationTable:
         How texts were split, where they were.
     reading : Reading or None
         How the input was read; None for a table made of answers.
+    marks : str or None
+        Which texts were taken for marks of a missing answer (:mod:`softirr.tables.missing`); None where no reader has looked for them.
     weights : ndarray of float, shape (number of items,), optional
         How much each item counts; None counts each once. See :func:`softirr.tables.weights.weighted`.
     """
@@ -193,6 +139,7 @@ class AnnotationTable:
     written: tuple[tuple[str, ...], ...] = ()
     split: Split | None = None
     reading: Reading | None = None
+    marks: str | None = None
     weights: NDArray[np.float64] | None = None
 
     @classmethod
@@ -221,7 +168,7 @@ class AnnotationTable:
         input_sha256 : str, optional
             Of the file that the answers stand in.
         warnings : iterable of str
-            What could not be told for sure, one sentence each; the report says it.
+            What is not certain, one sentence each; the report repeats them.
         fields : dict of str to dict of str to str, optional
             Fields of the items: item -> field -> value.
         reading : Reading, optional
@@ -302,7 +249,7 @@ class AnnotationTable:
             )
             if self.items[i] in kept_items and self.raters[r] in kept_raters
         ]
-        found = type(self).from_answers(
+        kept = type(self).from_answers(
             (Answer(item, rater, texts) for item, rater, texts, _ in rows),
             items=(name for name in self.items if name in kept_items),
             casefold=self.casefold,
@@ -313,12 +260,60 @@ class AnnotationTable:
             },
         )
         written = {(item, rater): own for item, rater, _, own in rows}
-        places = zip(found.item.tolist(), found.rater.tolist(), strict=True)
+        places = zip(kept.item.tolist(), kept.rater.tolist(), strict=True)
         return replace(
-            found,
-            written=tuple(written[found.items[i], found.raters[r]] for i, r in places),
+            kept,
+            written=tuple(written[kept.items[i], kept.raters[r]] for i, r in places),
             split=self.split,
+            marks=self.marks,
             weights=None if self.weights is None else self.weights[[name in kept_items for name in self.items]],
+        )
+
+    def rewritten(self, written: Sequence[Sequence[str] | None]) -> Self:
+        """The table with other texts for its entries; a table of answers that were split keeps them whole.
+
+        Parameters
+        ----------
+        written : sequence of sequence of str or None, one for each entry
+            The texts; None leaves the entry out. Raters who are left without an answer are left out, too.
+
+        Returns
+        -------
+        AnnotationTable
+
+        Examples
+        --------
+        >>> rows = [("1", "ann", "fever"), ("1", "bob", "NA"), ("2", "cy", ("rash", "NA"))]
+        >>> table = AnnotationTable.from_answers(Answer(*row) for row in rows)
+        >>> found = table.rewritten([["fever"], None, ["rash"]])
+        >>> found.raters, found.texts
+        (('ann', 'cy'), ('fever', 'rash'))
+        """
+        rows = [row for row, texts in enumerate(written) if texts is not None]
+        given = [tuple(texts) for texts in written if texts is not None]
+        keys = [tuple(sorted({normalize(text, casefold=self.casefold) for text in texts} - {""})) for texts in given]
+        texts = {text: number for number, text in enumerate(sorted({text for key in keys for text in key}))}
+        answers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        raters, rater = np.unique(self.rater[rows], return_inverse=True)
+        return replace(
+            self,
+            raters=tuple(self.raters[r] for r in raters.tolist()),
+            texts=tuple(texts),
+            answers=tuple(tuple(texts[text] for text in key) for key in answers),
+            item=self.item[rows],
+            rater=rater.astype(np.int64),
+            answer=np.array([answers[key] for key in keys], dtype=np.int64),
+            written=tuple(given),
+            split=None,
+        )
+
+    def __repr__(self) -> str:
+        """The table in three lines, whatever its size."""
+        sets = "" if self.is_single else ", some of several texts or none"
+        return (
+            f"<AnnotationTable: {len(self.items):,} items, {len(self.raters):,} raters, {len(self.item):,} answers{sets}\n"
+            f" items:  {_shown(self.items)}\n"
+            f" raters: {_shown(self.raters)}>"
         )
 
     @property
@@ -327,16 +322,16 @@ class AnnotationTable:
         if self.input_sha256 is not None:
             return self.input_sha256
         rows = zip(self.item.tolist(), self.rater.tolist(), self.answer.tolist(), strict=True)
-        told = [[self.items[i], self.raters[r], self.texts_of(a)] for i, r, a in rows]
-        return hashlib.sha256(json.dumps([sorted(self.items), sorted(told)]).encode()).hexdigest()
+        entries = [[self.items[i], self.raters[r], self.texts_of(a)] for i, r, a in rows]
+        return hashlib.sha256(json.dumps([sorted(self.items), sorted(entries)]).encode()).hexdigest()
 
     @property
     def is_single(self) -> bool:
-        """Whether every answer holds exactly one text: no sets, no empty answers."""
+        """Whether every answer has exactly one text: no sets, no empty answers."""
         return all(len(answer) == 1 for answer in self.answers)
 
     def was_split(self, row: int) -> bool:
-        """Whether the answer of an entry holds more texts than its rater wrote."""
+        """Whether the answer of an entry has more texts than its rater wrote."""
         return self.split is not None and len(self.answers[self.answer[row]]) > len(self.written[row])
 
     def texts_of(self, answer: int) -> tuple[str, ...]:
@@ -349,3 +344,9 @@ def _columns(items: Iterable[str], fields: Mapping[str, Mapping[str, str]]) -> d
     ids: Sequence[str] = tuple(items)
     names = dict.fromkeys(name for values in fields.values() for name in values)
     return {name: tuple(fields.get(item, {}).get(name, "") for item in ids) for name in names}
+
+
+def _shown(names: Sequence[str]) -> str:
+    """The first names, in one line."""
+    shown = ", ".join(repr(name if len(name) <= _LONG else name[: _LONG - 1] + "…") for name in names[:_MANY])
+    return (shown or "none") + (", …" if len(names) > _MANY else "")

@@ -10,6 +10,7 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.tables.table import AnnotationTable, Excluded
+from softirr.text import plain_number
 
 __all__ = ["WEIGHT_0", "effective_items", "refuse_weights", "weighted"]
 
@@ -47,12 +48,12 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
     0.75
     """
     name, given = _given(table, weights)
-    found = np.array([_number(value, item, name) for item, value in zip(table.items, given, strict=True)])
-    if not (found > 0).any():
+    numbers = np.array([_number(value, item, name) for item, value in zip(table.items, given, strict=True)])
+    if not (numbers > 0).any():
         raise InputError(f"No item has a weight above 0{name}.")
-    if not math.isfinite(float(np.square(found).sum())) or not float(np.square(found[found > 0]).min()):
+    if not math.isfinite(float(np.square(numbers).sum())) or not float(np.square(numbers[numbers > 0]).min()):
         raise InputError(f"The weights{name} are too large or too small to compute with.")
-    kept = found[table.item] > 0
+    kept = numbers[table.item] > 0
     gone = np.flatnonzero(~kept).tolist()
     left_out = tuple(Excluded(table.items[table.item[i]], table.raters[table.rater[i]], WEIGHT_0) for i in gone)
     return replace(
@@ -62,7 +63,7 @@ def weighted(table: AnnotationTable, weights: str | Mapping[str, float] | Sequen
         answer=table.answer[kept],
         written=tuple(own for own, there in zip(table.written, kept.tolist(), strict=True) if there),
         excluded=(*table.excluded, *left_out),
-        weights=found,
+        weights=numbers,
     )
 
 
@@ -85,10 +86,10 @@ def _number(value: object, item: str, name: str) -> float:
     if value is None or value == "":
         raise InputError(f"The item {item} has no weight{name}: give every item one, 0 for items that do not count.")
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = plain_number(value) if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0:
+        number = None
+    if number is None or not math.isfinite(number) or number < 0:
         raise InputError(f"The weight of the item {item}{name} is {value!r}: a weight is a number of 0 or more.")
     return number
 

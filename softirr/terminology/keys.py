@@ -16,6 +16,7 @@ from itertools import accumulate, repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from softirr.lexicon.words import opposites
 from softirr.text import normalize
 
 __all__ = ["Folder", "Keys", "WordLists", "cut_hashes", "exact_keys", "keys_of", "pair_hashes"]
@@ -69,44 +70,7 @@ _JOINING = frozenset({"and", "or"})
 """Words whose sides can be exchanged, though words do not move across them."""
 _DROPPED = frozenset({"of", "in", "on", "at", "the"})
 """Words that a reordering leaves out: cancer of the lung, lung cancer."""
-_OPPOSITES = frozenset(
-    [
-        "positive",
-        "negative",
-        "left",
-        "right",
-        "upper",
-        "lower",
-        "high",
-        "low",
-        "increased",
-        "decreased",
-        "elevated",
-        "reduced",
-        "large",
-        "small",
-        "long",
-        "short",
-        "proximal",
-        "distal",
-        "anterior",
-        "posterior",
-        "medial",
-        "lateral",
-        "superior",
-        "inferior",
-        "internal",
-        "external",
-        "dominant",
-        "recessive",
-        "primary",
-        "early",
-        "late",
-        "other",
-        "specified",
-        "unspecified",
-    ]
-)
+_OPPOSITES = frozenset(word for pair in opposites("order") for word in pair)
 """Two of these in one text belong to different words: then word order counts."""
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _SHORTEST_STEM = 5
@@ -427,7 +391,9 @@ def fold_word(raw: str) -> str:
     """
     word = raw.casefold()
     if not word.isascii():
-        word = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)) or word
+        # letter by letter: putting thousands of accents in order takes long, and they are dropped
+        apart = "".join(unicodedata.normalize("NFKD", letter) for letter in word)
+        word = "".join(c for c in apart if not unicodedata.combining(c)) or word
     word = _ROMAN.get(word, word)
     if (
         len(word) < _SHORTEST_STEM

@@ -1,20 +1,28 @@
 """A folder with ``concepts.tsv`` (id, name) and optionally ``synonyms.tsv`` (id, synonym, scope) and ``is_a.tsv`` (child, parent).
 
 A codebook (``softirr codebook``) is one table instead: id, name, synonym, a row for each text of a concept. Without synonyms it is a list of names.
+Columns of synonyms may have other names (``synonym_columns.json``); one that is named in the plural holds several, separated by ``;`` or ``|``.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from softirr.errors import InputError
 from softirr.tables.cells import cell_text
 from softirr.terminology.base import SCOPES, Builder, lines
 from softirr.terminology.tables import read_table
+from softirr.text import normalize
 
 __all__ = ["find", "is_codebook", "read"]
 
 _CODEBOOK = ("id", "name")
+_SEPARATORS = re.compile(r"\s*[;|]\s*")
 
 
 def find(folder: Path, stem: str) -> Path | None:
@@ -45,7 +53,7 @@ def is_codebook(path: Path) -> bool:
     bool
     """
     _, header = next(lines(path), (1, ""))
-    names = [name.strip().strip('"') for name in header.split("\t" if "\t" in header else ",")]
+    names = [name.strip().strip('"').casefold() for name in header.split("\t" if "\t" in header else ",")]
     return set(_CODEBOOK) <= set(names)
 
 
@@ -69,9 +77,13 @@ def read(path: Path, builder: Builder) -> None:
     if concepts is None:
         raise InputError(f"{path} has no concepts.tsv.")
     builder.place = str(concepts)
+    read_synonyms = _Synonyms(concepts)
     for line, row in read_table(concepts, ("id", "name")):
         # a section and its only code may share an id
         builder.concept(row["id"].strip(), row["name"], line, replace=True)
+        for text in read_synonyms(line, row):
+            builder.synonym(row["id"].strip(), text)
+    read_synonyms.check()
     synonyms = find(path, "synonyms")
     if synonyms is not None:
         for line, row in read_table(synonyms, ("id", "synonym")):
@@ -87,12 +99,64 @@ def read(path: Path, builder: Builder) -> None:
 
 def _read_codebook(path: Path, builder: Builder) -> None:
     names: dict[str, str] = {}
-    for line, row in read_table(path, _CODEBOOK):
-        id, name, text = row["id"].strip(), cell_text(row["name"]), cell_text(row.get("synonym", ""))
+    read_synonyms = _Synonyms(path)
+    for line, given in read_table(path):
+        row = {column.casefold(): cell for column, cell in given.items()}
+        id, name = row["id"].strip(), cell_text(row["name"])
         if id not in names:
             builder.concept(id, name, line)
             names[id] = name
         elif names[id] != name:
             raise InputError(f"{path}, line {line}: the concept {id} has another name here than above.")
-        if text and text != name:
-            builder.synonym(id, text)
+        for text in read_synonyms(line, row):
+            if text != name:
+                builder.synonym(id, text)
+    read_synonyms.check()
+
+
+class _Synonyms:
+    """Reads the synonyms in a row of concepts, whatever their columns are called."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._separated = False
+        self._commas: tuple[int, str] | None = None
+
+    def __call__(self, line: int, row: Mapping[str, str]) -> list[str]:
+        """The synonyms of a row."""
+        found: list[str] = []
+        for column, cell in row.items():
+            kind = _kind_of(column)
+            if kind == "one":
+                found.append(cell_text(cell))
+            elif kind == "several":
+                parts = _SEPARATORS.split(cell_text(cell))
+                self._separated |= len(parts) > 1
+                if len(parts) == 1 and "," in cell and self._commas is None:
+                    self._commas = line, column
+                found += parts
+        return [text.strip() for text in found if text.strip()]
+
+    def check(self) -> None:
+        """Refuse a column of several synonyms whose separator is not certain."""
+        if self._commas is not None and not self._separated:
+            line, column = self._commas
+            raise InputError(
+                f"{self._path}, line {line}: the column {column!r} holds commas, which may be part of a name: separate synonyms with ; or |, or call "
+                "the column synonym and give each a row of its own."
+            )
+
+
+def _kind_of(column: str) -> str | None:
+    """Whether a column holds one synonym or several in a cell; None for another column."""
+    plain = re.sub(r"[ _-]*\d+$", "", normalize(column, casefold=True))
+    return next((kind for kind, names in _columns().items() if plain in names), None)
+
+
+@cache
+def _columns() -> dict[str, list[str]]:
+    """Names of columns of synonyms."""
+    found: dict[str, list[str]] = json.loads(
+        files("softirr.terminology").joinpath("synonym_columns.json").read_text("utf-8")
+    )
+    return found

@@ -15,7 +15,7 @@ import softirr
 from softirr.audit.proposal import GENERAL, propose_policy
 from softirr.cli.main import main
 from softirr.errors import InputError
-from softirr.measures.calibration import JudgedPairs
+from softirr.measures.reliability import JudgedPairs
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.provenance import Provenance
@@ -149,4 +149,4 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(
     assert told["candidates"][1]["policy"] == told["policy"]
     assert told["candidates"][1]["value"] == alpha > told["candidates"][0]["value"]
     assert main(["calibrate", sheet, "--measure", "exact", "--answers", answers]) == 2
-    assert "--answers is for --propose" in capsys.readouterr().err
+    assert "--answers goes with --propose" in capsys.readouterr().err

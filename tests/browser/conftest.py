@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 from ml_backend.demo import CONTROL, Demo, email_of
-from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, ServerError, find_label_studio
+from ml_backend.demo.processes import ServerError
+from ml_backend.demo.server import ADMIN_EMAIL, ADMIN_PASSWORD, find_label_studio
 
 MEASURE = "indel"
 PATIENCE = 30_000  # milliseconds that a test waits for Label Studio's interface

@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ml_backend"))
 from browsers import launched
 from seeded_store import NUMBER, RATERS, Seeded
 
+from ml_backend.auth.browser_auth import PERSON_COOKIE
 from ml_backend.demo import data
-from ml_backend.web.visitors import PERSON_COOKIE
 
 HERE = Path(__file__).resolve().parent
 PARENT = b"<!doctype html><title>Label Studio</title><body></body>"

@@ -132,7 +132,7 @@ def report(demo: Demo, page: Any, folder: Path) -> None:
     page.set_viewport_size({"width": 1180, "height": 1000})
     page.emulate_media(reduced_motion="reduce")
     page.goto(f"{demo.url}/report/{demo.project}")
-    page.locator("[data-chart=histogram] canvas").wait_for()
+    page.locator(".tabs [aria-current]").wait_for()
     page.wait_for_timeout(500)
     _keep(page, folder / "report.png")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-sys.path.insert(0, str(Path(__file__).parent))
-from browsers import serious_faults
-
 from ml_backend.demo import CONTROL, LABEL_CONFIG, Demo, data
 from ml_backend.demo.server import ADMIN_EMAIL
+from tests.browser.browsers import serious_faults
 
 TITLE = "Second round <img src=x onerror=alert(1)>"
 
@@ -97,7 +94,7 @@ def test_from_the_report_to_the_verdicts(demo: Demo, page: Any, second_round: in
     assert "shared tasks" in shown(page) and "The difference is larger" in shown(page)
     cells = page.locator("[data-part=groups] tbody tr").first.locator("td").all_inner_texts()
     assert cells[0].startswith("0.") and " to " in cells[1]
-    page.locator(".forest svg").wait_for()
+    page.locator(".forest svg >> visible=true").wait_for()
     page.screenshot(path=pictures / "compare-rounds-1280.png", full_page=True)
     assert serious_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-sys.path.insert(0, str(Path(__file__).parent))
-from browsers import panel, serious_faults, task_address, wait_for
-
 from ml_backend.demo import CONTROL, Demo, data
+from ml_backend.demo.server import ADMIN_EMAIL
 from ml_backend.review.panel_rows import rows_of
+from tests.browser.browsers import panel, serious_faults, task_address, wait_for
 
 ROWS = ".lsf-table__row-wrapper"
 ON_THE_ID = {"x": 60, "y": 10}  # elsewhere in a row there may be a button
@@ -28,7 +26,7 @@ def shown(page: Any) -> dict[str, Any]:
     """What the panel says, read in one moment: it may be drawn anew between two questions."""
     frame = panel(page)
     frame.locator("[data-agreement]").wait_for()
-    said: dict[str, Any] = frame.locator("body").evaluate(
+    panel_data: dict[str, Any] = frame.locator("body").evaluate(
         """body => {
             const all = selector => [...body.querySelectorAll(selector)];
             return {
@@ -40,30 +38,30 @@ def shown(page: Any) -> dict[str, Any]:
             };
         }"""
     )
-    return said
+    return panel_data
 
 
-def assert_same(said: dict[str, Any], item: dict[str, Any]) -> None:
+def assert_same(panel_data: dict[str, Any], item: dict[str, Any]) -> None:
     """The panel's numbers are those of ``softirr score``."""
-    assert said["agreement"] == pytest.approx(item["agreement"], abs=1e-9)
+    assert panel_data["agreement"] == pytest.approx(item["agreement"], abs=1e-9)
     # texts that only the assignment puts side by side stand apart in the panel
     rows, _ = rows_of(item, (), 0.5)
-    assert said["equivalences"] == pytest.approx([row["equivalence"] for row in rows], abs=1e-9)
+    assert panel_data["equivalences"] == pytest.approx([row["equivalence"] for row in rows], abs=1e-9)
     if item["n_raters"] > 2:
-        assert sorted(said["matrix"]) == pytest.approx(
+        assert sorted(panel_data["matrix"]) == pytest.approx(
             sorted(2 * [pair["equivalence"] for pair in item["pairs"]]), abs=1e-9
         )
     for match in item["matches"]:
         for text in match["texts"].values():
-            assert text in said["text"]
+            assert text in panel_data["text"]
     for texts in item["unmatched"].values():
-        assert all(text in said["text"] for text in texts)
+        assert all(text in panel_data["text"] for text in texts)
 
 
 @pytest.fixture
 def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
     """Import a task with answers of some annotators; it is removed again."""
-    made: list[int] = []
+    numbers: list[int] = []
 
     def make(narrative: str, answers: dict[str, list[str]]) -> int:
         users = demo._state["users"]
@@ -86,11 +84,11 @@ def new_task(demo: Demo) -> Iterator[Callable[..., int]]:
         ]
         body = [{"data": {"narrative": narrative}, "annotations": annotations}]
         reply = demo.api.post(f"/api/projects/{demo.project}/import?return_task_ids=true", body)
-        made.append(int(reply["task_ids"][0]))
-        return made[-1]
+        numbers.append(int(reply["task_ids"][0]))
+        return numbers[-1]
 
     yield make
-    for task in made:
+    for task in numbers:
         demo.api.delete(f"/api/tasks/{task}/")
 
 
@@ -152,16 +150,15 @@ def test_annotators_see_nothing_before_they_have_answered(
 ) -> None:
     """Neither in the form, nor in the panel, nor in anything that the backend answers."""
     task = new_task("Odd nails and a striped tongue.", {"Ben Okafor": [SECRETS[0]], "Chiara Rossi": list(SECRETS)})
-    wait_for(
-        lambda: [p for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"],
-        "the task has no prediction, so there is nothing that could leak",
-    )
-    told: list[str] = []
+    annotator.wait_for_timeout(6000)  # long enough for the backend to score it
+    written = [p for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"]
+    assert written == [], "a prediction is withheld until the task has its three answers"
+    replies: list[str] = []
 
     def note(response: Any) -> None:
         if response.url.startswith((demo.url, demo.url.replace("localhost", "127.0.0.1"))):
             asked = response.request.resource_type in ("fetch", "xhr") and response.status == 200
-            told.append(response.text() if asked else "")
+            replies.append(response.text() if asked else "")
 
     annotator.on("response", note)
     annotator.goto(f"{demo.server.url}/projects/{demo.project}/data?labeling=1")
@@ -170,12 +167,12 @@ def test_annotators_see_nothing_before_they_have_answered(
     annotator.get_by_text("Odd nails").wait_for()
     annotator.wait_for_timeout(2500)  # long enough for the panel to ask again
     annotator.screenshot(path=pictures / "label-stream.png")
-    assert "Agreement is shown in review" in frame.locator(".sirr").inner_text()
-    seen = annotator.content() + frame.locator("body").inner_text() + "".join(told)
+    assert "Agreement is not shown while you answer" in frame.locator(".sirr").inner_text()
+    seen = annotator.content() + frame.locator("body").inner_text() + "".join(replies)
     values = annotator.locator("textarea, input[type=text]").evaluate_all("all => all.map((one) => one.value)")
     for secret in SECRETS:
         assert secret not in seen and secret not in values
-    assert any(told), "the panel asked nothing, so this test shows nothing"
+    assert any(replies), "the panel asked nothing, so this test shows nothing"
 
     # answered: the three required annotations are there, and the panel opens for who opens the task in review
     field = annotator.get_by_placeholder("Type one finding and press Enter")
@@ -221,8 +218,8 @@ def test_a_decision_changes_the_score_and_undo_brings_it_back(
     assert after["agreement"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3, abs=1e-9)
 
     def predicted() -> float:
-        found = [p["score"] for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"]
-        return found[0] if len(found) == 1 else -1.0
+        scores = [p["score"] for p in demo.api.get("/api/predictions/", task=task) if p["model_version"] == "agreement"]
+        return scores[0] if len(scores) == 1 else -1.0
 
     wait_for(lambda: predicted() == pytest.approx(after["agreement"], abs=1e-9), "Label Studio's score does not follow")
     frame.locator("tr[data-match]", has_text="pyrexia").get_by_role("button", name="Undo").first.click()
@@ -255,10 +252,8 @@ def test_the_suggestion_is_taken_by_one_key_edited_and_submitted(
     frame.get_by_role("button", name="Undo: the agreed answer").click()
     frame.get_by_role("region", name="Agreed answer").wait_for(state="detached")
     # the frame has the height of the panel, so that nothing scrolls in something that scrolls
-    wait_for(
-        lambda: frame.locator("html").evaluate("e => e.scrollHeight <= innerHeight && innerHeight < 900"),
-        "the frame has not the panel's height",
-    )
+    fits = "e => e.scrollHeight <= innerHeight && innerHeight < 900"
+    wait_for(lambda: frame.locator("html").evaluate(fits), "the frame has not the panel's height")
     page.screenshot(path=pictures / "panel-1280.png")
     frame.locator(".sirr-verdict").click()
     page.keyboard.press("t")
@@ -337,11 +332,11 @@ def test_what_does_not_count_is_proposed_to_the_lead(demo: Demo, page: Any, pict
         page.goto(task_address(demo, task))
         before = shown(page)
         frame = panel(page)
-        button = frame.get_by_role("button", name="This does not count in our project: severity").first
+        button = frame.get_by_role("button", name="Does not count in our project: severity").first
         if button.count():
             break
     button.click()
-    frame.get_by_text("does not count, says Lena Vogel").first.wait_for()
+    frame.get_by_text("proposed not to count by Lena Vogel").first.wait_for()
     try:
         page.screenshot(path=pictures / "panel-does-not-count.png")
         assert shown(page)["agreement"] == before["agreement"], "a proposal changes no score"
@@ -373,6 +368,125 @@ def test_the_panel_is_accessible_on_a_phone(
     context.close()
 
 
+REGIONS = """<View><Image name="image" value="$image"/>
+  <RectangleLabels name="kind" toName="image"><Label value="Eye"/><Label value="Ear"/></RectangleLabels>
+  <TextArea name="note" toName="image" perRegion="true"/></View>"""
+
+
+@pytest.fixture
+def region_task(demo: Demo) -> Iterator[tuple[int, int]]:
+    """A project whose annotators describe boxes in an image of Label Studio's own; its number, and its task."""
+
+    def box(region: str, text: str, x: float, label: str = "Eye") -> list[dict[str, Any]]:
+        where = {"x": x, "y": 20, "width": 15, "height": 20, "rotation": 0}
+        both = {"id": region, "to_name": "image", "original_width": 400, "original_height": 300}
+        return [
+            {**both, "type": "rectanglelabels", "from_name": "kind", "value": {**where, "rectanglelabels": [label]}},
+            {**both, "type": "textarea", "from_name": "note", "value": {**where, "text": [text]}},
+        ]
+
+    body = {"title": "Regions", "label_config": REGIONS, "maximum_annotations": 3, "show_collab_predictions": False}
+    number = int(demo.api.post("/api/projects/", body)["id"])
+    users = list(demo._state["users"].values())
+    answers = [
+        [*box("a1", "left eye", 30), *box("a2", "an ear", 70, "Ear")],
+        [*box("b1", "left eye", 33), *box("b2", "shadow", 5, "Ear")],
+        [*box("c1", "left eye", 31)],
+    ]
+    annotations = [
+        {"completed_by": user, "was_cancelled": False, "ground_truth": False, "result": result}
+        for user, result in zip(users, answers, strict=False)
+    ]
+    tasks = [{"data": {"image": "/static/images/opossum_looking.png"}, "annotations": annotations}]
+    reply = demo.api.post(f"/api/projects/{number}/import?return_task_ids=true", tasks)
+    options = ["--measure", "exact", "--regions", "overlap", "--reviewer", ADMIN_EMAIL]
+    demo._json("connect", "--project", str(number), "--url", demo.url, *options)
+    demo._json("sync", "--project", str(number))
+    yield number, int(reply["task_ids"][0])
+    demo._json("disconnect", "--project", str(number))
+    demo.api.delete(f"/api/projects/{number}/")
+
+
+def test_regions_are_shown_selected_and_taken(
+    demo: Demo, page: Any, region_task: tuple[int, int], pictures: Path
+) -> None:
+    number, task = region_task
+    address = task_address(demo, task, project=number)
+    page.goto(address)
+    frame = panel(page)
+    row = frame.locator("tr[data-match]", has_text="left eye")
+    expect(row.locator(".sirr-region")).to_contain_text("Eye")
+    expect(row.locator(".sirr-region")).to_contain_text("30–45% × 20–40%")
+    picture = row.locator(".sirr-picture image")
+    assert picture.get_attribute("href").endswith("/static/images/opossum_looking.png")
+    # the policy of the panel's page lets it show pictures of Label Studio
+    assert page.request.get(picture.get_attribute("href")).status == 200
+    page.locator("iframe[title=Agreement]").first.evaluate("frame => frame.scrollIntoView({block: 'end'})")
+    page.wait_for_timeout(800)
+    page.screenshot(path=pictures / "panel-regions.png")
+    second = frame.locator(".sirr-unmatched .sirr-region", has_text="5–20%")
+    second.get_by_role("button").click()
+    selected = "Htx.annotationStore.selected.regionStore.selection.list.map((one) => one.cleanId)"
+    wait_for(lambda: page.evaluate(selected) == ["b2"], "Label Studio has not selected the region")
+    page.screenshot(path=pictures / "panel-region-selected.png")
+
+    page.goto(address)
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("t")
+    page.locator(".lsf-annotation-button_selected.lsf-annotation-button_draftSaved").wait_for()
+    drawn = (
+        "Htx.annotationStore.selected.results.filter((one) => one.type === 'textarea').map((one) => [...one.mainValue])"
+    )
+    wait_for(lambda: page.evaluate(drawn) == [["left eye"]], "the draft has not the suggested region")
+    page.screenshot(path=pictures / "panel-region-draft.png")
+    # once more opens the same draft
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("t")
+    wait_for(lambda: len(page.request.get(f"{demo.server.url}/api/tasks/{task}/drafts").json()) == 1, "two drafts")
+
+
+def test_the_panel_follows_label_studios_dark_switch(demo: Demo, people: Any, pictures: Path) -> None:
+    """Across origins, while the page is open, whatever the system prefers."""
+    task = next(iter(demo.api.tasks(demo.project)))["id"]
+    context = people.context(color_scheme="light")
+    page = context.new_page()
+    page.goto(task_address(demo, task))
+    shown(page)
+    paper = "getComputedStyle(document.querySelector('.sirr')).backgroundColor"
+    frame = panel(page).locator("body")
+    assert frame.evaluate(f"() => {paper}") == "rgb(255, 255, 255)"
+    for scheme, color in (("dark", "rgb(27, 28, 32)"), ("light", "rgb(255, 255, 255)")):
+        page.evaluate("(scheme) => { document.documentElement.dataset.colorScheme = scheme; }", scheme)
+        wait_for(lambda color=color: frame.evaluate(f"() => {paper}") == color, f"the panel is not {scheme}")
+        page.screenshot(path=pictures / f"panel-switched-{scheme}.png")
+    context.close()
+
+
+def test_the_last_act_is_taken_back_whole(demo: Demo, page: Any, new_task: Callable[..., int]) -> None:
+    """Moving a text is two decisions and one act; sending back is an act, too."""
+    task = new_task("A fever and a dry cough.", THREE)
+    page.goto(task_address(demo, task))
+    shown(page)
+    frame = panel(page)
+    frame.locator("tr[data-match] .sirr-pick", has_text="dry cough").first.click()
+    frame.locator(".sirr-unmatched .sirr-pick", has_text="pyrexia").click()
+    frame.get_by_role("button", name="These are the same").click()
+    frame.get_by_text("Decided by reviewers").wait_for()
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("b")
+    page.keyboard.type("One finding per line.")
+    page.keyboard.press("Enter")
+    frame.get_by_text("sent back by Lena Vogel: One finding per line.").wait_for()
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("u")
+    frame.get_by_text("sent back by").wait_for(state="detached")
+    frame.locator(".sirr-verdict").click()
+    page.keyboard.press("u")
+    frame.get_by_text("Decided by reviewers").wait_for(state="detached")
+    page.keyboard.press("u")
+    frame.get_by_text("There is nothing of yours on this task to take back.").wait_for()
+
+
 def test_backend_away_says_so_and_the_form_stays_usable(demo: Demo, page: Any, pictures: Path) -> None:
     page.goto(task_address(demo, next(iter(demo.api.tasks(demo.project)))["id"]))
     shown(page)
@@ -397,9 +511,9 @@ def test_an_annotator_with_the_key_of_the_label_config_decides_nothing(
     """Everybody in the project can read that key in Label Studio."""
     task = new_task("A fever and a dry cough.", THREE)
     annotator.goto(task_address(demo, task))
-    said = shown(annotator)
+    panel_data = shown(annotator)
     frame = panel(annotator)
-    assert "pyrexia" in said["text"], "Anna has answered, so she may see"
+    assert "pyrexia" in panel_data["text"], "Anna has answered, so she may see"
     assert frame.get_by_role("button", name="Same", exact=True).count() == 0
     assert frame.get_by_role("link", name="Project report").count() == 0
     http = annotator.context.request

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from browsers import ROOT, panel, task_address, wait_for
-
 from ml_backend.demo import Demo, data
-from ml_backend.demo.server import free_port
+from ml_backend.demo.processes import free_port
+from tests.browser.browsers import ROOT, panel, task_address, wait_for
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin")
 
@@ -125,7 +122,7 @@ def test_the_label_stream_stays_neutral_although_the_task_is_known(
     context = people.context("chiara.rossi@example.org", base=proxy)
     page = context.new_page()
     page.goto(f"{proxy}/projects/{project}/data?labeling=1")
-    panel(page).get_by_text("Agreement is shown in review").wait_for()
+    panel(page).get_by_text("Agreement is not shown while you answer").wait_for()
     context.close()
 
 
@@ -134,7 +131,7 @@ def test_the_login_opens_the_report_through_the_proxy(
 ) -> None:
     assert page.goto(f"{proxy}/agreement/report/{project}").status == 200
     page.locator("#headline-value").wait_for()
-    page.locator("[data-chart=histogram] canvas").wait_for()
+    page.locator(".tabs [aria-current]").wait_for()
     stranger = chromium.new_context()
     assert stranger.new_page().goto(f"{proxy}/agreement/report/{project}").status == 403
     stranger.close()

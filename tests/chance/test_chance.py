@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import softirr
-from softirr.chance import estimates as chances
-from softirr.chance.estimates import MatrixEquivalence, exact, permutation
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.chance.expected import GRID
+from softirr.chance.permutation import permutation
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures.pairs import PairScorer
 from softirr.tables.ratings import Pooling, Ratings
@@ -106,9 +107,9 @@ class TestExact:
         scores = scored(ratings, equivalence)
         whole = exact(ratings, equivalence, scores)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(chances, "DOUBLE", 0)
+            patch.setattr("softirr.chance.exact.DOUBLE", 0)
             if strips:
-                patch.setattr(chances, "_DENSE", 1)
+                patch.setattr("softirr.chance.exact._DENSE", 1)
             parts = exact(ratings, equivalence, scores, block_size=size)
         assert parts.cohen == pytest.approx(whole.cohen, **SAME)
         assert parts.cohen_left == pytest.approx(whole.cohen_left, **SAME)
@@ -224,7 +225,7 @@ class TestWithoutEachRater:
         equivalence = MatrixEquivalence(similarity(40, 1))
         scores = scored(ratings, equivalence)
         blocks = exact(ratings, equivalence, scores, block_size=16).pooled_without
-        monkeypatch.setattr(chances, "_DENSE", 10)
+        monkeypatch.setattr("softirr.chance.exact._DENSE", 10)
         assert exact(ratings, equivalence, scores, block_size=16).pooled_without == pytest.approx(blocks, abs=1e-12)
 
     def test_many_raters(self):

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 import softirr
 from softirr.chance import stratified as module
 from softirr.chance.cheap_measure import sorting_equivalence
-from softirr.chance.estimates import MatrixEquivalence, exact
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.chance.strata import PairPopulation
 from softirr.chance.stratified import stratified
 from softirr.coefficients.matrix import matrix_agreement

@@ -73,7 +73,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "other objects": ('[{"name": "x"}]', "entry 1 is not a task"),
     "JSON_MIN": (
         '[{"id": 1, "text": "x", "findings": "y", "annotator": 1, "annotation_id": 5}]',
-        "does not tell which of text, findings is the TextArea",
+        "does not show which of text, findings is the TextArea",
     ),
     "an error message of the server": (
         '{"detail": "Authentication credentials were not provided."}',
@@ -180,12 +180,16 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "a comma without quotes": (HEADER + "1,ann,x\n1,bob,pain, severe\n", "line 3: 4 cells where the header has 3"),
     "a cell too many, empty": (HEADER + "1,ann,pain,\n1,bob,x\n", "line 2: 4 cells where the header has 3"),
     "text named twice": ("item,rater,text,Text\n1,a,x,y\n", "line 1: the header names text twice"),
-    "the header again": (HEADER + "1,a,x\n" + HEADER + "1,b,x\n", "line 3: the header stands there again"),
-    "files pasted together": (HEADER + "1,a,x\n\ufeff1,b,x\n", "line 3: the item holds a byte order mark"),
+    "the header again": (HEADER + "1,a,x\n" + HEADER + "1,b,x\n", "line 3: the header is repeated"),
+    "an object without keys among others": (
+        '[{"item": 1, "rater": "a", "text": "x"}, {}]',
+        "entry 2 is no object with the names of columns",
+    ),
+    "files pasted together": (HEADER + "1,a,x\n\ufeff1,b,x\n", "line 3: the item contains a byte order mark"),
     "another separator in the rows": (HEADER + "1;a;x\n1;b;y\n", "line 2: expected item, rater and text"),
     "a quote that swallows rows": (
         HEADER + '1,a,x\n1,b,"y\n2,a,z\n2,b,"\n3,a,x\n3,b,w\n',
-        "line 4: a row stands inside the quotes",
+        "line 4: a row is inside the quotes",
     ),
     "one rater in a table": (HEADER + "1,a,x\n2,a,y\n", "one rater only"),
 }
@@ -288,7 +292,7 @@ def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureF
         " " * 70_000 + json.dumps([_task(1, "x", "y")]),
         HEADER.replace("\n", "\r") + "1,a,x\r1,b,y\r",
         "\ufeff" + HEADER.replace("\n", "\r\n") + "1,a,x\r\n1,b,y\r\n",
-        HEADER + '1,a,"' + "x" * 200_000 + '"\n1,b,y\n',
+        HEADER + '1,a,"' + "x" * 90_000 + '"\n1,b,y\n',
         HEADER + "1\x1b[31m,a\x1b]0;title\x07,x\n1\x1b[31m,b,y\n",
     ],
 )

@@ -49,11 +49,11 @@ class TestScore:
         status, out, err = run(capsys, "score", answers, "--measure", "indel", "--json")
         report = json.loads(out)
         assert (status, err) == (0, "")
-        assert report["schema_version"] == 1
+        assert report["schema_version"] == 2
         assert (report["measure"], report["n_items"], report["n_raters"]) == ("indel", 4, 2)
         for name in COEFFICIENTS:
             assert set(report["coefficients"][name]) == {
-                *("value", "standard_error", "ci95", "undefined", "ci95_unaudited", "audited")
+                *("value", "standard_error", "ci95", "judgments", "undefined", "details")
             }
         assert {"cohen", "fleiss", "krippendorff", "method", "standard_error", "pairs_scored"} <= set(
             report["expected_agreement"]
@@ -235,15 +235,6 @@ class TestAudit:
         assert (status, out) == (2, "")
         assert err.startswith("softirr: Nothing is left to judge")
 
-    def test_a_calibrated_measure(self, capsys, project, tmp_path):
-        sheet, _ = self.judged(capsys, project, tmp_path)
-        learned = tmp_path / "learned.json"
-        assert run(capsys, "calibrate", sheet, *INDEL, "--output", str(learned))[0] == 0
-        options = ("--calibration", str(learned))
-        other, _ = self.judged(capsys, project, tmp_path, *options, name="other.csv")
-        status, out, _ = run(capsys, "audit", "apply", project, *INDEL, other, *options, "--json")
-        assert (status, json.loads(out)["audit"]["judgements"]) == (0, 60)
-
     def test_a_sheet_of_something_else_is_refused(self, capsys, project, answers):
         status, _, err = run(capsys, "audit", "apply", project, *INDEL, answers)
         assert status == 2
@@ -251,25 +242,13 @@ class TestAudit:
 
 
 class TestCalibrate:
-    def test_learned_from_judged_pairs_and_used_by_score(self, capsys, answers, tmp_path):
-        drawn = random.Random(5)
-        words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
-        lines = ["text_a,text_b,judgement"]
-        for _ in range(80):
-            a, b = drawn.sample(words, 2)
-            same = drawn.random() < 0.5
-            lines.append(f"{a} pain,{a if same else b} pains,{'same' if same else 'different'}")
-        pairs, kept = tmp_path / "pairs.csv", tmp_path / "calibration.json"
-        pairs.write_text("\n".join(lines) + "\n")
-        status, out, err = run(capsys, "calibrate", str(pairs), "--measure", "indel", "--output", str(kept))
+    def test_it_reports_and_changes_nothing(self, capsys, tmp_path):
+        pairs = tmp_path / "pairs.csv"
+        pairs.write_text("text_a,text_b,judgement\nfever,fevers,same\nfever,cough,different\n")
+        status, out, err = run(capsys, "calibrate", str(pairs), "--measure", "indel")
         assert (status, err) == (0, "")
-        assert "nan" not in out
-        plain = json.loads(run(capsys, "score", answers, "--measure", "indel", "--json")[1])
-        learned = json.loads(
-            run(capsys, "score", answers, "--measure", "indel", "--calibration", str(kept), "--json")[1]
-        )
-        assert plain["items"][0]["agreement"] != learned["items"][0]["agreement"]
-        assert plain["items"][3]["agreement"] == learned["items"][3]["agreement"] == 1.0  # identical texts stay so
+        assert out.startswith("indel: 2 judged pairs.\nExpected calibration error") and "nan" not in out
+        assert run(capsys, "calibrate", str(pairs), "--measure", "indel", "--output", "x")[0] == 2
 
 
 class TestBadInput:

@@ -27,7 +27,6 @@ SOFTIRR = [
     ("audit", "apply", "a.csv", "sheet.csv", *INDEL),
     ("calibrate", "sheet.csv", *INDEL),
     ("train", "--evaluate", *INDEL, "--tables", "challenge", "--challenge", "pairs.tsv"),
-    ("experiment", "recommend", "a.csv", "--measure", "exact", *INDEL, "--output", "out"),
 ]
 SOFTIRR_LS = [("--help",), ("serve", "--help"), ("check",), ("check", "--json"), ("demo", "--help")]
 EVERY = [
@@ -44,7 +43,7 @@ EVERY = [
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
     (folder / "a.csv").write_text("item,rater,text\n" + "".join(f"{','.join(row)}\n" for row in ROWS))
-    sheet = softirr.audit.sample(softirr.read(folder / "a.csv"), "indel").to_csv().splitlines()
+    sheet = softirr.audit.draw_sheet(softirr.read(folder / "a.csv"), "indel").to_csv().splitlines()
     marks = ["same" if n % 3 else "different" for n in range(len(sheet) - 1)]
     (folder / "sheet.csv").write_text("\n".join([sheet[0], *map("".join, zip(sheet[1:], marks, strict=True))]))
     (folder / "pairs.tsv").write_text(

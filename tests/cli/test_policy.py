@@ -92,20 +92,6 @@ def test_what_does_not_exist_is_refused(
     assert told in capsys.readouterr().err
 
 
-def test_a_calibration_belongs_to_its_policy(answers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = [(f"finding {i}", f"finding {i} s", "same") for i in range(8)] + [
-        (f"rash {i}", f"cough {i}", "different") for i in range(8)
-    ]
-    (tmp_path / "pairs.csv").write_text("\n".join(["text_a,text_b,judgement", *map(",".join, pairs)]))
-    learned = str(tmp_path / "calibration.json")
-    base = ["--measure", "indel", "--ignore", "severity"]
-    assert main(["calibrate", str(tmp_path / "pairs.csv"), *base, "--output", learned]) == 0
-    assert main(["score", answers, *base, "--calibration", learned]) == 0
-    capsys.readouterr()
-    assert main(["score", answers, "--measure", "indel", "--calibration", learned]) == 2
-    assert "made for the measure indel (without severity), not for indel" in capsys.readouterr().err
-
-
 def test_item_agreement_and_two_lists_take_a_policy(answers: str) -> None:
     table = softirr.read(answers)
     items = softirr.item_agreement(table, "indel", policy=softirr.Policy(ignore=frozenset({"severity"})))

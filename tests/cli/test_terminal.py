@@ -164,7 +164,7 @@ class TestGuarded:
 
 
 class TestTypesOfOptions:
-    @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "", "1001", "9" * 50])
+    @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "", "1001", "1_0", "_10", "1__000", "9" * 50])
     def test_refused_whole_numbers(self, text: str) -> None:
         with pytest.raises(argparse.ArgumentTypeError):
             bounded(1000)(text)
@@ -178,7 +178,7 @@ class TestTypesOfOptions:
         )
         assert not_negative("0") == 0 and not_negative("2.5") == 2.5
 
-    @pytest.mark.parametrize("text", ["-0.1", "nan", "inf", "x"])
+    @pytest.mark.parametrize("text", ["-0.1", "nan", "inf", "x", "1_0"])
     def test_refused_where_only_zero_or_more_will_do(self, text: str) -> None:
         with pytest.raises(argparse.ArgumentTypeError):
             not_negative(text)
@@ -195,3 +195,15 @@ def test_answers_that_do_not_count_are_named(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "export.json").write_text(json.dumps([{"id": 1, "annotations": answers}]))
     assert main(["score", str(tmp_path / "export.json")]) == 2
     assert capsys.readouterr().err.endswith("export.json has no answers to compare (left out: 2 skipped).\n")
+
+
+def test_the_progress_bar_shows_on_a_terminal_that_reports_no_size() -> None:
+    import pty
+
+    program = "from softirr.terminal import progress_bar\nwith progress_bar('scoring pairs') as show:\n    show(1, 4)\n"
+    own, other = pty.openpty()
+    subprocess.run([sys.executable, "-c", program], stderr=other, check=True, timeout=60)
+    shown = os.read(own, 65536)
+    os.close(own)
+    os.close(other)
+    assert b"scoring pairs" in shown

@@ -15,7 +15,7 @@ import softirr
 from softirr.chance.expected import GRID, on_grid
 from softirr.coefficients.estimate import Undefined
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.coefficients.summary import COEFFICIENTS
+from softirr.coefficients.registry import coefficient_keys
 from softirr.tables.ratings import Ratings
 
 SETTINGS = settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -41,7 +41,7 @@ def values(matrix, weights=None):
 
 
 def same(first, second):
-    for name in COEFFICIENTS:
+    for name in coefficient_keys():
         (a, why_a), (b, why_b) = first[name], second[name]
         assert why_a == why_b, name
         assert a is b is None or a == pytest.approx(b, **SAME), name
@@ -205,7 +205,7 @@ class TestDegenerate:
     def test_one_item(self):
         found = self.found([[0, 1]])
         assert found["observed_agreement"] == (0.0, None)
-        for name in COEFFICIENTS[1:]:
+        for name in coefficient_keys()[1:]:
             assert found[name] == (None, Undefined.ONE_ITEM), name
 
     def test_one_shared_item_beside_others(self):

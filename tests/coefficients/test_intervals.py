@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import softirr
-from softirr.chance.estimates import MatrixEquivalence, exact
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.coefficients.estimate import Estimate, Undefined, undefined
-from softirr.coefficients.intervals import FEW_ITEMS, analytic, bootstrap, standard_error, wald
+from softirr.coefficients.intervals import analytic, bootstrap, standard_error, wald
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.coefficients.summary import COEFFICIENTS, summarize
+from softirr.coefficients.registry import coefficient_keys
+from softirr.coefficients.summary import summarize
+from softirr.defaults import FEW_ITEMS
 from softirr.lab.bench.populations import Population, populations
 from softirr.tables.ratings import Ratings
 
@@ -30,9 +34,9 @@ def jackknife(matrix, similarity) -> dict[str, float]:
     values = []
     for i in range(n):
         found = matrix_agreement(np.delete(matrix, i, axis=0), similarity).summary.coefficients
-        values.append([np.nan if found[name].value is None else found[name].value for name in COEFFICIENTS])
+        values.append([np.nan if found[name].value is None else found[name].value for name in coefficient_keys()])
     spread = np.sqrt((n - 1) / n * np.sum((values - np.mean(values, axis=0)) ** 2, axis=0))
-    return dict(zip(COEFFICIENTS, spread.tolist(), strict=True))
+    return dict(zip(coefficient_keys(), spread.tolist(), strict=True))
 
 
 class TestAnalytic:
@@ -41,8 +45,8 @@ class TestAnalytic:
         ("of", "names"),
         [
             # AC2 of free text is left out: without an item the number of categories changes, and AC2 jumps with it
-            ("free text, 2 raters, low", COEFFICIENTS[:5]),
-            ("3 categories", COEFFICIENTS[:6]),
+            ("free text, 2 raters, low", coefficient_keys()[:5]),
+            ("3 categories", coefficient_keys()[:6]),
             ("free text, 4 raters", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")),
             ("5 categories", ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac2")),
         ],
@@ -77,16 +81,25 @@ class TestAnalytic:
         found = analytic(Estimate(0.9, influence))
         assert 0.9 - found.ci95[0] > found.ci95[1] - 0.9
 
+    def test_skewness_moves_the_center_as_in_johnson_1978(self):
+        """By (1 + 2 t²) / 6 times the skewness of the mean, in standard errors; 20 items without skewness are added."""
+        influence = np.array([-0.5, 0.1, 0.1, 0.1, 0.1, 0.1] * 5)
+        interval = analytic(Estimate(0.2, influence, shift=0.01))
+        t = scipy.stats.t.ppf(0.975, 29)
+        skewness = scipy.stats.skew(influence) / np.sqrt(30) * 30 / (30 + 20)
+        center = 0.21 + interval.standard_error * skewness * (1 + 2 * t**2) / 6
+        assert np.mean(interval.ci95) == pytest.approx(center, abs=1e-9)
+
 
 class TestBootstrap:
-    @pytest.mark.parametrize("name", COEFFICIENTS)
+    @pytest.mark.parametrize("name", coefficient_keys())
     def test_agrees_with_the_analytic_one(self, name):
         found = estimates("free text, 2 raters, low", 300)[name]
         one, other = analytic(found), bootstrap(found, seed=3)
         assert other.standard_error == pytest.approx(one.standard_error, rel=0.15)
         assert other.ci95 == pytest.approx(one.ci95, abs=0.35 * one.standard_error * 2)
 
-    @pytest.mark.parametrize("name", COEFFICIENTS[:5])
+    @pytest.mark.parametrize("name", coefficient_keys()[:5])
     def test_replicates_are_the_coefficients_of_resampled_tables(self, name):
         """To first order: chance is moved along its influence instead of being computed anew."""
         one = population("5 categories")
@@ -166,7 +179,8 @@ class TestEveryNumberHasOne:
         report = softirr.agreement(table, "indel", interval=interval)
         for name, found in report.coefficients.items():
             if name != "scott_pi":
-                assert found.ci95 is not None, name
+                assert found.items_only.ci95 is not None, name
+                assert (found.ci95 is None) == (name in ("gwet_ac2", "sigma", "ks")), name
         for rater in report.raters:
             assert rater.agreement.ci95 is not None
             assert rater.cohen_kappa.ci95 is not None
@@ -185,3 +199,12 @@ class TestEveryNumberHasOne:
         summary = summarize(ratings, scores, exact(ratings, equivalence, scores))
         whole, (_, pair, _) = summary.coefficients["cohen_kappa"], summary.rater_pairs[0]
         assert analytic(pair) == analytic(whole)
+
+
+@pytest.mark.parametrize("interval", [analytic, bootstrap])
+@pytest.mark.parametrize("matrix", [[[0, 0], [0, 1]], [[0, 0], [0, 1], [1, 0], [2, 1]]])
+def test_the_interval_of_few_items_ends_within_the_range_of_the_coefficient(matrix, interval):
+    for name, estimate in matrix_agreement(matrix).summary.coefficients.items():
+        made = interval(estimate)
+        if made.ci95 is not None:
+            assert -1 <= made.ci95[0] <= made.value <= made.ci95[1] <= 1, name

@@ -16,7 +16,6 @@ from hypothesis.extra import numpy as hnp
 
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.tables.ratings import item_means
 
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SAME = {"abs": 1e-10, "rel": 0}
@@ -235,13 +234,13 @@ class TestIrrCac:
 
     @SETTINGS
     @given(tables(missing=True))
-    def test_brennan_prediger_is_the_mean_similarity(self, table):
-        found = matrix_agreement(*table)
-        expected = found.chance.similarity
-        assume(expected < 1 - 1e-9)
-        observed = item_means(found.ratings, found.scores).mean()
+    def test_brennan_prediger(self, table):
+        found = of(table, marginals="gwet2014")["brennan_prediger"]
+        value(found)
         peer = self.peer(table, "bp")
-        assert (observed - expected) / (1 - expected) == pytest.approx(peer["coefficient_value"], **SAME)
+        assert found.value == pytest.approx(peer["coefficient_value"], **SAME)
+        assert found.expected == pytest.approx(peer["pe"], **SAME)
+        assert standard_error(found) == pytest.approx(peer["se"], abs=1e-8)
 
 
 class TestFieldExample:

@@ -52,9 +52,8 @@ def of(matrix, weights=None, **options):
 
 
 def uniform_chance(found):
-    """Bennett's S, Brennan and Prediger's kappa, Randolph's free-marginal kappa: chance is the mean weight over all categories."""
-    observed = item_means(found.ratings, found.scores).mean()
-    return (observed - found.chance.similarity) / (1 - found.chance.similarity)
+    """Bennett's S, Brennan and Prediger's kappa, Randolph's free-marginal kappa."""
+    return found.summary.coefficients["brennan_prediger"].value
 
 
 class TestPaperFigure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,14 @@ import pytest
 
 from softirr.errors import InputError
 from softirr.lab.bench import inference
-from softirr.lab.bench.inference_contenders import LABELS, short_texts
+from softirr.lab.bench.inference_contenders import (
+    BUNDLED,
+    LABELS,
+    cross_encoder_way,
+    label_order,
+    pipeline_way,
+    short_texts,
+)
 from softirr.lab.bench.inference_project import PROJECTS, make_answers, paper_pairs
 from tests.inference.tiny import make_model
 
@@ -56,6 +64,17 @@ def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         inference.main(["--models", "nothing"])
     with pytest.raises(InputError, match="no output with the name entailment"):
         inference.main(["--models", str(make_model(tmp_path / "nameless", "bert")), "--pairs", "2"])
+
+
+def test_both_peers_run_the_bundled_model_in_float32(root: Path) -> None:
+    folder = inference._folder(BUNDLED, Path("unused"), 0)
+    assert folder == root / "softirr" / "models" / "nli"
+    assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["dtype"] == "float16"
+    pairs = [("heart attack", "myocardial infarction"), ("fever", "cough")]
+    answers = [way(folder, pairs, "cpu")() for way in (pipeline_way, cross_encoder_way)]
+    assert np.abs(answers[0] - answers[1]).max() < 1e-5, "rounding to float16 moves them by more"
+    entailed = answers[0][:, label_order(folder).index("e")]
+    assert entailed[0] > 0.5 > entailed[1]
 
 
 def test_texts_of_ones_own(tmp_path: Path) -> None:

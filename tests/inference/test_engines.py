@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference import engines
+from softirr.inference import sharded_engine
 from softirr.inference.classifier import ClassifierOptions, PairClassifier
 from softirr.inference.engines import ProcessEngine, open_engine
 from tests.inference.tiny import some_texts
@@ -33,7 +33,7 @@ def two_processes(bert_model: Path) -> Iterator[ProcessEngine]:
 def test_processes_share_a_job_and_give_the_same(
     two_processes: ProcessEngine, bert_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "_SHARE", 70)  # many shares from few pairs
+    monkeypatch.setattr(sharded_engine, "_SHARE", 70)  # many shares from few pairs
     local = PairClassifier(bert_model, OPTIONS)
     seen: list[tuple[int, int]] = []
     outputs = two_processes.run(TEXTS, LEFT, RIGHT, progress=lambda done, total: seen.append((done, total)))
@@ -50,7 +50,7 @@ def test_a_worker_that_dies_is_said(bert_model: Path) -> None:
     try:
         for process in engine._pools[0]._processes.values():
             os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(SoftirrError, match="A worker process has ended"):
+        with pytest.raises(SoftirrError, match="A worker process ended"):
             engine.run(TEXTS, LEFT, RIGHT)
     finally:
         engine.close()

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from softirr.errors import InputError, SoftirrError
-from softirr.inference import engines, ray_engine
+from softirr.inference import ray_engine, sharded_engine
 from softirr.inference.classifier import ClassifierOptions, Outputs, PairClassifier
 from softirr.inference.ray_engine import RayEngine
 from softirr.measures import measure
@@ -40,7 +40,7 @@ SHARE = 50
 
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_SHARE", SHARE)
+    monkeypatch.setattr(sharded_engine, "_SHARE", SHARE)
 
 
 def expected(model: Path) -> Any:
@@ -50,7 +50,7 @@ def expected(model: Path) -> Any:
 def waiting_worker(folder: Path) -> type:
     """A worker that says on which node it works, and waits there while the file ``hold`` exists."""
 
-    class Waiting(engines.Worker):  # inside a function, so that its code travels to the node
+    class Waiting(sharded_engine.Worker):  # inside a function, so that its code travels to the node
         def run(self, texts: Any, left: Any, right: Any) -> Outputs:
             import ray
 
@@ -66,7 +66,7 @@ def waiting_worker(folder: Path) -> type:
 def deadly_worker(folder: Path) -> type:
     """A worker whose process ends when it meets a text that names a number of deaths, until they have happened."""
 
-    class Deadly(engines.Worker):
+    class Deadly(sharded_engine.Worker):
         def run(self, texts: Any, left: Any, right: Any) -> Outputs:
             for text in texts:
                 if text.startswith("deadly "):
@@ -188,12 +188,12 @@ def test_a_model_that_no_worker_finds_is_said(node: Callable[[], Any], tmp_path:
 DRIVER = """
 import os, signal, sys
 import numpy as np
-from softirr.inference import engines
+from softirr.inference import sharded_engine
 from softirr.measures import measure
 from softirr.measures.cache import SQLiteCache
 from softirr.measures.pairs import PairScorer
 
-engines._SHARE = 50
+sharded_engine._SHARE = 50
 model, cache, dies, *texts = sys.argv[1:]
 def progress(done, total):
     if dies == "dies" and done:

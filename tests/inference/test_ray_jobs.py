@@ -13,13 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from softirr.cli import experiment
 from softirr.errors import SoftirrError
 from softirr.inference.ray_jobs import map_jobs
-from softirr.lab.bench import audit_simulation, coverage
+from softirr.lab.bench import coverage
 from softirr.lab.bench.populations import populations
 from softirr.lab.experiments import on_ray
 from softirr.lab.experiments.pools import pack
@@ -117,12 +116,12 @@ def test_an_error_in_a_job_names_the_job_and_no_text(node: Callable[[], Any]) ->
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A small experiment: twelve populations, some of them audited."""
+    """A small experiment: twelve populations."""
     folder = write_terminology(tmp_path_factory.mktemp("terminology") / "made_up")
     return [
         *("synthetic", "--terminology", str(folder), "--measure", "exact", "--measure", "Indel=indel"),
         *("--setting", "hard", "--setting", "sets", "--negatives", "random", "--negatives", "sibling"),
-        *("--populations", "3", "--size", "20", "--audit", "10", "--audit-populations", "1", "--figures", "none"),
+        *("--populations", "3", "--size", "20", "--figures", "none"),
     ]
 
 
@@ -148,11 +147,10 @@ def content(folder: Path) -> dict[str, Any]:
                 {name: list(found) for name, found in store.items(r.population.digest, r.measure, r.chance).items()}
                 for r in records
             ],
-            "audits": store.audits(),
         }
 
 
-def test_populations_and_audits_are_the_same_with_a_lost_worker(
+def test_populations_are_the_same_with_a_lost_worker(
     node: Callable[[], Any],
     synthetic: list[str],
     local: dict[str, Any],
@@ -172,7 +170,6 @@ def test_populations_and_audits_are_the_same_with_a_lost_worker(
     assert experiment.main([*synthetic, "--output", str(run), "--engine", "ray"]) == 0
     assert (marks / "died").exists()
     assert content(run) == local
-    assert len(local["audits"]) == 2 * 2 * 2
 
 
 DRIVER = """
@@ -240,7 +237,7 @@ def test_a_measure_with_a_model_follows_the_others(
 ) -> None:
     """Its workers take every processor, so that jobs after it would wait for ever."""
     node()
-    small = [a for a in synthetic if a not in ("--audit", "10", "--audit-populations", "1")]
+    small = list(synthetic)
     small[small.index("--populations") + 1] = "1"
     options = [
         "--measure",
@@ -279,17 +276,3 @@ def test_coverage_is_the_same_with_a_lost_worker(
     assert here == there
     assert here["cohen_kappa"].projects > 50
     assert (tmp_path / "died").exists()
-
-
-def test_simulated_audits_are_the_same(node: Callable[[], Any]) -> None:
-    node()
-    world = audit_simulation.World(n_items=40, largest=2)
-    quality = audit_simulation.shifted(2.0, 2.0, 1.0)
-    here, there = (
-        audit_simulation.simulate(world, quality, (10, 20), 4, seed=3, without="measure", engine=engine)
-        for engine in ("local", "ray")
-    )
-    assert here.keys() == there.keys()
-    for key, runs in here.items():
-        for name in ("truth", "table", "values", "errors", "low", "high"):
-            assert np.array_equal(getattr(runs, name), getattr(there[key], name)), (key, name)

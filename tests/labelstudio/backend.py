@@ -17,7 +17,7 @@ from typing import Any
 import requests
 
 from ml_backend.cli import main as ls_main
-from ml_backend.demo.server import Process, free_port
+from ml_backend.demo.processes import Process, free_port
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.store import Store
 from softirr.cli.main import main as softirr_main

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.demo.server import Api, LabelStudio, ServerError, find_label_studio, label_studio
+from ml_backend.demo.processes import ServerError
+from ml_backend.demo.server import Api, LabelStudio, find_label_studio, label_studio
 
 LABEL_CONFIG = """<View>
   <Text name="text" value="$text"/>
@@ -65,7 +66,7 @@ class Harness:
         body = {
             "title": title or f"Project {next(_numbers)}",
             "label_config": label_config,
-            "maximum_annotations": 3,
+            "maximum_annotations": 2,
             **fields,
         }
         return int(self.api.post("/api/projects/", body)["id"])

@@ -25,8 +25,8 @@ sys.path.append(str(Path(__file__).parents[1] / "ml_backend"))  # last: both fol
 
 def one_sync(n: int, *, reasons: bool) -> dict[str, float]:
     """Seconds and megabytes of one first sync of `n` tasks with three answers each."""
-    from fake_label_studio import Bench
-    from measure_scale import texts
+    from tests.labelstudio.measure_scale import texts
+    from tests.ml_backend.fake_label_studio import Bench
 
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
@@ -54,11 +54,11 @@ def leave_out_reasons() -> None:
     """Score tasks and the project as if there were no reasons."""
     from functools import partial
 
-    import ml_backend.sync.project_sync as sync
+    import ml_backend.sync.summary as summary
     from softirr.report import agreement
 
     agreement.item_agreement = partial(agreement.item_agreement, reasons=False)
-    sync.counted_reasons = lambda *_: None
+    summary.counted_reasons = lambda *_: None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

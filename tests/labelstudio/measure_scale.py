@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from backend import Commands, Serving, descendants, differences, score_of_export
-from conftest import Harness, annotation, textarea
 
-from ml_backend.access import CONNECTION_USER, Keys
+from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.demo.server import label_studio
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.tasks import TASK_FIELDS
 from ml_backend.settings import SECRET_HEADER
+from tests.labelstudio.backend import Commands, Serving, descendants, differences, score_of_export
+from tests.labelstudio.conftest import Harness, annotation, textarea
 
 ADJECTIVES = [
     "acute",

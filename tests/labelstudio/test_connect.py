@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.access import CONNECTION_USER, Keys
-from ml_backend.demo.server import ServerError
+from ml_backend.auth.keys import CONNECTION_USER, Keys
+from ml_backend.demo.processes import ServerError
 from ml_backend.labelstudio import snippet, triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.connect import Connector
@@ -159,7 +159,9 @@ def test_pull_only(ls: Harness, commands: Commands, serving: Serving, project: i
     assert (now["connections"], now["webhooks"]) == ([], [])
     assert now["label_config"] == LABEL_CONFIG
     right(ls, project, tmp_path)
-    assert ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION
+    eventually(  # it is set at the end of the run, after the predictions
+        lambda: ls.api.get(f"/api/projects/{project}/")["model_version"] == MODEL_VERSION, what="the chosen version"
+    )
     user = ls.create_user()
     task = ls.predictions(project)[0]["task"]
     ls.annotate(task, user, ["something else"])
@@ -359,7 +361,7 @@ class TestDoctor:
         task = ls.api.get("/api/tasks", project=project, fields="all")["tasks"][0]["id"]
         ls.api.post("/api/predictions/", {"task": task, "model_version": MODEL_VERSION, "score": 0.5, "result": []})
         found = [f["what"] for f in commands.doctor(project, "--url", serving.url) if not f["ok"]]
-        assert any("Label Studio holds 1 predictions of version" in what for what in found)
+        assert any("Label Studio has 1 predictions of version" in what for what in found)
         commands.sync(project)
         assert len([p for p in ls.predictions(project) if p["task"] == task]) == 1
 

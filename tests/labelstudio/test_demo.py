@@ -20,7 +20,7 @@ import pytest
 import softirr
 from ml_backend.demo import Demo, data, true_value
 from ml_backend.demo.check import problems
-from ml_backend.demo.server import free_port, reserved_port
+from ml_backend.demo.processes import free_port, reserved_port
 from softirr.text import normalize
 from tests.labelstudio.backend import descendants
 
@@ -204,8 +204,10 @@ class TestDemo:
         assert token not in (demo_folder / "softirr" / "backend.log").read_text()
 
     def test_check_passes_again_and_fails_when_someone_tampers(
-        self, demo_folder: Path, capsys: pytest.CaptureFixture[str]
+        self, demo_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        # otherwise the backend may repair the predictions before the check sees them
+        monkeypatch.setenv("SOFTIRR_RECONCILE_SECONDS", "3600")
         with contextlib.ExitStack() as stack:
             demo = Demo(demo_folder, measure=None, stack=stack)
             demo.open(fresh=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from ml_backend.demo.server import ServerError
+from ml_backend.demo.processes import ServerError
 from tests.labelstudio.conftest import Harness, annotation
 
 

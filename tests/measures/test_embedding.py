@@ -113,7 +113,7 @@ def test_prompts(tmp_path: Path, include: bool) -> None:
 
 
 def test_each_text_goes_through_the_model_once_and_clipping_is_counted(tmp_path: Path) -> None:
-    embedding = measure(f"embedding:{small(tmp_path, {'pooling_mode': 'cls'})}", device="cpu")
+    embedding = measure(f"embedding:{small(tmp_path, {'pooling_mode': 'cls'})}", device="cpu", facts=False)
     seen: list[str] = []
     encode = embedding._encoder.encode  # type: ignore[attr-defined]
 
@@ -146,7 +146,7 @@ def test_long_texts_are_cut_and_counted(tmp_path: Path) -> None:
 
 
 def test_out_of_memory_halves_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedding = measure(f"embedding:{small(tmp_path, {'pooling_mode': 'mean'})}", device="cpu")
+    embedding = measure(f"embedding:{small(tmp_path, {'pooling_mode': 'mean'})}", device="cpu", facts=False)
     encoder = embedding._encoder  # type: ignore[attr-defined]
     expected, _ = encoder.encode(TEXTS)
     forward = encoder._forward

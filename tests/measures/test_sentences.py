@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softirr import measure
-from softirr.lab.bench.paragraphs import KINDS, compose, main
 from softirr.measures.sentences import NEAREST, SentencePlan
 from softirr.text import sentences
 from tests.inference.tiny import make_model
@@ -65,13 +64,13 @@ def test_parts_whole_and_one_direction_agree(tmp_path: Path) -> None:
         ("cough", "fever"),
         ("No fever. A dry cough.", "No fever. A dry cough."),
     ]
-    nli: Any = measure(f"nli:{folder}", device="cpu", precision="float32")
+    nli: Any = measure(f"nli:{folder}", device="cpu", precision="float32", facts=False)
     both = nli.entail_both(pairs)
     assert both[0].tolist() == [1.0, 1.0], "the same sentences in another order"
     assert both[2, 0] == 1.0 > both[2, 1]
     assert both[1].tolist() == both[3, ::-1].tolist()
     assert nli.entail(pairs) == pytest.approx(both[:, 0], abs=1e-6)
-    at_once: Any = measure(f"nli:{folder}", device="cpu", precision="float32", by_sentence=False)
+    at_once: Any = measure(f"nli:{folder}", device="cpu", precision="float32", facts=False, by_sentence=False)
     assert at_once.entail_both(pairs)[0, 0] < 1
     assert at_once.entail_both(pairs)[1] == pytest.approx(both[1], abs=1e-6)
     assert at_once.cache_key != nli.cache_key
@@ -101,19 +100,20 @@ def test_parts_whole_and_one_direction_agree(tmp_path: Path) -> None:
     assert found == pytest.approx(both, abs=1e-6)
 
 
+PARAGRAPHS = {
+    ("There is no chest pain. There is pneumonia.", "There is chest pain. There is no pneumonia."): False,
+    (
+        "There is fever. There is no rash. There is jaundice.",
+        "There is fever. There is rash. There is jaundice.",
+    ): False,
+    ("There is fever. There is no rash. There is vomiting.", "There is fever. There is no rash."): False,
+    ("There is fever. There is no vomiting.", "No emesis. Pyrexia is present."): True,
+    ("There is fever. There is no rash. There is itching.", "There is fever and itching. There is no rash."): True,
+}
+"""Pairs of paragraphs, and whether both mean the same."""
+
+
 @pytest.mark.slow
-def test_the_bundled_model_tells_paragraphs_that_contradict_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--n", "5"]) == 0
-    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
-    assert [row[0] for row in rows] == list(KINDS)
-    for kind, _, _, _, p, _ in rows:
-        assert float(p) > 0.6 if KINDS[kind] else float(p) < 0.35, kind
-
-
-def test_composed_pairs_say_what_their_kind_says() -> None:
-    from random import Random
-
-    for size in (2, 3, 4):
-        first, second = compose("one denied", size, Random(size))
-        differing = [a for a, b in zip(sentences(first), sentences(second), strict=True) if a != b]
-        assert len(differing) == 1
+def test_the_bundled_model_separates_paragraphs_that_contradict_each_other() -> None:
+    for pair, p in zip(PARAGRAPHS, measure("nli").score(list(PARAGRAPHS)), strict=True):
+        assert p > 0.6 if PARAGRAPHS[pair] else p < 0.35, pair

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,9 +12,21 @@ import pytest
 import sqlalchemy as sa
 
 from ml_backend.store.store import Store
+from tests.ml_backend.fake_label_studio import Bench
 from tests.servers import postgres, redis_server
 
 _numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Undo what a command in this process set up: its filter counts the warnings of later tests."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    for handler in [handler for handler in root.handlers if handler not in handlers]:
+        root.removeHandler(handler)
+    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")
@@ -61,3 +74,11 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Redis server that the tests share."""
     with redis_server(tmp_path_factory.mktemp("redis")) as url:
         yield url
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A project in a fake Label Studio, with a store beside it."""
+    one = Bench(tmp_path)
+    yield one
+    one.store.close()

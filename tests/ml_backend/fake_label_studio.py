@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 
-from ml_backend.access import CONNECTION_USER, Keys
+from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.labelstudio.client import Client
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
@@ -57,7 +57,7 @@ class FakeLabelStudio:
             "title": "Findings",
             "label_config": label_config,
             "created_at": "2026-11-20T10:00:00Z",
-            "maximum_annotations": 3,
+            "maximum_annotations": 2,
             "model_version": "",
             "show_collab_predictions": True,
             "evaluate_predictions_automatically": False,
@@ -387,6 +387,13 @@ class FakeLabelStudio:
         if self.project["model_version"] == version:
             self.project["model_version"] = None
         return _reply({"deleted_predictions": n})
+
+
+def answered(fake: FakeLabelStudio, n: int = 5) -> list[int]:
+    """Tasks with three answers each, more or less alike."""
+    return [
+        fake.add_task({1: ["fever", f"{k * 'dry '}cough"], 2: ["fevers", "cough"], 3: [f"rash {k}"]}) for k in range(n)
+    ]
 
 
 class Bench:

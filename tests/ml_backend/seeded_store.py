@@ -7,12 +7,14 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from ml_backend.access import Keys, Person, PersonalLinks
 from ml_backend.app import create_app
+from ml_backend.auth.keys import Keys, Person, PersonalLinks
 from ml_backend.labelstudio.answers import answers_hash, count_answers
-from ml_backend.scoring.scorer import counted_reasons
+from ml_backend.review.audits import judged_sheets
+from ml_backend.scoring.details import counted_reasons
 from ml_backend.services import Services
 from ml_backend.settings import ProjectSettings, Settings
+from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 
 LABEL_STUDIO = "http://labels.example:8080"
@@ -141,6 +143,7 @@ class Seeded:
                     chosen,
                     decisions=said,
                     reasons=counted_reasons(store.details(self.project), name),
+                    judgments=judged_sheets(ReviewStore(store), self.project, name),
                 )
                 for name in controls
             },

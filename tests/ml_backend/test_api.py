@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,10 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, Bench
-
-from ml_backend.access import Keys
 from ml_backend.app import create_app
+from ml_backend.auth.keys import Keys
 from ml_backend.sync.jobs import Runner
+from tests.ml_backend.fake_label_studio import NUMBER, Bench
 
 AUTH = ("us", "pass word")
 

@@ -4,18 +4,14 @@ import base64
 import json
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import LABEL_STUDIO, NUMBER, RATERS, Seeded
-
 import softirr
-from ml_backend.access import Keys
+from ml_backend.auth.keys import Keys
 from ml_backend.labelstudio import tasks as reading
 from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.side_by_side import checked, run_wanted
@@ -25,6 +21,7 @@ from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import KEPT, SideBySideStore
 from softirr.errors import InputError
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, RATERS, Seeded
 
 OTHER = 13
 INDEL = ProjectSettings(measure="indel")
@@ -493,7 +490,9 @@ class TestNumbers:
         assert {group["label"] for group in one["others"]} == {"Ann Example", "Chloé Martin", "Dora Field"}
         page.put({1: {"2": ["other"], "3": ["words"]}})
         again = page.found(kind="projects", projects=[OTHER])["comparison"]
-        assert [group["audited"] for group in again["groups"]] == [False, False]
+        # the judged pairs of the other tasks still count
+        assert [group["audited"] for group in again["groups"]] == [True, False]
+        assert 0 < again["groups"][0]["judgments"] <= first["groups"][0]["judgments"]
 
     def test_an_audit_with_models_as_raters_corrects_their_comparison(self, page: Page) -> None:
         page.put({task: {**given, "model:one": given["2"]} for task, given in page.stored[NUMBER].items()})

@@ -178,7 +178,7 @@ def test_what_is_copied_is_there_and_not_ignored(root: Path, dockerfile: str) ->
 def test_the_commands_in_the_comments_are_ours(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (root / "docker-compose.yml").read_text()
     (command,) = re.findall(r"^#\s+docker compose exec softirr softirr-ls (.*\\\n.*)$", text, re.M)
-    parsed = cli._parser().parse_args(shlex.split(command.replace("\\\n#", " ")))
+    parsed = cli.parser().parse_args(shlex.split(command.replace("\\\n#", " ")))
     assert parsed.url == "http://softirr.internal:9090"
     assert parsed.panel_url == "http://localhost:9090"
 

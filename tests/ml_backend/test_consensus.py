@@ -3,17 +3,11 @@
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER as FAKE_NUMBER
-from fake_label_studio import Bench, region
-from seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 from ml_backend.cli import main
 from ml_backend.labelstudio.consensus import predictions_of, write_ground_truth, write_predictions
@@ -22,6 +16,9 @@ from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.backup import back_up, restore
 from ml_backend.store.integrity import examine
 from ml_backend.store.store import Store
+from tests.ml_backend.fake_label_studio import NUMBER as FAKE_NUMBER
+from tests.ml_backend.fake_label_studio import Bench, region
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:0001945\nname: Fever\nsynonym: "Pyrexia" EXACT []\n'
@@ -29,19 +26,19 @@ OBO = 'format-version: 1.2\n\n[Term]\nid: HP:0001945\nname: Fever\nsynonym: "Pyr
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.put()
-    made.score()
-    yield made
-    made.services.store.close()
+    project = Seeded(tmp_path)
+    project.put()
+    project.score()
+    yield project
+    project.services.store.close()
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    made.choose(reviewers=["9"])
-    yield made
-    made.store.close()
+    server = Bench(tmp_path)
+    server.choose(reviewers=["9"])
+    yield server
+    server.store.close()
 
 
 def accept(seeded: Seeded, task: int, texts: Any, *, client: Any = None, **more: Any) -> Any:
@@ -57,10 +54,10 @@ class TestAcceptedInThePanel:
     def test_an_edited_suggestion_is_kept_with_who_and_when(self, seeded: Seeded) -> None:
         reply = accept(seeded, 102, ["  myocardial   infarction "])
         assert reply.status_code == 201
-        found = reply.get_json()["agreed"]
-        assert found["texts"] == ["myocardial infarction"]
-        assert (found["who"], found["user"], found["known_by"]) == ("Rae Viewer", "9", "link")
-        assert found["edited"] is True and found["source"] == "panel" and found["when"].endswith("Z")
+        agreed = reply.get_json()["agreed"]
+        assert agreed["texts"] == ["myocardial infarction"]
+        assert (agreed["who"], agreed["user"], agreed["known_by"]) == ("Rae Viewer", "9", "link")
+        assert agreed["edited"] is True and agreed["source"] == "panel" and agreed["when"].endswith("Z")
         shown = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "k": seeded.key(), "task": 102})
         assert shown.get_json()["agreed"]["texts"] == ["myocardial infarction"]
 
@@ -112,9 +109,9 @@ class TestAcceptedInThePanel:
     def test_codes_come_from_the_projects_terminology(self, seeded: Seeded, tmp_path: Path) -> None:
         (tmp_path / "hp.obo").write_text(OBO)
         seeded.services.store.update_project(seeded.project, chosen={"terminologies": [str(tmp_path / "hp.obo")]})
-        found = accept(seeded, 101, ["pyrexia", "rash"]).get_json()["agreed"]
-        assert [code["id"] for code in found["codes"]["pyrexia"]] == ["HP:0001945"]
-        assert found["codes"]["rash"] == []
+        agreed = accept(seeded, 101, ["pyrexia", "rash"]).get_json()["agreed"]
+        assert [code["id"] for code in agreed["codes"]["pyrexia"]] == ["HP:0001945"]
+        assert agreed["codes"]["rash"] == []
         rows = list(csv_rows(entries(seeded.services.store, seeded.row)))
         assert [row[2:6] for row in rows[1:]] == [["pyrexia", "hp", "HP:0001945", "Fever"], ["rash", None, None, None]]
 
@@ -166,9 +163,9 @@ class TestReport:
         page = seeded.client.get(f"/report/{NUMBER}", query_string=where).get_data(as_text=True)
         assert "1 of 5 tasks has an agreed answer" in " ".join(page.split())
         assert HOSTILE not in page and "&lt;img src=x" in page
-        found = seeded.client.get("/api/report", query_string={"project": NUMBER, **where}).get_json()["consensus"]
-        assert (found["agreed"], found["of"], found["edited"]) == (1, 5, 1)
-        assert found["next"]["task"] != 101 and found["answers"][0]["texts"] == ["fever", HOSTILE]
+        consensus = seeded.client.get("/api/report", query_string={"project": NUMBER, **where}).get_json()["consensus"]
+        assert (consensus["agreed"], consensus["of"], consensus["edited"]) == (1, 5, 1)
+        assert consensus["next"]["task"] != 101 and consensus["answers"][0]["texts"] == ["fever", HOSTILE]
         reply = seeded.client.get("/api/consensus", query_string={"project": NUMBER, "task": 101, **where}).get_json()
         assert reply["progress"]["findings"]["agreed"] == 1 and len(reply["answers"]) == 1
 
@@ -195,15 +192,15 @@ class TestReadFromLabelStudio:
         other = bench.fake.add_task({2: ["rash"], 3: ["rash"]})
         bench.sync()
         (prediction,) = bench.fake.predictions()[task]
-        made = {"parent_prediction": prediction["id"], "result": [region(["fever"], origin="prediction")]}
-        annotation = bench.fake.annotate(task, 9, [], **made)
+        copied = {"parent_prediction": prediction["id"], "result": [region(["fever"], origin="prediction")]}
+        annotation = bench.fake.annotate(task, 9, [], **copied)
         bench.fake.annotate(other, 9, ["rash"])  # a reviewer's own answer, not made from the suggestion
         before = bench.fake.expected()[task]
         bench.sync()
-        found = agreed_of(bench)
-        assert list(found) == [task]
-        assert found[task]["texts"] == ["fever"] and found[task]["source"] == "annotation"
-        assert found[task]["edited"] is False and found[task]["who"] == "User9"
+        agreed = agreed_of(bench)
+        assert list(agreed) == [task]
+        assert agreed[task]["texts"] == ["fever"] and agreed[task]["source"] == "annotation"
+        assert agreed[task]["edited"] is False and agreed[task]["who"] == "User9"
         # never part of a coefficient
         assert bench.store.get_tasks(bench.row["id"], [task])[task]["agreement"] == before
         # and read again it adds nothing
@@ -232,8 +229,8 @@ class TestReadFromLabelStudio:
         bench.fake.tasks[task]["annotations"][0] |= {"ground_truth": True, "updated_by": 9}
         bench.fake.tasks[task]["updated_at"] = bench.fake.now()
         bench.sync()
-        found = agreed_of(bench)[task]
-        assert (found["texts"], found["source"], found["user"]) == (["fever", "cough"], "ground truth", "9")
+        agreed = agreed_of(bench)[task]
+        assert (agreed["texts"], agreed["source"], agreed["user"]) == (["fever", "cough"], "ground truth", "9")
         assert bench.fake.wrong() == []  # it still is its annotator's answer
 
     def test_imported_annotations_are_no_ground_truth(self, bench: Bench) -> None:
@@ -275,8 +272,8 @@ class TestExport:
                 agreed = entries(bench.store, bench.row)
                 written = write_predictions(client, FAKE_NUMBER, config, agreed, bulk_size=1)
             assert written["created"] == 2
-        found = bench.fake.predictions("consensus")
-        assert sorted(found) == tasks[:2] and all(len(listed) == 1 for listed in found.values())
+        predictions = bench.fake.predictions("consensus")
+        assert sorted(predictions) == tasks[:2] and all(len(listed) == 1 for listed in predictions.values())
         # no rater, even where predictions are
         bench.choose(predictions_as_raters=True)
         bench.sync(full=True)
@@ -312,11 +309,11 @@ class TestExport:
         assert write() == {"created": 0, "updated": 0, "deleted": 0, "kept": 1}
         assert [marked(task)[0]["result"][0]["value"]["text"] for task in (alone, starred)] == [["pyrexia"], ["fever"]]
         # what was written is read back as nothing new: no answer of a rater, and agreed by who agreed
-        told = agreed_of(bench)
+        earlier = agreed_of(bench)
         bench.sync(full=True)
-        found = agreed_of(bench)
-        assert [row["id"] for row in found.values()] == [row["id"] for row in told.values()]
-        assert (found[alone]["source"], found[alone]["user"], len(store.log(project))) == ("panel", "9", 4)
+        agreed = agreed_of(bench)
+        assert [row["id"] for row in agreed.values()] == [row["id"] for row in earlier.values()]
+        assert (agreed[alone]["source"], agreed[alone]["user"], len(store.log(project))) == ("panel", "9", 4)
         answers = bench.store.get_tasks(project, [alone])[alone]["answers"]["findings"]
         assert list(answers["answers"]) == ["2", "3"]
         assert answers["excluded"] == [[str(1), "copied from a prediction"]]
@@ -361,7 +358,7 @@ class TestExport:
         assert main(["consensus", "--project", str(NUMBER), "--control", "other"]) == 2
         for option, what in (("--ground-truth", "ground truth"), ("--predictions", "prediction")):
             assert main(["consensus", "--project", str(NUMBER), "--control", "findings", option]) == 2
-            assert f"A {what} holds every field of a task" in capsys.readouterr().err
+            assert f"A {what} contains every field of a task" in capsys.readouterr().err
         assert main(["consensus", "--project", "99"]) == 2
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import softirr
 from ml_backend.demo import data
-from softirr.audit.audited import ONLY, Judgements, apply, sample
+from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
 from softirr.measures.cache import MemoryCache
 
 SEEDS = 20
@@ -20,7 +20,7 @@ def test_audits_of_the_demo_hold_the_truth() -> None:
     truth = softirr.agreement(data.table(concepts=True), "exact").coefficients
     held = dict.fromkeys(NAMES, 0)
     for seed in range(SEEDS):
-        sheet = sample(table, "indel", judgements=60, seed=seed, cache=cache)
+        sheet = draw_sheet(table, "indel", judgements=60, seed=seed, cache=cache)
         assert len(sheet.to_csv().splitlines()) == 61, "so many judgements as were asked for, though answers are sets"
         said = {
             (unit.id, ONLY): "same" if key[unit.text_a] == key[unit.text_b] else "different" for unit in sheet.units

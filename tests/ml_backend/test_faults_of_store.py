@@ -5,6 +5,7 @@ The faults that are listed in `tests.fault_matrix` are tried here too.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -14,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL
+import sqlalchemy as sa
 
 from ml_backend import cli
 from ml_backend.app import create_app
@@ -24,10 +23,13 @@ from ml_backend.labelstudio.connect import Connector
 from ml_backend.labelstudio.errors import NotFound
 from ml_backend.services import Services
 from ml_backend.settings import Settings
+from ml_backend.store.integrity import store_trouble
+from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
 from ml_backend.sync.background import Background
 from softirr.errors import SoftirrError
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +68,40 @@ def test_a_fault_is_said_in_one_sentence(fault: Fault, tmp_path: Path) -> None:
     assert any(word in seen.said for word in fault.way_out), seen.said
     assert TEXT not in seen.said
     assert not seen.check_is_content, "check, and so the doctor, knows"
+
+
+def test_a_disk_that_fills_up_during_a_sync_is_said_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sync ended in a traceback of 60 lines. SQLite itself refuses to grow the file here, as on a full disk."""
+    bench = Bench(tmp_path)
+    for number in range(300):
+        bench.fake.add_task({user: [f"{TEXT} {number} {user}"] for user in (1, 2, 3)})
+    monkeypatch.setattr(Services, "client", lambda self, **options: bench.client(**options))
+    for name, value in {"SOFTIRR_DATA": str(tmp_path), "LABEL_STUDIO_URL": URL, "LABEL_STUDIO_API_KEY": "x"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SOFTIRR_DATABASE_URL", raising=False)
+
+    def stop_growing(connection: Any, _record: Any) -> None:
+        if hasattr(connection, "set_trace_callback"):  # SQLite
+            size = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {size + 8}")
+
+    sa.event.listen(sa.engine.Engine, "connect", stop_growing)
+    try:
+        status, out, err = run(capsys, "sync", "--project", str(NUMBER), "--measure", "indel")
+    finally:
+        sa.event.remove(sa.engine.Engine, "connect", stop_growing)
+    assert (status, out) == (1, "")
+    assert err == "softirr-ls: The disk is full: make room in the folder SOFTIRR_DATA.\n"
+    status, out, err = run(capsys, "sync", "--project", str(NUMBER), "--measure", "indel")
+    assert (status, err) == (0, "") and "300 items" in out, "nothing is lost, and the next run goes on"
+
+
+def test_errors_that_the_store_did_not_cause_keep_their_traceback() -> None:
+    assert store_trouble(ValueError("disk is full of surprises")) is None
+    assert store_trouble(OSError(28, "No space left on device")) is not None
+    assert store_trouble(None) is None
 
 
 def test_a_new_store_is_made_where_there_was_none(tmp_path: Path) -> None:
@@ -175,6 +211,52 @@ class TestForget:
         assert TEXT.encode() not in self.bytes_of(folder)
         status, _, err = run(capsys, "forget", "--project", str(NUMBER))
         assert (status, "not known" in err) == (2, True)
+
+    def restored(self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+        """The former store that a restore keeps."""
+        file = tmp_path / "backup.zip"
+        assert run(capsys, "backup", str(file))[0] == run(capsys, "restore", str(file))[0] == 0
+        return min(folder.glob("*.before-restore-*"), key=lambda one: len(one.name))  # without -wal and -shm
+
+    def test_they_are_gone_from_the_store_before_a_restore_too(
+        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        store = store_of(folder)
+        other = store.ensure_project(URL, NUMBER + 1)["id"]
+        reviews = ReviewStore(store)
+        first = store.project(URL, NUMBER)
+        assert first is not None
+        audit = reviews.ask_for_audit(first["id"], control="findings", measure="exact", seed=1, wanted=2, created_by="")
+        reviews.update_audit(audit, sheet=[["1", 0, TEXT, "fever"]])
+        reviews.judge(audit, [0], "Rae", "same")
+        store.close()
+        former = self.restored(folder, tmp_path, capsys)
+        assert TEXT.encode() in former.read_bytes()
+        status, out, err = run(capsys, "forget", "--project", str(NUMBER))
+        assert (status, err) == (0, "") and str(former) in out
+        assert TEXT.encode() not in self.bytes_of(folder)
+        with contextlib.closing(sqlite3.connect(former)) as connection:
+            assert connection.execute("select id from projects").fetchall() == [(other,)], "other projects stay"
+            assert connection.execute("select count(*) from audit_judgements").fetchone() == (0,)
+
+    def test_also_of_a_project_that_only_the_former_store_knows(
+        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.restored(folder, tmp_path, capsys)
+        store = store_of(folder)
+        store.erase_project(store.projects()[0]["id"])
+        store.close()
+        assert TEXT.encode() in self.bytes_of(folder)
+        assert run(capsys, "forget", "--project", str(NUMBER))[0] == 0
+        assert TEXT.encode() not in self.bytes_of(folder)
+
+    def test_a_former_store_that_cannot_be_read_is_named(
+        self, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        former = self.restored(folder, tmp_path, capsys)
+        former.write_bytes(b"no database " + TEXT.encode())
+        status, out, _ = run(capsys, "forget", "--project", str(NUMBER))
+        assert status == 1 and f"{former}, the store before a restore, can't be read" in out and "delete it" in out
 
     def test_not_of_a_connected_project(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         store = store_of(folder)

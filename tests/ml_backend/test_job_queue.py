@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import pickle
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench, Looks
-
 from ml_backend import worker
 from ml_backend.settings import Settings
 from ml_backend.sync import job_queue
 from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
 from tests.servers import free_port
 
 

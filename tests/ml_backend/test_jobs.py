@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,6 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench, Looks
 
 from ml_backend import worker
 from ml_backend.settings import Settings
@@ -26,6 +22,7 @@ from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
 from ml_backend.web.api import job_view
 from softirr.errors import SoftirrError
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
 from tests.servers import free_port
 
 TEXT = "unmistakable finding"
@@ -276,8 +273,11 @@ class TestRunner:
             runner.run(project)
         finally:
             sa.event.remove(bench.store.engine, "before_cursor_execute", refuse)
-        assert "the store can't be written" in caplog.text
-        assert "the lease could not be given back" in caplog.text
+        said = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert [record.getMessage().partition(": ")[2] for record in said] == [
+            "The disk is full: make room in the folder SOFTIRR_DATA."
+        ]
+        assert said[0].exc_info is None and "Traceback" not in caplog.text
         assert TEXT not in caplog.text
         bench.fake.before = lambda request: None
         runner._not_before.clear()  # the pause is over
@@ -371,7 +371,7 @@ class TestTimer:
     ) -> None:
         monkeypatch.setattr(bench.store, "projects", lambda: (_ for _ in ()).throw(sqlite3.OperationalError(TEXT)))
         assert self.tick(bench, wakeups, runner) == 0
-        assert "the timer could not look at the projects (OperationalError)" in caplog.text
+        assert "the timer could not look at the projects: OperationalError" in caplog.text
         assert TEXT not in caplog.text
 
 

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from ml_backend import web_process as server_module
-from ml_backend.access import CONNECTION_USER, Keys
 from ml_backend.app import create_app
+from ml_backend.auth.keys import CONNECTION_USER, Keys
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.web import limits
@@ -99,7 +99,7 @@ class TestSlowClients:
     def test_health_answers_while_all_threads_work(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         busy, release = threading.Semaphore(0), threading.Event()
 
-        def work() -> str:
+        def work(**_names: str) -> str:
             busy.release()
             release.wait(30)
             return "done"
@@ -108,13 +108,13 @@ class TestSlowClients:
 
         def with_work(**options: Any) -> Any:
             app = plain(**options)
-            app.add_url_rule("/work", view_func=work)
+            app.view_functions["report.files"] = work
             return app
 
         monkeypatch.setattr(sys.modules[__name__], "create_app", with_work)
         with running(tmp_path, web_threads=2) as url, contextlib.ExitStack() as stack:
             for _ in range(4):
-                stack.enter_context(send(url, b"GET /work HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                stack.enter_context(send(url, b"GET /report/static/1/slow.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))
             assert busy.acquire(timeout=10) and busy.acquire(timeout=10)
             assert httpx.get(f"{url}/health", auth=AUTH, timeout=5).status_code == 200
             release.set()
@@ -243,4 +243,25 @@ class TestWrongKeys:
             tries = [client.get("/metrics", auth=("operator", f"guess {k}")).status_code for k in range(8)]
             assert tries == [401] * 5 + [429] * 3
             assert client.get("/metrics", auth=AUTH).status_code == 200
+        services.store.close()
+
+    def test_wrong_keys_that_are_answered_as_unknown_projects_count(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """They got 404 without end, so that keys could be guessed there as fast as the server answers."""
+        monkeypatch.setattr(limits, "WRONG_KEYS", 5)
+        services = Services(Settings.from_environment({}, data=tmp_path))
+        services.store.migrate()
+        connect(services)
+        key = Keys(services.store.secret()).key(99, "report")
+        with create_app(services=services).test_client() as client:
+            for _ in range(8):  # without a key, or with the right one, nothing is guessed
+                assert client.get("/api/jobs?project=99").status_code == 404
+                assert client.get(f"/api/jobs?project=99&k={key}").status_code == 200
+            tries = [client.get(f"/api/jobs?project={98 + k % 3}&k=guess{k}").status_code for k in range(8)]
+            assert tries == [404] * 5 + [429] * 3
+            assert client.get(f"/api/jobs?project=99&k={key}").status_code == 200, (
+                "a key that was right before stays valid"
+            )
+            assert client.get("/compare/99?k2=another").status_code == 429, "keys of further projects are keys, too"
         services.store.close()

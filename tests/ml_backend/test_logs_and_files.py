@@ -14,11 +14,11 @@ import pytest
 
 from ml_backend import logs
 from ml_backend.app import create_app
-from ml_backend.children import child_environment, python_module
 from ml_backend.logs import Thinned, begin_request
 from ml_backend.services import Services
 from ml_backend.settings import Settings
 from ml_backend.store.files import keep_private
+from ml_backend.subprocess_env import child_environment, python_module
 
 
 def record(message: str, *values: object, level: int = logging.WARNING) -> logging.LogRecord:

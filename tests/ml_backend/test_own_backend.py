@@ -1,6 +1,5 @@
 """A project is connected to the backend that knows it, or a sentence says why its links would not open."""
 
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +7,10 @@ from pathlib import Path
 import pytest
 from werkzeug.serving import make_server
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import LABEL_STUDIO, NUMBER, Seeded
-
 from ml_backend import cli
 from ml_backend.labelstudio.doctor import Finding, examine
 from ml_backend.labelstudio.own_backend import look
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
-"""What reviewers do in the panel: the verdict they read, taking the suggestion, and saying what does not count."""
+"""What reviewers do in the panel besides decisions: taking the suggestion, regions, proposals, low agreement."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,146 +8,24 @@ from typing import Any
 import httpx
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import LABEL_STUDIO, NUMBER, Seeded
-
-from ml_backend.labelstudio.config import Control
-from ml_backend.labelstudio.own_session import results_of
-from ml_backend.review.verdict import verdict
-
-NAMES = {"2": "Anna", "3": "Ben", "4": "Devon"}
-
-
-def field(
-    texts: dict[str, list[str]],
-    *,
-    rows: tuple[tuple[dict[str, str], float], ...] = (),
-    unmatched: dict[str, list[str]] | None = None,
-    reasons: tuple[dict[str, Any], ...] = (),
-    agreement: float = 0.4,
-) -> dict[str, Any]:
-    """One field as the panel shows it."""
-    return {
-        "raters": [{"id": rater, "name": NAMES[rater], "n_texts": len(given)} for rater, given in texts.items()],
-        "matches": [{"texts": row, "equivalence": value, "pairs": []} for row, value in rows],
-        "unmatched": unmatched or {},
-        "reasons": list(reasons),
-        "agreement": agreement,
-    }
-
-
-def reason(kind: str, words: str, a: tuple[str, str], b: tuple[str, str], name: str = "") -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "name": name or kind,
-        "words": words,
-        "also": [],
-        "raters": [a[0], b[0]],
-        "texts": [a[1], b[1]],
-        "equivalence": 0.2,
-    }
-
-
-DEVON = [("2", "3", 1.0), ("2", "4", 0.0), ("3", "4", 0.0)]
-NOBODY = [("2", "3", 0.3), ("2", "4", 0.3), ("3", "4", 0.3)]
-SIDES = {"2": ["left knee pain"], "3": ["left knee pain"], "4": ["right knee pain", "rash"]}
-
-
-class TestVerdict:
-    def test_who_differs_in_what(self) -> None:
-        given = field(
-            SIDES,
-            rows=(({"2": "left knee pain", "3": "left knee pain"}, 1.0),),
-            unmatched={"4": ["right knee pain", "rash"]},
-            reasons=(
-                reason("side", "left against right", ("2", "left knee pain"), ("4", "right knee pain")),
-                reason("side", "left against right", ("3", "left knee pain"), ("4", "right knee pain")),
-                reason("one rater only", "only one of the two says rash", ("2", ""), ("4", "rash")),
-            ),
-            agreement=0.33,
-        )
-        assert verdict(given, DEVON, 0.5) == "Devon differs: right instead of left; one text only Devon has."
-
-    @pytest.mark.parametrize(
-        "words, told",
-        [("no severity against severe", "adds severe"), ("severe against no severity", "leaves out severe")],
-    )
-    def test_what_is_added_and_left_out(self, words: str, told: str) -> None:
-        given = field(
-            {"2": ["a"], "3": ["a"], "4": ["b"]},
-            rows=(({"2": "a", "3": "a"}, 1.0),),
-            unmatched={"4": ["b"]},
-            reasons=(reason("severity", words, ("2", "a"), ("4", "b")),),
-            agreement=0.33,
-        )
-        assert verdict(given, DEVON, 0.5) == f"Devon differs: {told}."
-
-    def test_two_annotators_differ_from_each_other(self) -> None:
-        given = field(
-            {"2": ["a"], "3": ["b"]},
-            unmatched={"2": ["a"], "3": ["b"]},
-            reasons=(reason("side", "left against no side", ("2", "a"), ("3", "b")),),
-        )
-        assert verdict(given, [("2", "3", 0.0)], 0.5) == "Anna and Ben differ: left against no side."
-        given["reasons"] = [reason("unrelated", "a against b", ("2", "a"), ("3", "b"))]
-        assert verdict(given, [("2", "3", 0.0)], 0.5) == "Anna and Ben differ: each wrote something else."
-
-    def test_nobody_in_particular_differs(self) -> None:
-        given = field(
-            {"2": ["a", "x"], "3": ["b", "x"], "4": ["c", "d"]},
-            rows=(({"2": "x", "3": "x"}, 1.0),),
-            unmatched={"2": ["a"], "3": ["b"], "4": ["c", "d"]},
-            agreement=0.3,
-        )
-        said = verdict(given, NOBODY, 0.5)
-        assert said == "The annotators differ: four texts only one annotator has; one text not everybody has."
-
-    def test_what_one_lacks_and_an_empty_answer(self) -> None:
-        rows = (({"2": "x", "3": "x"}, 1.0),)
-        given = field({"2": ["x"], "3": ["x"], "4": ["y"]}, rows=rows, unmatched={"4": ["y"]}, agreement=0.33)
-        assert verdict(given, DEVON, 0.5).startswith("Devon differs: another text than the others")
-        given = field({"2": ["x"], "3": ["x"], "4": []}, rows=rows, agreement=0.33)
-        assert verdict(given, DEVON, 0.5) == "Devon differs: an empty answer."
-
-    def test_agreement_is_said_too(self) -> None:
-        rows = (({"2": "x", "3": "y", "4": "x"}, 0.9),)
-        texts = {"2": ["x"], "3": ["y"], "4": ["x"]}
-        assert verdict(field(texts, rows=rows, agreement=0.9), [], 0.5) == "All 3 annotators say the same."
-        two = field({"2": [], "3": []}, agreement=1.0)
-        assert verdict(two, [], 0.5) == "Anna and Ben found nothing to write."
-        assert verdict(field({"2": ["x"]}), [], 0.5) == ""
-
-    def test_many_differences_are_counted(self) -> None:
-        kinds = ("side", "severity", "time", "number", "certainty")
-        given = field(
-            {"2": ["a"], "3": ["b"]},
-            unmatched={"2": ["a"], "3": ["b"]},
-            reasons=tuple(reason(kind, f"{kind} 1 against {kind} 2", ("2", "a"), ("3", "b")) for kind in kinds),
-        )
-        assert verdict(given, [("2", "3", 0.1)], 0.5).endswith("time 1 against time 2; two more.")
-
-    def test_words_of_another_direction_do_not_turn_the_sentence(self) -> None:
-        given = field({"2": ["a"], "3": ["b"]}, unmatched={"2": ["a"], "3": ["b"]})
-        given["raters"][0]["name"] = "ليلى"
-        assert verdict(given, [("2", "3", 0.1)], 0.5).startswith("\u2068ليلى\u2069 and Ben differ")
-
-    def test_the_panel_says_it(self, seeded: Seeded) -> None:
-        body = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 104}).json
-        assert body["verdict"].endswith(".") and "differ" in body["verdict"]
-        same = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 103}).json
-        assert same["verdict"] == "All 3 annotators say the same."
+from ml_backend.labelstudio.answers import Reading, pulled_row
+from ml_backend.labelstudio.config import Control, text_controls
+from ml_backend.labelstudio.regions import region_rows
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, Seeded
 
 
 @pytest.fixture
 def seeded(tmp_path: Path) -> Iterator[Seeded]:
-    made = Seeded(tmp_path)
-    made.services.store.update_project(
-        made.project, controls=[{"name": "findings", "to_name": "text", "per_region": False}]
+    project = Seeded(tmp_path)
+    project.services.store.update_project(
+        project.project, controls=[{"name": "findings", "to_name": "text", "per_region": False}]
     )
-    made.put()
-    made.score()
-    yield made
-    made.services.store.close()
+    project.put()
+    project.score()
+    yield project
+    project.services.store.close()
 
 
 class LabelStudio:
@@ -158,6 +35,8 @@ class LabelStudio:
         self.role: str | None = "RE"
         self.status = 201
         self.drafts: list[tuple[httpx.Request, Any]] = []
+        self.kept: list[dict[str, Any]] = []
+        self.annotations: list[dict[str, Any]] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path
@@ -168,7 +47,13 @@ class LabelStudio:
             return httpx.Response(200, json={"id": 9, "first_name": "Rae", "last_name": "Viewer", **membership})
         if path == f"/api/projects/{NUMBER}/":
             return httpx.Response(200, json={"id": NUMBER})
+        if path.endswith("/annotations/"):
+            return httpx.Response(200, json=self.annotations)
+        if path.endswith("/drafts") and request.method == "GET":
+            return httpx.Response(200, json=self.kept)
         if path.endswith("/drafts"):
+            if self.status == 201:
+                self.kept.append({"id": 77, "annotation": None, "result": json.loads(request.content)["result"]})
             self.drafts.append((request, json.loads(request.content)))
             return httpx.Response(self.status, json={"id": 77})
         return httpx.Response(404)
@@ -203,6 +88,21 @@ class TestTake:
         assert region["value"] == {"text": ["heart attack"]} and region["to_name"] == "text"
         assert region["origin"] == "prediction", "it would count as an annotator's independent answer"
 
+    def test_twice_is_one_draft(self, seeded: Seeded, label_studio: LabelStudio) -> None:
+        label_studio.kept = [{"id": 5, "annotation": None, "result": [{"id": "by hand"}]}]
+        self.take(seeded)
+        again = self.take(seeded)
+        assert (again.status_code, again.json) == (200, {"draft": 77, "again": True})
+        assert len(label_studio.drafts) == 1
+
+    def test_texts_of_the_suggestion_can_be_dropped(self, seeded: Seeded, label_studio: LabelStudio) -> None:
+        suggestion = ["fever", "cough"]
+        task = seeded.services.store.get_tasks(seeded.project, [101])[101]
+        assert set(suggestion) <= {*task["details"]["controls"]["findings"]["suggestion"], *suggestion}
+        kept = task["details"]["controls"]["findings"]["suggestion"][:1]
+        assert self.take(seeded, task=101, suggestions=[{"control": "findings", "texts": kept}]).status_code == 201
+        assert label_studio.drafts[0][1]["result"][0]["value"] == {"text": kept}
+
     def test_who_may_not(self, seeded: Seeded, label_studio: LabelStudio) -> None:
         assert self.take(seeded, seeded.app.test_client()).status_code == 403
         by_link = self.take(seeded, seeded.as_person())
@@ -219,7 +119,7 @@ class TestTake:
         assert self.take(seeded, task=999).status_code == 404
         assert label_studio.drafts == []
 
-    def test_label_studios_refusal_is_told(self, seeded: Seeded, label_studio: LabelStudio) -> None:
+    def test_label_studios_refusal_is_reported(self, seeded: Seeded, label_studio: LabelStudio) -> None:
         label_studio.status = 403
         reply = self.take(seeded)
         assert reply.status_code == 502 and "does not let you annotate" in reply.json["error"]
@@ -233,9 +133,98 @@ class TestTake:
         assert client.get("/api/panel", query_string=query).json["viewer"]["can_take"] is True
         assert seeded.as_person().get("/api/panel", query_string=query).json["viewer"]["can_take"] is False
 
-    def test_texts_of_regions_are_left_out(self) -> None:
-        controls = (Control("a", "t"), Control("b", "t", per_region=True), Control("c", "t"))
-        assert [one["from_name"] for one in results_of(controls, {"a": ["x"], "b": ["y"]})] == ["a"]
+
+def box(region: str, text: str, x: float) -> list[dict[str, Any]]:
+    place = {"x": x, "y": 10, "width": 20, "height": 10}
+    size = {"original_width": 200, "original_height": 100}
+    return [
+        {"id": region, "type": "rectanglelabels", "from_name": "kind", "to_name": "image", **size, "value": {**place, "rectanglelabels": ["Defect"]}},
+        {"id": region, "type": "textarea", "from_name": "note", "to_name": "image", **size, "value": {**place, "text": [text]}},
+    ]  # fmt: skip
+
+
+IN_IMAGE = {
+    "id": 9,
+    "data": {"image": "/data/upload/1/a.png"},
+    "annotations": [
+        {"id": 31, "completed_by": 2, "updated_at": "2026-11-20T10:00:00Z", "result": [*box("a", "crack", 10), *box("b", "crack", 60)]},
+        {"id": 32, "completed_by": 3, "updated_at": "2026-11-20T10:00:00Z", "result": [*box("c", "crack", 15), *box("d", "scratch", 62)]},
+        {"id": 33, "completed_by": 4, "updated_at": "2026-11-20T10:00:00Z", "result": box("e", "crack", 12)},
+    ],
+}  # fmt: skip
+NOTE = Control("note", "image", per_region=True, shows="image", source="image")
+
+
+class TestRegions:
+    """Texts of regions: the panel shows which region each belongs to, and the suggestion is taken with them."""
+
+    @pytest.fixture(params=["overlap", "pooled"])
+    def regions(self, seeded: Seeded, request: pytest.FixtureRequest) -> Seeded:
+        settings = ProjectSettings(measure="exact", regions=request.param)
+        seeded.services.store.update_project(seeded.project, controls=[NOTE.to_dict()])
+        seeded.services.store.put_pulled(
+            seeded.project, [pulled_row(IN_IMAGE, Reading([NOTE], settings), generation=1)]
+        )
+        seeded.score(measure="exact", regions=request.param)
+        return seeded
+
+    def test_the_label_config_says_what_a_textarea_is_about(self) -> None:
+        config = """<View><Image name="image" value="$image"/><RectangleLabels name="kind" toName="image"/>
+            <TextArea name="note" toName="image" perRegion="true"/></View>"""
+        assert text_controls(config) == (NOTE,) and Control.from_dict(NOTE.to_dict()) == NOTE
+
+    def test_each_text_has_its_region(self, regions: Seeded) -> None:
+        body = regions.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 9}).json
+        row = next(one for one in body["matches"] if len(one["texts"]) == 3)
+        assert {rater: one["annotation"] for rater, one in row["regions"].items()} == {"2": 31, "3": 32, "4": 33}
+        first = row["regions"]["2"]
+        assert (first["label"], first["box"], first["ratio"], first["region"]) == ("Defect", [10, 10, 20, 10], 2.0, "a")
+        assert first["where"] == "10 to 30% across, 10 to 20% down"
+        alone = {rater: [one["region"] for one in own] for rater, own in body["alone_regions"].items()}
+        if regions.services.store.get_tasks(regions.project, [9])[9]["answers"]["note"].get("groups"):
+            assert alone == {"2": ["b"], "3": ["d"]}, "the same words elsewhere are another region"
+        assert body["shows"] == {"kind": "image", "address": f"{LABEL_STUDIO}/data/upload/1/a.png"} and body["can_take"]
+
+    def test_pictures_of_other_sites_are_not_asked_for(self, regions: Seeded) -> None:
+        task = {**IN_IMAGE, "data": {"image": "https://elsewhere.example/a.png"}}
+        settings = ProjectSettings(measure="exact", regions="overlap")
+        regions.services.store.put_pulled(regions.project, [pulled_row(task, Reading([NOTE], settings), generation=1)])
+        regions.score(measure="exact", regions="overlap")
+        body = regions.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 9}).json
+        assert body["shows"] == {"kind": "image", "address": None}
+
+    def test_annotators_get_no_ids_of_others(self, regions: Seeded) -> None:
+        body = regions.as_person("annotator", "2", "Ann Example").get(
+            "/api/panel", query_string={"project": NUMBER, "task": 9}
+        ).json  # fmt: skip
+        row = next(one for one in body["matches"] if len(one["texts"]) == 3)
+        assert row["regions"]["2"]["annotation"] == 31 and set(row["regions"]) == {"2", "A", "B"}
+        others = [row["regions"][one] for one in ("A", "B")]
+        assert all(one["annotation"] is None and one["region"] is None and one["box"] for one in others)
+
+    def test_the_suggestion_is_taken_with_a_region(self, regions: Seeded, label_studio: LabelStudio) -> None:
+        label_studio.annotations = [{"id": one["id"], "result": one["result"]} for one in IN_IMAGE["annotations"]]  # type: ignore[attr-defined]
+        reply = TestTake().take(regions, task=9, suggestions=[{"control": "note", "texts": ["crack"]}])
+        assert reply.status_code == 201
+        ((_, sent),) = label_studio.drafts
+        label, text = sent["result"]
+        assert label["id"] == text["id"] and label["value"]["rectanglelabels"] == ["Defect"]
+        assert text["value"] == {"x": 10, "y": 10, "width": 20, "height": 10, "text": ["crack"]}
+        assert {label["origin"], text["origin"]} == {"prediction"}
+
+    def test_a_region_that_is_gone_is_not_taken(self, regions: Seeded, label_studio: LabelStudio) -> None:
+        reply = TestTake().take(regions, task=9, suggestions=[{"control": "note", "texts": ["crack"]}])
+        assert reply.status_code == 502 and "has changed" in reply.json["error"] and label_studio.drafts == []
+
+    def test_a_text_in_two_spans_of_a_document_has_its_quote(self) -> None:
+        span = {"start": 3, "end": 9, "text": "a quote"}
+        result = [
+            {"id": "s", "type": "labels", "from_name": "l", "to_name": "t", "value": {**span, "labels": ["Sign"]}},
+            {"id": "s", "type": "textarea", "from_name": "note", "to_name": "t", "value": {"start": 3, "end": 9, "text": ["x"]}},
+        ]  # fmt: skip
+        task = {"annotations": [{"id": 1, "completed_by": 2, "result": result}]}
+        (row,) = region_rows(task, "note", ["2"])
+        assert (row["label"], row["quote"], row["box"], row["where"]) == ("Sign", "a quote", None, "3 to 9")
 
 
 class TestUncounted:
@@ -249,8 +238,8 @@ class TestUncounted:
         assert (seeded.row["summary"], seeded.services.store.get_tasks(seeded.project, [102])[102]) == before
         assert seeded.row["chosen"].get("ignore") is None and seeded.row["wanted_at"] is None
         lead = seeded.as_person("lead", user="1", name="Lena Lead")
-        (said,) = lead.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
-        assert (said["attribute"], said["task"], said["who"], said["known_by"]) == (
+        (proposal,) = lead.get("/api/uncounted", query_string={"project": NUMBER}).json["uncounted"]
+        assert (proposal["attribute"], proposal["task"], proposal["who"], proposal["known_by"]) == (
             "severity",
             102,
             "Rae Viewer",
@@ -260,7 +249,7 @@ class TestUncounted:
         assert [(one["attribute"], one["who"]) for one in shown["uncounted"]] == [("severity", "Rae Viewer")]
 
     def test_it_can_be_taken_back_and_stays_in_the_log(self, seeded: Seeded) -> None:
-        number = self.say(seeded).json["said"]
+        number = self.say(seeded).json["proposal"]
         self.say(seeded, task=101)
         gone = seeded.as_person().delete(f"/api/uncounted/{number}", query_string={"project": NUMBER})
         assert gone.status_code == 200
@@ -283,3 +272,47 @@ class TestUncounted:
         assert annotator.get("/api/uncounted", query_string={"project": NUMBER}).status_code == 403
         body = annotator.get("/api/panel", query_string={"project": NUMBER, "task": 102}).json
         assert body["uncounted"] == [] and body["viewer"]["can_take"] is False and body["viewer"]["can_mark"] is False
+
+
+class TestLowAgreement:
+    """All tasks with low agreement go back to their annotators in one act."""
+
+    def ask(self, seeded: Seeded, client: Any = None, **change: Any) -> Any:
+        body = {"project": NUMBER, "below": 0.6, "note": "Name the side.", **change}
+        return (client or seeded.as_person()).post("/api/queue/low", json=body)
+
+    def test_counting_marks_nothing(self, seeded: Seeded) -> None:
+        body = self.ask(seeded, only_count=True, note=None).json
+        details = seeded.services.store.get_tasks(seeded.project, [102, 104])
+        assert set(body["tasks"]) == {task for task, row in details.items() if row["agreement"] < 0.6}
+        assert body["tasks"] and body["link"].startswith(f"{LABEL_STUDIO}/projects/{NUMBER}/data")
+        assert ReviewStore(seeded.services.store).marks(seeded.project) == {}
+
+    def test_they_are_sent_back_with_the_note(self, seeded: Seeded) -> None:
+        sent = self.ask(seeded).json["tasks"]
+        listed = seeded.as_person().get("/api/queue", query_string={"project": NUMBER}).json["tasks"]
+        notes = {one["task"]: one["sent_back"]["note"] for one in listed if one["state"] == "sent back"}
+        assert notes == dict.fromkeys(sent, "Name the side.")
+        assert self.ask(seeded).json["tasks"] == [], "once is enough"
+
+    def test_what_is_no_request_is_refused(self, seeded: Seeded) -> None:
+        for change in ({"below": 0}, {"below": "x"}, {"below": True}, {"below": 1.5}, {"note": " "}, {"note": None}):
+            assert self.ask(seeded, **change).status_code == 400
+        assert self.ask(seeded, seeded.as_person("annotator", "2", "Ann")).status_code == 403
+        assert ReviewStore(seeded.services.store).marks(seeded.project) == {}
+
+
+def test_the_panel_has_its_first_line(seeded: Seeded) -> None:
+    body = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 104}).json
+    assert body["verdict"].endswith(".") and "differ" in body["verdict"]
+    same = seeded.as_person().get("/api/panel", query_string={"project": NUMBER, "task": 103}).json
+    assert same["verdict"] == "All 3 annotators say the same."
+
+
+def test_a_project_of_one_task_has_its_report(tmp_path: Path) -> None:
+    """Its coefficient has no interval, which the picture of the headline has to bear."""
+    project = Seeded(tmp_path)
+    project.put({101: {"2": ["fever", "rash"], "3": ["fever", "rash"]}})
+    project.score()
+    assert project.as_person("lead", "8", "Lee Lead").get(f"/report/{NUMBER}").status_code == 200
+    project.services.store.close()

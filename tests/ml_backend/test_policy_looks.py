@@ -1,15 +1,11 @@
 """Before a lead chooses what counts: the coefficient and the tasks under each candidate policy."""
 
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import NUMBER, Seeded
 
 import softirr
 from ml_backend.report import on_demand, policies
@@ -18,6 +14,7 @@ from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.tables.table import AnnotationTable, Answer
+from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 TASKS = {
     101: {"2": ["severe knee pain"], "3": ["mild knee pain"]},
@@ -115,6 +112,16 @@ def test_decisions_and_audits_say_which_policy_fits(seeded: Seeded) -> None:
     rows = by_mark(found)
     assert rows["without severity"]["proposed"] and rows["without severity"]["right"] == 1
     assert not rows[""]["proposed"] and rows[""]["right"] == 0
+
+
+def test_a_tie_fits_no_policy(seeded: Seeded) -> None:
+    """One judgement for and one against leaving out the severity: every policy explains half of them, and none was found to fit."""
+    store = seeded.services.store
+    store.decide(seeded.project, "severe fever", "fever", same=True, reviewer="Rae", task=104)
+    store.decide(seeded.project, "severe knee pain", "mild knee pain", same=False, reviewer="Rae", task=101)
+    found = look(seeded)
+    assert {row["right"] for row in found["rows"] if row["right"] is not None} == {0.5}
+    assert not any(row["proposed"] for row in found["rows"])
 
 
 def test_a_choice_is_a_setting_that_scores_the_project_again(seeded: Seeded) -> None:
@@ -233,3 +240,20 @@ def test_the_same_policy_is_looked_at_once() -> None:
     found = policies.candidates(AS_WRITTEN, named, [ANY_SEVERITY])
     assert [one.mark() for one in found].count("without severity") == 1
     assert found[0].mark() == "" and len(found) == len(PRESETS)
+
+
+def test_rows_are_shown_as_they_are_ready(seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int, bool, bool]] = []
+    put = PolicyStore.put_part
+
+    def watched(self: PolicyStore, wish: Any, result: Any) -> None:
+        put(self, wish, result)
+        found = report(seeded)
+        seen.append((len(found["rows"]), found["of"], found["partial"], found["waiting"]))
+
+    monkeypatch.setattr(PolicyStore, "put_part", watched)
+    found = look(seeded)
+    assert [ready for ready, *_ in seen] == list(range(1, len(found["rows"]) + 1)) and len(seen) >= len(PRESETS)
+    assert all(of == len(found["rows"]) and waiting for _, of, _, waiting in seen)
+    assert [partial for _, _, partial, _ in seen] == [True] * (len(seen) - 1) + [False]
+    assert not found["waiting"] and not found["partial"]

@@ -1,22 +1,18 @@
 """What counts as the same in a project: a setting, part of every score, and said wherever a coefficient is shown."""
 
-import sys
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import NUMBER, Seeded
-
+from ml_backend.options import checked_options
 from ml_backend.report.on_demand import run_wanted
-from ml_backend.review import calibration as calibration_of_project
-from ml_backend.settings import ProjectSettings, Settings, checked_options, effective
+from ml_backend.settings import ProjectSettings, Settings, effective
 from ml_backend.store.reviews import ReviewStore
 from softirr.errors import InputError
 from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
+from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 TASKS = {
     101: {"2": ["severe knee pain"], "3": ["mild knee pain"]},
@@ -94,22 +90,7 @@ def test_without_a_policy_the_panel_says_nothing_of_it(seeded: Seeded) -> None:
     assert seeded.as_person().get("/api/panel", query_string=query).json["provenance"]["policy"] is None
 
 
-def test_a_calibration_belongs_to_the_policy(seeded: Seeded) -> None:
-    store, scorer = seeded.services.store, seeded.services.scorer
-    texts = [f"finding {n}" for n in range(12)]
-    for place, (a, b) in enumerate(combinations(texts, 2)):
-        store.decide(seeded.project, a, b, same=place % 3 == 0, reviewer="Rae")
-    settings = ProjectSettings(measure="indel", policy=ANY_SEVERITY)
-    assert calibration_of_project.refit(store, scorer, seeded.row, settings)
-    assert calibration_of_project.current(store, seeded.project, settings.measure_name) is not None
-    assert calibration_of_project.current(store, seeded.project, "indel") is None
-    calibration = calibration_of_project.current(store, seeded.project, settings.measure_name)
-    made = scorer.judged_measure(settings, store.decisions(seeded.project), calibration)
-    assert made.score([("severe pain", "mild pain"), (texts[0], texts[1])]).tolist() == [1.0, 1.0]
-    assert calibration_of_project.refit(store, scorer, seeded.row, ProjectSettings(measure="indel"))
-
-
-def test_an_audit_is_worked_out_under_the_policy_that_it_was_drawn_under(tmp_path: Path) -> None:
+def test_judgments_count_under_the_policy_of_the_project(tmp_path: Path) -> None:
     seeded = Seeded(tmp_path)
     seeded.put({n: {"2": [f"severe finding {n}"], "3": [f"mild finding {n % 7}"]} for n in range(20)})
     seeded.score()
@@ -126,5 +107,6 @@ def test_an_audit_is_worked_out_under_the_policy_that_it_was_drawn_under(tmp_pat
     run_wanted(store, scorer, seeded.row, ProjectSettings(measure="indel"))
     audit = reviews.audit(number)
     assert audit is not None and audit["problem"] is None
-    assert audit["result"]["provenance"]["policy"]["ignore"] == ["severity"]
+    assert audit["result"]["provenance"]["policy"]["ignore"] == []
+    assert audit["result"]["audit"]["judgements"] == len(audit["sheet"])
     store.close()

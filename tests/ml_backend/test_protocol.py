@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, region
-
 from ml_backend.app import create_app
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
 from ml_backend.web import protocol as protocol_module
+from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, region
 
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"us:pass word").decode()}
 SETUP = {
@@ -29,13 +27,6 @@ SETUP = {
     "access_token": "abcdef0123456789abcdef0123456789abcdef01",
     "extra_params": None,
 }
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    made.store.close()
 
 
 @pytest.fixture
@@ -515,7 +506,7 @@ def test_a_web_worker_loads_no_model_library() -> None:
         "s = Settings.from_environment({}, data=tempfile.mkdtemp()); a = create_app(s); "
         "t = a.extensions['softirr'].store; t.migrate(); c = a.test_client(); "
         f"r = t.ensure_project(s.label_studio_url, {NUMBER}); t.update_project(r['id'], connection={{'mode': 'connected'}}); "
-        "from ml_backend.access import Keys; "
+        "from ml_backend.auth.keys import Keys; "
         f"h = {{'auth': ('softirr', Keys(t.secret()).password({NUMBER}))}}; "
         f"assert c.post('/setup', json={SETUP!r}, **h).status_code == 200; "
         f"assert c.post('/predict', json={predict_body([predict_task(1, {1: ['fever'], 2: ['rash']})])!r}, **h).status_code == 200"

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import NUMBER, Seeded
-
-from ml_backend.labelstudio.answers import task_answers
+from ml_backend.labelstudio.answers import Reading, pulled_row
 from ml_backend.labelstudio.config import Control
-from ml_backend.labelstudio.facts import DIFFER, facts_of
+from ml_backend.labelstudio.task_fields import DIFFER
+from ml_backend.report.links import Links
+from ml_backend.report.subgroups import subgroups
+from ml_backend.report.tables import table
 from ml_backend.report.trends import person_trends
 from ml_backend.settings import ProjectSettings
+from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TASKS = {n: {"2": ["fever"], "3": ["fever" if n % 2 else "rash"], "4": ["fever"]} for n in range(1, 41)}
@@ -47,7 +48,7 @@ def report(seeded: Seeded, query: str = "") -> dict[str, Any]:
 
 
 def page(seeded: Seeded, query: str = "", role: str = "reviewer") -> str:
-    return str(seeded.as_person(role).get(f"/report/{NUMBER}{query}").get_data(as_text=True))
+    return " ".join((seeded.as_person(role).get(f"/report/{NUMBER}{query}").get_data(as_text=True)).split())
 
 
 def test_groups_by_a_field_of_the_data_or_a_label(seeded: Seeded) -> None:
@@ -166,19 +167,46 @@ REGIONS = {
 }
 
 
+def test_the_coefficient_of_a_small_group_has_an_interval_within_its_range() -> None:
+    """Two tasks of a project with much agreement by chance had an interval from -5.6 to 1.0."""
+
+    def row(number: int, agreement: float) -> dict[str, Any]:
+        return {"number": number, "agreement": agreement, "groups": (("site", "Bern"),)}
+
+    summary = {"expected_agreement": {"krippendorff": 0.85}}
+    links = Links("http://localhost:8080", 12)
+
+    def interval(*values: float) -> Any:
+        rows = [row(number, value) for number, value in enumerate(values)]
+        (group,) = subgroups(rows, "site", {"key": "krippendorff_alpha"}, summary, links)["groups"]
+        return group["corrected_ci95"]
+
+    assert interval(0.9, 1.0) == [-1.0, 1.0]
+    assert interval(0.0, 0.1) is None
+    for values in permutations([0.0, 0.2, 0.5, 0.8, 0.9, 1.0], 3):
+        found = interval(*values)
+        assert found is None or -1 <= found[0] <= found[1] <= 1
+
+
+OVERLAP = ProjectSettings(measure="exact", regions="overlap")
+
+
 class TestRegions:
     control = Control("note", "image", per_region=True)
 
-    def facts(self) -> dict[str, Any]:
-        answers = task_answers(REGIONS, [self.control], ProjectSettings(measure="exact", regions="overlap"))
-        return facts_of(REGIONS, [self.control], answers)
+    def read(self, made: Seeded, task: dict[str, Any], settings: ProjectSettings = OVERLAP) -> None:
+        """Store and score the task as a synchronization does."""
+        made.services.store.update_project(made.project, controls=[self.control.to_dict()])
+        made.services.store.put_pulled(
+            made.project, [pulled_row(task, Reading([self.control], settings), generation=1)]
+        )
 
-    def test_facts_of_a_task(self) -> None:
-        found = self.facts()
+    def test_fields_of_a_task(self) -> None:
+        found = pulled_row(REGIONS, Reading([self.control], OVERLAP), generation=1)["facts"]
         assert found["data"] == {"site": "Bern", "n": "3", "flag": "yes"}
         assert found["days"] == {"2": "2026-11-20", "3": "2026-11-21"}
         assert found["labels"] == {"kind": DIFFER}
-        first, second = found["places"]["note"]
+        first, second = found["places"]["note"]["0"], found["places"]["note"]["1"]
         assert (first["label"], first["raters"]) == ("Defect", ["2", "3"])
         assert first["boxes"] == [["2", 10, 10, 20, 10], ["3", 15, 10, 20, 10]]
         assert (second["label"], second["raters"], second["where"]) == (
@@ -189,15 +217,7 @@ class TestRegions:
 
     def test_the_report_shows_places_with_their_boxes(self, tmp_path: Path) -> None:
         made = Seeded(tmp_path)
-        settings = ProjectSettings(measure="exact", regions="overlap")
-        answers = task_answers(REGIONS, [self.control], settings)
-        store = made.services.store
-        store.update_project(made.project, controls=[self.control.to_dict()])
-        row = {"number": 1, "updated_at": None, "generation": 1, "n_annotations": 2, "n_answers": 2, "actual": []}
-        store.put_pulled(
-            made.project,
-            [{**row, "answers": answers, "answers_hash": "x", "facts": facts_of(REGIONS, [self.control], answers)}],
-        )
+        self.read(made, REGIONS)
         made.score(measure="exact", regions="overlap")
         found = report(made)["regions"]
         assert {one["label"]: (one["n"], one["alone"], one["agreement"]) for one in found["groups"]} == {
@@ -205,12 +225,88 @@ class TestRegions:
             "Mark": (1, 1, 0.0),
         }
         text = page(made)
-        assert len(re.findall(r"<rect x=", text)) == 3 and "Defect" in text
-        store.close()
+        assert (
+            len(re.findall(r"<rect x=", text.partition("<h3>Places with")[2].partition("</section>")[0])) == 3
+            and "Defect" in text
+        )
+        made.services.store.close()
+
+    @pytest.mark.parametrize("order", list(permutations(range(3))))
+    def test_each_place_has_its_own_agreement_in_any_order_of_import(
+        self, tmp_path: Path, order: tuple[int, ...]
+    ) -> None:
+        """At Defect one of three pairs agrees, at Mark one (the third annotator drew nothing), at Other the pair of the empty ones."""
+        made = Seeded(tmp_path)
+        texts = {"Defect": ["crack", "crack", "crack"], "Mark": ["scratch", "stain", "scuff"], "Other": ["a", "a", "b"]}
+        drawn = {"2": ["Defect", "Mark", "Other"], "9": ["Other", "Mark", "Defect"], "10": ["Mark", "Other", "Defect"]}
+        at = {"Defect": 10, "Mark": 40, "Other": 70}
+        annotations = [
+            {
+                "completed_by": int(rater),
+                "result": [one for label in labels for one in box(rater + label, texts[label][n], at[label], label)],
+            }
+            for n, (rater, labels) in enumerate(drawn.items())
+        ]
+        self.read(made, {"id": 1, "annotations": [annotations[n] for n in order]})
+        made.score(measure="exact", regions="overlap")
+        found = report(made)["regions"]
+        assert {one["label"]: one["agreement"] for one in found["groups"]} == {
+            "Defect": pytest.approx(1.0),
+            "Mark": pytest.approx(0.0),
+            "Other": pytest.approx(1 / 3),
+        }
+        assert [one["label"] for one in found["worst"]] == ["Mark", "Other", "Defect"]
+        made.services.store.close()
+
+    def test_a_newer_annotation_under_another_config_does_not_change_the_places(self) -> None:
+        """The annotator's newest annotation is left out of the answers, so its regions are no places either."""
+        other = {"type": "textarea", "from_name": "gone", "to_name": "image", "value": {"text": ["x"]}}
+        newer = {"completed_by": 3, "updated_at": "2026-11-22T10:00:00Z", "result": [other]}
+        row = pulled_row(
+            {**REGIONS, "annotations": [*REGIONS["annotations"], newer]},
+            Reading([self.control], OVERLAP, names=frozenset({"note", "kind"})),
+            generation=1,
+        )
+        assert len(row["answers"]["note"]["groups"]) == len(row["facts"]["places"]["note"])
+        assert row["facts"]["places"]["note"]["0"]["raters"] == ["2", "3"]
+
+    def test_places_wait_for_the_scores_of_the_present_answers(self, tmp_path: Path) -> None:
+        made = Seeded(tmp_path)
+        self.read(made, REGIONS)
+        made.score(measure="exact", regions="overlap")
+        moved = {
+            **REGIONS,
+            "annotations": [REGIONS["annotations"][1], {"completed_by": 2, "result": box("a", "b", 60, "Mark")}],
+        }
+        self.read(made, moved)
+        assert report(made)["regions"] is None
+        made.score(measure="exact", regions="overlap")
+        assert {one["label"] for one in report(made)["regions"]["groups"]} == {"Defect", "Mark"}
+        made.services.store.close()
+
+    def test_places_are_counted_as_places(self, tmp_path: Path) -> None:
+        """Two places of one task were two tasks in the head, in the tables of annotators and in their CSV files."""
+        made = Seeded(tmp_path)
+        self.read(made, REGIONS)
+        made.score(measure="exact", regions="overlap")
+        summary = {**made.row["summary"], "settings": {"regions": {"value": "overlap", "source": "chosen"}}}
+        made.services.store.update_project(made.project, summary=summary, summary_at=2.0)
+        found = report(made)
+        assert (found["unit"], found["headline"]["n_tasks"], found["headline"]["n_places"]) == ("place", 1, 2)
+        assert {one["n_items"] for one in found["raters"]} == {2}
+        assert next(iter(table("annotators", found)))[2] == next(iter(table("annotator_pairs", found)))[2] == "places"
+        text = page(made)
+        assert (
+            "n = 1 task, 2 places" in text and "over 2 places answered by 2 annotators" in found["headline"]["sentence"]
+        )
+        head = re.search(r"<h3>One by one</h3>.*?</thead>", text, re.DOTALL)
+        assert head and ">Places</th>" in head[0] and ">Tasks</th>" not in head[0]
+        assert "Tasks by agreement" in text
+        made.services.store.close()
 
     def test_pooled_regions_say_how_to_compare_them(self, seeded: Seeded) -> None:
-        assert "--regions overlap" not in page(seeded)
+        assert "compare regions that overlap" not in page(seeded)
         seeded.services.store.update_project(
             seeded.project, controls=[{"name": "findings", "per_region": True}], summary_at=2.0
         )
-        assert "--regions overlap" in page(seeded)
+        assert "compare regions that overlap" in page(seeded) and "softirr-ls" not in page(seeded)

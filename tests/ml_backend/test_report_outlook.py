@@ -11,8 +11,15 @@ from ml_backend.settings import Settings
 from softirr.report.page.sentences import TASKS, headline_sentence
 
 
-def _project(error: float) -> dict[str, Any]:
-    coefficient = {"value": 0.5, "standard_error": error, "ci95": [0.5 - 2 * error, 0.5 + 2 * error], "undefined": None}
+def _project(half: float, judgments: int = 0, items: float = 0.01) -> dict[str, Any]:
+    coefficient = {
+        "value": 0.5,
+        "standard_error": half / 2,
+        "ci95": [0.5 - half, 0.5 + half],
+        "judgments": judgments,
+        "undefined": None,
+        "details": {"items_only": {"standard_error": items}, "by_measure": 0.45},
+    }
     names = ("observed_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
     summary = {
         "n_raters": 3,
@@ -30,28 +37,25 @@ def _project(error: float) -> dict[str, Any]:
     }
 
 
+def _next(project: dict[str, Any], n: int = 40) -> str:
+    return str(headline_of(project, "findings", [{"agreement": 0.5, "places": []}] * n)["next"])
+
+
+def test_first_judgments() -> None:
+    assert "Next: judge 30 pairs of texts. The interval narrows from ±0.25 to about" in _next(_project(0.25))
+
+
+def test_more_judgments() -> None:
+    assert "Next: to reach ±0.05, judge about" in _next(_project(0.1, 60))
+
+
 def test_more_tasks() -> None:
-    rows = [{"agreement": 0.5}] * 40
-    said = headline_of(_project(0.05), "findings", rows, None)["sentence"]
-    assert "These 40 tasks suggest: about 114 more tasks bring ±0.05 if the measure makes no errors" in said
+    sentence = _next(_project(0.1, 60, items=0.04))
+    assert "annotate about 120 more tasks" in sentence and "More judgments alone are not enough." in sentence
 
 
-def test_more_judgements() -> None:
-    audited = {"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6], "undefined": None}
-    result = {
-        **_project(0.05)["summary"]["controls"]["findings"],
-        "coefficients": {"krippendorff_alpha": audited, "observed_agreement": audited},
-        "audit": {"judgements": 60, "units": 60, "judges": 1, "needed_for_width": {"0.1": 95}, "plain": {}},
-    }
-    said = headline_of(_project(0.05), "findings", [{"agreement": 0.5}] * 40, {"result": result})["sentence"]
-    assert (
-        "These 40 tasks suggest: about 35 more judgements bring ±0.05, or about 120 more tasks with 180 more judgements."
-        in said
-    )
-
-
-def test_few_tasks_say_nothing() -> None:
-    assert "suggest" not in headline_of(_project(0.05), "findings", [{"agreement": 0.5}] * 5, None)["sentence"]
+def test_few_tasks() -> None:
+    assert "Next: annotate more tasks. With 5 tasks the interval is rough" in _next(_project(0.1), 5)
 
 
 @pytest.mark.parametrize(
@@ -60,20 +64,20 @@ def test_few_tasks_say_nothing() -> None:
         (
             0.2,
             (0.1, 0.3),
-            "Annotators agree beyond chance: Krippendorff’s alpha is 0.20 (95% confidence: 0.10 to 0.30)",
+            "Annotators agree beyond chance: average agreement is 0.50, and chance alone would give 0.10",
         ),
-        (
-            0.2,
-            (-0.04, 0.58),
-            "Whether annotators agree beyond chance is not certain: Krippendorff’s alpha is 0.20 (95% confidence: −0.04 to 0.58)",
-        ),
-        (-0.1, (-0.3, 0.1), "Annotators agree no more than chance would have it: Krippendorff’s alpha is −0.10"),
+        (0.2, (-0.04, 0.58), "It is not certain that annotators agree beyond chance: average"),
+        (-0.1, (-0.3, 0.1), "Annotators agree no more than chance: average"),
     ],
 )
 def test_what_is_said_of_chance_follows_from_the_interval(
     value: float, interval: tuple[float, float], begins: str
 ) -> None:
-    summary = {"n_raters": 4, "coefficients": {}, "expected_agreement": {}}
+    summary = {
+        "n_raters": 4,
+        "coefficients": {"observed_agreement": {"value": 0.5}},
+        "expected_agreement": {"krippendorff": 0.1},
+    }
     assert headline_sentence(
         "krippendorff_alpha", {"value": value, "ci95": interval}, summary, 67, words=TASKS
     ).startswith(begins)

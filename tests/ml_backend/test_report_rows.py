@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import TASKS, Seeded
-
 from ml_backend.report.rows import TaskRows
+from tests.ml_backend.seeded_store import TASKS, Seeded
 
 
 @pytest.fixture

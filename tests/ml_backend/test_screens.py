@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,12 @@ import pytest
 from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
-from browsers import serious_faults
-from seeded_store import NUMBER, Seeded
-
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore
 from ml_backend.store.reviews import ReviewStore
+from tests.browser.browsers import serious_faults
+from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 pytestmark = pytest.mark.browser
 WIDTHS = (390, 1280, 1920)
@@ -61,35 +57,43 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-def charts_of(page: Any) -> dict[str, tuple[int, int]]:
-    """Width of each drawn chart, and of the column that it stands in; the window is left as it is."""
-    page.locator("[data-chart=histogram] canvas").wait_for()
+def charts_of(page: Any) -> dict[str, tuple[int, float]]:
+    """Of each chart that is shown: how far it is wider than its column, and the size of its letters on the screen."""
+    page.locator(".tabs [aria-current]").wait_for()
     found = page.evaluate(
-        "[...document.querySelectorAll('.chart')].filter((one) => one.querySelector('canvas'))"
-        ".map((one) => [one.dataset.chart, one.querySelector('canvas').clientWidth, one.parentElement.clientWidth])"
+        "[...document.querySelectorAll('.chart')].map((one) => {"
+        "  const svg = [...one.querySelectorAll('svg')].find((each) => each.getClientRects().length);"
+        "  if (!svg) return null;"
+        "  const box = svg.getBoundingClientRect();"
+        "  const size = 12.5 * box.width / svg.viewBox.baseVal.width;"
+        "  return [one.dataset.chart, box.width - one.clientWidth, size]; }).filter(Boolean)"
     )
-    return {name: (width, column) for name, width, column in found}
+    return {name: (wider, size) for name, wider, size in found}
+
+
+def open_tab(page: Any, name: str) -> None:
+    page.locator(f".tabs [data-tab={name}]").click()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
-def test_charts_are_as_wide_as_their_column(
+def test_charts_fit_their_column_and_are_readable(
     served: Served, chromium: Any, tmp_path: Path, pictures: Path, width: int
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900})
     page = context.new_page()
     page.goto(served.report)
-    shown = charts_of(page)
-    page.locator("[data-chart=histogram]").scroll_into_view_if_needed()
-    page.screenshot(path=pictures / f"charts-{width}.png")
     file = tmp_path / "report.html"
     file.write_bytes(page.request.get(served.report.replace("?", "/report.html?")).body())
-    page.goto(file.as_uri())
-    downloaded = charts_of(page)
+    for address in (served.report, file.as_uri()):
+        page.goto(address)
+        shown = charts_of(page)
+        open_tab(page, "coefficients")
+        page.screenshot(path=pictures / f"charts-{width}.png")
+        shown |= charts_of(page)
+        assert {"coefficients", "histogram", "distributions"} <= shown.keys()
+        assert all(wider <= 0 and size >= 11 for wider, size in shown.values()), shown
     context.close()
-    assert {"coefficients", "histogram", "distributions"} <= shown.keys() and shown.keys() == downloaded.keys()
-    for found in (shown, downloaded):
-        assert all(drawn == column > 300 for drawn, column in found.values()), found
 
 
 @pytest.mark.slow
@@ -98,9 +102,40 @@ def test_pages_are_accessible(served: Served, chromium: Any) -> None:
         context = chromium.new_context(color_scheme=scheme)
         page = context.new_page()
         page.goto(served.report)
-        page.locator("[data-chart=histogram] canvas").wait_for()
-        assert serious_faults(page) == []
+        page.locator(".tabs [aria-current]").wait_for()
+        for tab in ("tasks", "reasons", "annotators", "coefficients", "method"):
+            open_tab(page, tab)
+            assert serious_faults(page) == [], tab
         context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_number_comes_first(served: Served, chromium: Any, pictures: Path, width: int) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(served.report)
+    box = page.locator("#headline-value").bounding_box()
+    assert box["y"] < (300 if width < 640 else 220)
+    before = page.evaluate(
+        "[...document.querySelectorAll('a, button, summary')].filter((one) => one.checkVisibility("
+        "{contentVisibilityAuto: true}) && one.compareDocumentPosition(document.getElementById('headline-value')) & 4)"
+        ".length"
+    )
+    assert before <= 7
+    assert page.locator(".headline .interval svg").is_visible() and page.locator(".figures .card").count() == 3
+    assert page.locator(".headline .next").inner_text().startswith("Next: ")
+    assert page.locator("code").count() == 0, "no shell commands"
+    open_tab(page, "annotators")
+    assert page.locator(".pair-list").is_visible() is (width < 640) is not page.locator(".heat").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    shown = page.evaluate("[...document.querySelectorAll('button:not(thead button), input, select, summary, .tabs a')]"
+                          ".filter((one) => one.getClientRects().length).map((one) => one.outerHTML.slice(0, 80))")  # fmt: skip
+    assert shown == []
+    assert page.locator("#h-how").is_visible(), "paper has every tab"
+    page.screenshot(path=pictures / f"print-{width}.png", full_page=True)
+    context.close()
 
 
 @pytest.fixture
@@ -132,8 +167,8 @@ def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chr
     page.goto(made.report)
     value = page.inner_text("#headline-value")
     figure = page.inner_text(".headline")
-    assert "Krippendorff’s alpha" in figure and "not audited" in figure
-    assert f"Krippendorff's alpha {value}," in terminal and "not audited" in terminal
+    assert "Krippendorff’s alpha" in figure and "no judgments" in figure
+    assert f"Krippendorff's alpha {value}," in terminal and "no judgments" in terminal
     pulls = page.inner_text("#pulls-down")
     assert pulls.startswith("Without Chloé Martin it would be ") and pulls in terminal
     target = page.inner_text("#target")
@@ -142,7 +177,25 @@ def test_one_headline_in_the_terminal_the_panel_and_the_report(made: Served, chr
     facts = page.locator(".sirr-facts")
     facts.wait_for()
     said = facts.inner_text()
-    assert f"Krippendorff’s alpha {value}" in said and pulls in said and target in said and "not audited" in said
+    assert f"Krippendorff's alpha {value}" in said and pulls in said and target in said and "no judgments" in said
+    context.close()
+
+
+@pytest.mark.slow
+def test_a_lead_sets_the_target_on_the_page(made: Served, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(made.report)
+    page.get_by_text("Set a target").click()
+    page.get_by_label("Target").fill("0.9")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#target")).to_contain_text("The target of 0.90 is")
+    assert made.seeded.row["chosen"]["target"] == 0.9
+    page.get_by_text("Change the target").click()
+    page.get_by_label("Target").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#target")).to_have_text("No target is set.")
+    assert "target" not in made.seeded.row["chosen"]
     context.close()
 
 
@@ -172,7 +225,7 @@ def test_two_fields_have_their_names_and_their_headlines(made: Served, chromium:
     page.locator(".sirr-facts").wait_for()
     said = page.inner_text(".sirr-facts")
     assert "Whole project, findings" in said and f"alpha {shown}" in said
-    assert "Whole project, diagnosis" in said and f"alpha {other}" in said
+    assert "Whole project, diagnosis" in said and f"alpha {other.replace(chr(0x2212), '-')}" in said
     assert serious_faults(page) == []
     context.close()
 
@@ -189,7 +242,7 @@ class TestLive:
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.goto(made.report)
-        page.locator("[data-chart=histogram] canvas").wait_for()
+        page.locator(".tabs [aria-current]").wait_for()
         page.evaluate("window.here = 'the same page'")
         yield page
         assert page.evaluate("window.here") == "the same page", "the page was loaded again"
@@ -200,10 +253,10 @@ class TestLive:
         from ml_backend.report.compare import run_wanted
         from ml_backend.settings import ProjectSettings
 
-        page.get_by_role("checkbox", name="jaccard").check()
-        page.locator("#h-how").scroll_into_view_if_needed()
         details = page.locator("section[aria-labelledby=h-tasks] details")
         details.locator("summary").click()
+        open_tab(page, "coefficients")
+        page.get_by_role("checkbox", name="jaccard").check()
         page.get_by_role("button", name="Compare").click()
         page.get_by_text("Being computed").first.wait_for()
         box = page.get_by_role("checkbox", name="levenshtein")
@@ -217,7 +270,8 @@ class TestLive:
         page.locator("section[aria-labelledby=h-compare] tr", has_text="jaccard").wait_for()
         assert box.is_checked() and page.evaluate("document.activeElement.value") == "levenshtein"
         assert details.evaluate("one => one.open")
-        assert len(charts_of(page)) >= 3, "the charts are drawn again"
+        assert page.locator(".tabs [aria-current]").inner_text() == "Coefficients", "the tab stays"
+        assert len(charts_of(page)) >= 2, "the charts are there again"
 
     def test_done_counts_follow_at_once(self, made: Served, page: Any) -> None:
         counts = page.locator("#queue-counts")
@@ -255,6 +309,7 @@ def test_a_proposal_of_the_panel_is_looked_at_and_chosen(made: Served, chromium:
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.goto(made.report)
+    open_tab(page, "reasons")
     proposed = page.locator("li[data-proposed=severity]")
     page.get_by_role("button", name="See what it changes: severity does not count").click()
     expect(page.locator("#policies-said")).to_have_text("Being computed …")

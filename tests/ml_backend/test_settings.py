@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ml_backend.settings import ProjectSettings, Settings, checked_options, clean_url, effective, origin, refused
+from ml_backend.options import checked_options
+from ml_backend.settings import ProjectSettings, Settings, clean_url, effective, origin, refused
 from softirr.errors import InputError
 
 
@@ -126,8 +127,10 @@ class TestOptions:
             "suggestions": False,
             "triage_columns": True,
             "panel": "always",
+            "predictions": "always",
             "reviewers": ("7", "12"),
             "count_reviewers": True,
+            "missing": "NA,n/a",
             "target": 0.7,
             "condition": "site",
             "policy": {"name": "ours", "ignore": ["side"], "more_general": "strict", "split": "none"},
@@ -163,7 +166,7 @@ class TestOptions:
             checked_options(given, source="X")
         assert says in str(caught.value)
         assert str(caught.value).endswith(".")
-        assert len(str(caught.value)) < 300
+        assert len(str(caught.value)) < 350
 
 
 class TestLayers:

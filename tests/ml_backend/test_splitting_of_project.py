@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench
 
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
@@ -18,15 +12,9 @@ from ml_backend.review.panel_payload import payload
 from ml_backend.store import splittings
 from ml_backend.store.splittings import SplittingStore
 from softirr.policy.rules import Policy
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
 
 LISTS = {1: ["fever, cough; headache"], 2: ["fever", "cough", "headache"]}
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    made.store.close()
 
 
 def split(bench: Bench, mode: str = "auto") -> None:
@@ -58,7 +46,7 @@ def test_what_is_split_is_shown_beside_the_original(bench: Bench) -> None:
     task = bench.fake.add_task(LISTS)
     bench.sync()
     row = bench.store.get_tasks(bench.row["id"], [task])[task]
-    shown = payload(bench.row, row, place=None, decisions=(), calibrated=None, threshold=0.5)
+    shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
     assert shown["written"] == {"1": ["fever, cough; headache"]}
     assert shown["split"] == {"mode": "auto", "marks": ["lines", "semicolons", "commas"], "joiner": ", "}
     assert shown["matches"][0]["texts"] == {"1": "cough", "2": "cough"}

@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_label_studio import NUMBER, URL, Bench
-
+from ml_backend.store import jobs as job_store
 from ml_backend.store import store as store_module
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store, process_name
 from softirr.errors import InputError, SoftirrError
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
 
 HANDS = 8
 
@@ -234,7 +233,7 @@ class TestJobs:
     def test_old_ones_are_forgotten_and_broken_ones_closed(
         self, store: Store, project: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(store_module, "KEPT_JOBS", 5)
+        monkeypatch.setattr(job_store, "KEPT_JOBS", 5)
         numbers = []
         for _ in range(9):
             numbers.append(store.open_job(project, "webhook"))

@@ -2,21 +2,19 @@
 
 import csv
 import io
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from seeded_store import NUMBER, Seeded
-
 from ml_backend.cli import main
 from ml_backend.labelstudio.config import PredictionChecker, coded_controls, text_controls
 from ml_backend.labelstudio.predictions import build
-from ml_backend.settings import ProjectSettings, Settings, checked_options, effective, refused
+from ml_backend.options import checked_options
+from ml_backend.settings import ProjectSettings, Settings, effective, refused
 from softirr.errors import InputError
+from tests.ml_backend.seeded_store import NUMBER, Seeded
 
 OBO = """format-version: 1.2
 
@@ -111,7 +109,7 @@ def test_the_report_has_coverage_and_the_codes_of_each_task(seeded: Seeded, obo:
     page = ask.get(f"/report/{NUMBER}").get_data(as_text=True)
     assert f"report/{NUMBER}/codes.csv" in page
     assert "They know 6 of 9 different texts, which are 67% of the texts given." in page
-    assert '<a href="#h-codes">Concepts</a>' in page and 'data-concepts="krippendorff_alpha"' in page
+    assert 'id="h-codes"' in page and 'data-concepts="krippendorff_alpha"' in page
     answer = ask.get(f"/report/{NUMBER}/codes.csv")
     assert "attachment" in answer.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.get_data(as_text=True).lstrip("\ufeff"))))

@@ -1,11 +1,13 @@
 """Which task a reviewer should look at first."""
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ml_backend.review.agreement_words import chance_of, is_low, word
 from ml_backend.review.triage_queue import candidate, ordered
 
 NAMES = {"a": "Ann", "b": "Ben", "c": "Cleo"}
@@ -15,9 +17,9 @@ def pairs(values: dict[str, float]) -> list[tuple[str, str, float]]:
     return [(pair[0], pair[1], value) for pair, value in values.items()]
 
 
-def of(task: int, values: dict[str, float], unmatched: dict[str, list[str]] | None = None):  # type: ignore[no-untyped-def]
-    found = pairs(values)
-    return candidate(task, sum(v for *_, v in found) / len(found), found, unmatched)
+def of(task: int, values: dict[str, float], unmatched: dict[str, list[str]] | None = None) -> Any:
+    rater_pairs = pairs(values)
+    return candidate(task, sum(v for *_, v in rater_pairs) / len(rater_pairs), rater_pairs, unmatched)
 
 
 def test_lower_agreement_comes_first() -> None:
@@ -49,7 +51,36 @@ def test_reasons_are_words() -> None:
         "Cleo differs from the others, who agree at 0.90",
         "1 text without a match",
     ]
-    assert of(2, {"ab": 0.95}).reasons(NAMES) == ["very high agreement"]
+    assert of(2, {"ab": 0.95}).reasons(NAMES) == ["nothing in particular"]
+
+
+def test_high_agreement_is_no_reason_to_look_and_chance_agreement_is() -> None:
+    """0.61 was called high agreement, and the same words were the reason to look at the task."""
+    one = of(1, {"ab": 0.61})
+    assert one.reasons(NAMES, 0.61) == ["chance-level agreement"]
+    assert one.reasons(NAMES, 0.0) == ["nothing in particular"]
+    for agreement in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
+        for chance in (None, 0.0, 0.05, 0.3, 0.61, 0.95, 1.0):
+            reasons = of(1, {"ab": agreement}).reasons(NAMES, chance)
+            assert not any("high" in one for one in reasons)
+            assert (reasons != ["nothing in particular"]) == is_low(agreement, chance)
+
+
+def test_full_agreement_is_very_high_and_none_is_very_low_whatever_chance_gives() -> None:
+    for chance in (None, 0.0, 0.4, 0.99):
+        assert word(1.0, chance) == "very high" and word(0.0, chance) == "very low"
+
+
+def test_chance_of_a_project_is_the_mean_of_its_fields() -> None:
+    def field(expected: float) -> dict[str, Any]:
+        return {
+            "coefficients": {"krippendorff_alpha": {"value": 0.2}},
+            "expected_agreement": {"krippendorff": expected, "cohen": 0.9},
+        }
+
+    summary = {"controls": {"a": field(0.2), "b": field(0.6)}}
+    assert chance_of(summary) == pytest.approx(0.4) and chance_of(summary, "b") == 0.6
+    assert chance_of(None) is None and chance_of({"controls": {}}) is None
 
 
 def test_ties_go_by_number() -> None:

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 import softirr
-from softirr.audit.audited import Judgements, sample
-from softirr.audit.between import AuditedRaters
+from softirr.audit.rater_contrast import JudgedRaters
+from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.lab.bench.models import BiasedMeasure, simulated_verdicts
@@ -36,7 +36,7 @@ def rows(n: int, accuracy: tuple[float, ...] = (0.9, 0.9, 0.9, 0.9), seed: int =
 
 
 def judged(table: softirr.AnnotationTable, measure: object, n: int) -> Judgements:
-    sheet = sample(table, measure, judgements=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
+    sheet = draw_sheet(table, measure, judgements=n, seed=3, cache=None, progress=None)  # type: ignore[arg-type]
     values = {
         (unit.id, 1): "same" if unit.text_a.split()[1] == unit.text_b.split()[1] else "different"
         for unit in sheet.units
@@ -73,7 +73,7 @@ class TestAuditedModel:
         text = str(found)
         assert ", audited" in text.splitlines()[0] and "Not audited" not in text
         assert "Each of the others with the rest of them is by the measure alone." in text
-        assert "can't tell yet: about" in text and "with judgements in proportion" in text
+        assert "can't tell yet: about" in text and "with judgments in proportion" in text
         assert "Not audited" in str(compared(table, measure, []))
 
     def test_observed_agreement_is_audited_too(self) -> None:
@@ -97,7 +97,7 @@ class TestAuditedModel:
         measure = BiasedMeasure()
         sheet = judged(table, measure, 80)
         people = [rater for rater in table.raters if rater != MODEL]
-        among, own = AuditedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
+        among, own = JudgedRaters(table, measure, [sheet]).compared(MODEL, people, table.items, "cohen_kappa")
         assert min(among.judged, own.judged) > 6
         assert among.judged + own.judged <= 80 + 20  # a pair of texts can stand in several pairs of answers
 
@@ -105,7 +105,7 @@ class TestAuditedModel:
         table = softirr.AnnotationTable.from_answers(rows(20))
         measure = BiasedMeasure()
         sheet = judged(softirr.AnnotationTable.from_answers(rows(20, seed=1)), measure, 20)
-        with pytest.raises(InputError, match="other answers"):
+        with pytest.raises(InputError, match="not drawn from these answers"):
             compared(table, measure, [sheet])
         with pytest.raises(InputError, match="No pair is judged"):
             compared(table, measure, [Judgements("judge", dict.fromkeys(judged(table, measure, 20).values, ""))])

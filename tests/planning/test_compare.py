@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import softirr
 from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
-from softirr.planning.comparison import Difference, verdict, with_adjusted_intervals
+from softirr.planning.comparison import Difference
+from softirr.planning.verdict import verdict, with_adjusted_intervals
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
 
@@ -110,7 +111,7 @@ class TestFiles:
 
     def test_an_audited_file_is_said_to_be_audited(self) -> None:
         a, b = _table(_rows(40, BAD)), _table(_rows(40, BAD, 3, 100))
-        sheet = softirr.audit.sample(a, "indel", judgements=60).to_csv().splitlines()
+        sheet = softirr.audit.draw_sheet(a, "indel", judgements=60).to_csv().splitlines()
         import io
 
         from softirr.tables.sheets import read_sheet

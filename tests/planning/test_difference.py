@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.fleiss import fleiss
 from softirr.coefficients.intervals import Coefficient, analytic, standard_error
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.planning.difference import (
@@ -174,5 +174,5 @@ def test_the_interval_covers(paired: bool, accuracy: tuple[float, float]) -> Non
 
 def test_standard_error_of_an_estimate_is_that_of_its_influence() -> None:
     found = matrix_agreement(_matrix(ROUND_1))
-    estimate = co.fleiss(found.ratings, found.scores, found.chance)
+    estimate = fleiss(found.ratings, found.scores, found.chance)
     assert standard_error(estimate) == analytic(estimate).standard_error

@@ -14,7 +14,7 @@ from softirr.cli.main import main
 from softirr.coefficients.intervals import standard_error
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.lab.bench.planning import answers, simulated_plan
-from softirr.planning.plan import Components, assumed, components
+from softirr.planning.variance_components import Components, assumed, components
 
 
 def _pilot(path: Path, n: int = 40, raters: int = 3) -> str:
@@ -73,7 +73,7 @@ class TestPlans:
         path, plot = _pilot(tmp_path / "pilot.csv"), tmp_path / "plan.svg"
         assert main(["plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot)]) == 0
         said = capsys.readouterr().out
-        assert "These 40 items suggest: " in said and "judgements bring ±0.1." in said and "cheapest" in said
+        assert "To reach ±0.1: annotate " in said and " judgments.\n" in said and "cheapest" in said
         assert "a fourth one adds is assumed" in said
         ElementTree.fromstring(plot.read_text())
 

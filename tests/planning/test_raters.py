@@ -10,7 +10,7 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.report.outlook import outlook
+from softirr.report.next_step import judgments_for, next_step
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
 
@@ -125,32 +125,36 @@ def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, capsys: pytest.C
     assert min(found, key=lambda name: found[name]["p"]) == "ann" and len(found) == 4
 
 
-COEFFICIENT = {"value": 0.5, "standard_error": 0.05, "ci95": [0.4, 0.6]}
+def coefficient(low: float, high: float, judgments: int, items: float = 0.02) -> dict[str, object]:
+    details = {"items_only": {"standard_error": items}}
+    return {"value": 0.5, "ci95": [low, high], "judgments": judgments, "details": details}
 
 
-class TestOutlook:
-    def test_it_stands_in_the_report(self) -> None:
-        said = str(softirr.agreement(_schools(1, 1), "indel"))
-        assert "These 60 items " in said and "an audit measures its errors." in said
+class TestNextStep:
+    def test_it_is_in_the_report(self) -> None:
+        lines = str(softirr.agreement(_schools(1, 1), "indel")).splitlines()
+        assert any(line.startswith("Next: judge 30 pairs of texts.") for line in lines)
 
-    def test_few_items_say_nothing(self) -> None:
-        assert outlook(COEFFICIENT, 9) is None
+    def test_few_items(self) -> None:
+        assert "annotate more tasks" in str(next_step(coefficient(0.1, 0.9, 60), 9, items="tasks"))
 
-    def test_enough_items(self) -> None:
-        narrow = {"value": 0.5, "standard_error": 0.02, "ci95": [0.46, 0.54]}
-        assert "are enough for ±0.05" in str(outlook(narrow, 40))
-        # full agreement has no standard error, and is known no better for it
-        assert outlook({"value": 1.0, "standard_error": 0.0, "ci95": [0.83, 1.0]}, 20) is None
+    def test_nothing_is_needed(self) -> None:
+        assert next_step(coefficient(0.46, 0.54, 60), 300) == "Next: nothing. The interval is within ±0.05."
 
-    def test_judgements_of_an_audit(self) -> None:
-        audit = {"needed_for_width": {"0.1": 95}, "units": 60}
-        assert (
-            outlook(COEFFICIENT, 40, audit, items="tasks")
-            == "These 40 tasks suggest: about 35 more judgements bring ±0.05, or about 120 more tasks with 180 more judgements."
-        )
-        none = outlook(COEFFICIENT, 40, {"needed_for_width": {"0.1": None}, "units": 60})
-        assert (
-            none
-            == "These 40 items suggest: about 120 more items with 180 more judgements bring ±0.05; judgements alone do not."
-        )
-        assert outlook({**COEFFICIENT, "ci95": [0.46, 0.54]}, 40, audit) is None
+    def test_no_interval(self) -> None:
+        assert next_step({"value": 0.5, "ci95": None}, 100) is None
+
+    def test_judgments_alone_suffice(self) -> None:
+        step = str(next_step(coefficient(0.42, 0.58, 60, items=0.01), 300))
+        assert step.startswith("Next: to reach ±0.05, judge about") and "annotate" not in step
+
+    def test_items_are_too_few(self) -> None:
+        step = str(next_step(coefficient(0.4, 0.6, 100, items=0.045), 100, items="tasks"))
+        assert "annotate about 300 more tasks" in step and step.endswith("More judgments alone are not enough.")
+
+    @pytest.mark.parametrize("width", [0.1, 0.2, 0.3])
+    def test_the_number_of_judgments_falls_with_the_width(self, width: float) -> None:
+        wide = coefficient(0.2, 0.8, 10)
+        needed, fewer = judgments_for(width, wide), judgments_for(width + 0.1, wide)
+        assert needed is not None and fewer is not None and needed > fewer >= 10
+        assert judgments_for(0.05, wide) is None

@@ -55,8 +55,12 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "project": {
             "id": 12,
             "title": "Findings",
-            "coefficient": {"name": "krippendorff_alpha", "value": 0.61, "ci95": [0.55, 0.67]},
             "n_items": 60,
+        },
+        "headline": {
+            "value": 0.61,
+            "sentences": ["Krippendorff's alpha 0.61, 95% interval 0.55 to 0.67, no judgments.", "Tentative."],
+            "references": "Tentative.",
         },
         "control": "findings",
         "threshold": 0.5,
@@ -90,11 +94,12 @@ def ready(n: int = 3, **changes: Any) -> dict[str, Any]:
         "provenance": {"measure": "nli", "model": "bundled", "computed_at": "2026-11-20T13:11:29Z"},
         "viewer": {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"},
         "links": {"report": "http://localhost:9090/report/12"},
-        "verdict": f"{raters[-1]['name']} differs: right instead of left; one text only {raters[-1]['name']} has.",
+        "verdict": f"{raters[-1]['name']} differs: right instead of left; alone has “penicillin allergy”.",
         "reasons": [
             {
                 "kind": "severity",
                 "name": "severity",
+                "can_be_ignored": True,
                 "words": "severe against no severity",
                 "also": [],
                 "raters": ids[:2],
@@ -167,7 +172,7 @@ def decided() -> dict[str, Any]:
     }
     payload["decisions"] = [one, two]
     payload["viewer"] = {"can_decide": True, "name": "Rae Viewer", "role": "reviewer"}
-    payload["provenance"] |= {"calibrated": 73, "policy": "clinical finding, any severity: severity does not count"}
+    payload["provenance"] |= {"policy": "clinical finding, any severity: severity does not count"}
     return payload
 
 
@@ -197,8 +202,8 @@ def several() -> dict[str, Any]:
 def long() -> dict[str, Any]:
     """Long texts, and a word without a break."""
     text = (
-        "The patient, a retired teacher, reports that the pain began three weeks ago after a fall and has since moved to the left shoulder. "
-        * 6
+        "The patient, a retired teacher, reports that the pain began three weeks ago after a fall "
+        "and has since moved to the left shoulder. " * 6
     )
     payload = ready(2)
     payload["matches"][0]["texts"] = {"2": text, "3": "Pain after a fall " + "x" * 300}
@@ -234,7 +239,11 @@ def hostile() -> dict[str, Any]:
     payload["suggestion"] = list(HOSTILE)
     payload["excluded"] = [{"rater": HOSTILE[1], "reason": HOSTILE[0]}]
     payload["links"] = {"report": "javascript:window.__pwned='link'"}
-    payload["project"] |= {"title": HOSTILE[1], "coefficient": {"name": HOSTILE[0], "value": 0.5, "ci95": None}}
+    payload["project"] |= {"title": HOSTILE[1]}
+    payload["headline"] = {"value": 0.5, "sentences": [HOSTILE[0]], "references": None}
+    payload["shows"] = {"kind": HOSTILE[0], "address": HOSTILE[3]}
+    region = {"label": HOSTILE[0], "where": HOSTILE[1], "quote": HOSTILE[2], "box": [1, 2, 3, 4], "ratio": 1.5}
+    payload["matches"][0]["regions"] = {"2": region | {"annotation": 1, "region": HOSTILE[0]}}
     payload["task"]["word"] = HOSTILE[0]
     payload["provenance"] = {
         "measure": HOSTILE[0],
@@ -251,6 +260,7 @@ def hostile() -> dict[str, Any]:
         {
             "kind": "side",
             "name": "side",
+            "can_be_ignored": True,
             "words": HOSTILE[0],
             "also": [],
             "raters": ["2", "3"],
@@ -261,6 +271,71 @@ def hostile() -> dict[str, Any]:
     payload["uncounted"] = [{"id": 1, "attribute": "side", "task": 5271, "who": HOSTILE[1], "when": HOSTILE[0]}]
     payload["review"] = {"state": "done", "who": HOSTILE[0], "when": HOSTILE[1]}
     return payload
+
+
+def many() -> dict[str, Any]:
+    """Eight annotators with eight texts each: half of the meanings are shared, the others differ."""
+    payload = ready(8)
+    ids = [rater["id"] for rater in payload["raters"]]
+    findings = (
+        "fever",
+        "dry cough",
+        "rash on both arms",
+        "left knee pain",
+        "nausea",
+        "vomiting",
+        "headache",
+        "fatigue",
+    )
+
+    def match(text: str, who: list[str], low: float | None = None) -> dict[str, Any]:
+        texts = {rater: text if place % 3 else f"{text}, reported by the patient" for place, rater in enumerate(who)}
+        pairs = [
+            {"raters": [a, b], "equivalence": low if low is not None and b == who[-1] else 0.9}
+            for i, a in enumerate(who)
+            for b in who[i + 1 :]
+        ]
+        mean = sum(one["equivalence"] for one in pairs) / len(pairs)
+        return {"texts": texts, "equivalence": mean, "relation": "equivalent", "support": len(who), "pairs": pairs}
+
+    payload["matches"] = [match(text, ids) for text in findings[:4]]
+    payload["matches"] += [match(findings[4], ids, low=0.2), match(findings[5], ids[:6]), match(findings[6], ids[2:7])]
+    payload["unmatched"] = {rater: [f"finding of {rater} only, {n}" for n in range(2)] for rater in ids[:5]}
+    payload["reasons"] = []
+    return payload
+
+
+def regions() -> dict[str, Any]:
+    """Texts of boxes in an image: one that Label Studio serves is cut out, else the box is drawn in its outline."""
+    payload = ready(3)
+
+    def at(rater: str, x: float, label: str = "Defekt") -> dict[str, Any]:
+        words = f"{x:.0f} to {x + 20:.0f}% across, 10 to 30% down"
+        box = {"box": [x, 10, 20, 20], "ratio": 1.5, "quote": ""}
+        return {"label": label, "where": words, **box, "annotation": 30 + int(rater), "region": f"r{rater}{x}"}
+
+    payload["matches"][0]["regions"] = {rater: at(rater, 10 + int(rater)) for rater in ("2", "3", "4")}
+    payload["matches"][1]["regions"] = {"2": at("2", 60), "3": at("3", 62, "Kratzer")}
+    payload["alone_regions"] = {"2": [at("2", 40)], "4": [at("4", 5), None]}
+    payload["shows"] = {"kind": "image", "address": None}
+    return payload
+
+
+def quotes() -> dict[str, Any]:
+    """Texts of spans of a transcript."""
+    payload = ready(2)
+    span = {"label": "Signe", "where": "12 to 40", "box": None, "ratio": None, "quote": "une toux sèche depuis lundi"}
+    payload["matches"][0]["regions"] = {
+        "2": span | {"annotation": 31, "region": "a"},
+        "3": span | {"annotation": 32, "region": "b"},
+    }
+    return payload
+
+
+def sent_back() -> dict[str, Any]:
+    """A task with a long note."""
+    note = "Bitte die Seite nennen und nur eine Beobachtung je Zeile, danke. " * 3
+    return ready(3, review={"state": "sent back", "who": "Rae Viewer", "note": note + "x" * 48})
 
 
 def not_ready(status: str, message: str = "", **more: Any) -> dict[str, Any]:
@@ -279,6 +354,10 @@ STATES: dict[str, dict[str, Any]] = {
     "ready-2-single": single(),
     "ready-2-unmatched": single_unmatched(),
     "ready-10": ready(10),
+    "many": many(),
+    "regions": regions(),
+    "quotes": quotes(),
+    "sent-back": sent_back(),
     "unrelated": unrelated(),
     "several-fields": several(),
     "decided": decided(),

@@ -1,8 +1,7 @@
-"""The other ways to embed the panel: the Enterprise plugin by the official layout, the Community snippet, the proxy's configuration."""
+"""Other ways to embed the panel: the Enterprise plugin, the Community snippet, the proxy's configuration."""
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 from lxml import etree
 
 from ml_backend.labelstudio import snippet
-
-sys.path.insert(0, str(Path(__file__).parent))
-from panel_payloads import not_ready, ready
+from tests.plugin.panel_payloads import not_ready, ready
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugin"
 FOLDER = PLUGIN / "agreement-panel"
@@ -41,6 +38,13 @@ def test_snippet_is_what_connect_writes() -> None:
     text = (PLUGIN / "snippet.xml").read_text(encoding="utf-8")
     assert text.rstrip().endswith(snippet.snippet("http://localhost:9090/panel?k=KEY"))
     assert snippet.present(f"<View>{text}</View>", "http://localhost:9090/panel?k=KEY")
+
+
+def test_the_helper_is_one_line_that_label_studio_leaves_alone() -> None:
+    """Label Studio replaces what follows a dollar sign by a field of the task's data."""
+    line = snippet.helper()
+    assert "$" not in line and "\n" not in line and "/*" not in line and "//" not in line and "`" not in line
+    assert line.startswith("window.onmessage") and line.endswith("};")
 
 
 @pytest.mark.browser

@@ -18,7 +18,9 @@ NEEDED = {
     "debootstrap": "debootstrap",
     "docker-compose": "docker-compose",
     "openssl": "openssl",
-    "netavark": "netavark aardvark-dns",
+    "netavark": "netavark",
+    "aardvark-dns": "aardvark-dns",
+    "catatonit": "catatonit",
 }
 CONFIGURATION = """[containers]
 default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]

@@ -12,7 +12,6 @@ from softirr.errors import InputError
 from softirr.measures import measure
 from softirr.measures.base import BlockMeasure, DirectionalMeasure
 from softirr.measures.cache import MemoryCache
-from softirr.measures.calibration_curves import Calibration
 from softirr.measures.corrected import corrected
 from softirr.measures.pairs import PairScorer
 from softirr.policy.measure import combine_directions, policy_of, under_policy
@@ -120,11 +119,10 @@ def test_a_policy_that_changes_no_score_leaves_the_measure_alone() -> None:
 
 
 @pytest.mark.parametrize("raw", [measure("indel"), Directed()], ids=["block", "directed"])
-def test_decisions_stand_above_the_policy_and_calibration_below_sameness(raw: Any) -> None:
+def test_decisions_win_over_the_policy(raw: Any) -> None:
     inside = under_policy(raw, ANY_SEVERITY)
-    curve = Calibration("platt", inside.name, 20, slope=2.0, intercept=-1.0)
     decided = {("mild knee pain", "severe knee pain"): False, ("fever", "knee pain"): True}
-    made = corrected(inside, curve, decided)
+    made = corrected(inside, decided)
     assert policy_of(made) == ANY_SEVERITY
     left, right = all_pairs(len(TEXTS))
     found = PairScorer(made, TEXTS).score(left, right).reshape(len(TEXTS), -1)
@@ -140,18 +138,15 @@ def test_decisions_stand_above_the_policy_and_calibration_below_sameness(raw: An
 
 
 def test_a_corrected_measure_keeps_its_decisions_under_a_policy() -> None:
-    made = under_policy(corrected(measure("indel"), decided={("fever", "pain"): True}), ANY_SEVERITY)
+    made = under_policy(corrected(measure("indel"), {("fever", "pain"): True}), ANY_SEVERITY)
     assert made.score([("fever", "pain"), ("severe pain", "pain")]).tolist() == [1.0, 1.0]
 
 
-def test_two_policies_and_foreign_calibrations_are_refused() -> None:
+def test_two_policies_are_refused() -> None:
     made = under_policy(measure("indel"), ANY_SEVERITY)
     assert under_policy(made, ANY_SEVERITY) is made
     with pytest.raises(InputError, match="another policy"):
         under_policy(made, Policy(more_general="strict"))
-    curve = Calibration("platt", "indel", 20, slope=2.0, intercept=-1.0)
-    with pytest.raises(InputError, match=r"not for indel \(without severity\)"):
-        under_policy(corrected(measure("indel"), curve), ANY_SEVERITY)
 
 
 def test_the_provenance_holds_the_policy() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import softirr
 from softirr.measures import measure
-from softirr.policy.letters import is_misspelling
 from softirr.policy.reasons import REASONS, Reason, explain, known_words
+from softirr.policy.word_pairs import is_misspelling
 from softirr.provenance import Provenance
 from softirr.report.reasons import EXAMPLES, StoredReason, explain_items, open_pairs, summarize_reasons
 
@@ -70,7 +70,7 @@ def test_reasons_of_labelled_pairs_with_the_bundled_model() -> None:
     ("a", "b", "kind", "words"),
     [
         ("left knee pain", "right knee pain", "side", "left against right"),
-        ("severe headache", "headache", "severity", "severe against no severity"),
+        ("severe headache", "headache", "severity", "“severe” against no severity"),
         ("fever, cough, headache", "cough", "list", "fever, cough, headache against cough"),
         ("weight gain", "weight loss", "contradiction", "gain against loss"),
         ("hypertension", "hypotension", "contradiction", "hypertension against hypotension"),
@@ -318,4 +318,24 @@ def test_the_work_on_one_pair_is_bounded(texts: tuple[str, str]) -> None:
 
 def test_a_negation_that_only_one_text_has_is_told_in_words() -> None:
     ((reason,),) = ([one.words for one in explain([("rash", "no rash")], softirr.measure("indel"))],)
-    assert reason == "affirmed against no"
+    assert reason == "affirmed against negated (“no”)"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("حمى, سعال", "ألم"),
+        ("مرحبا / سلام", "سعال"),
+        ("حمى + ألم", "صداع"),
+        ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    ],
+)
+def test_texts_that_the_measure_cannot_read_are_no_lists(a: str, b: str) -> None:
+    (found,) = explain([(a, b)], measure("nli"))
+    assert found.kind != "list"
+
+
+def test_a_list_is_a_list_for_the_bundled_model() -> None:
+    assert {one.kind for one in explain([("fever/cough", "cough"), ("fever, rash", "rash")], measure("nli"))} == {
+        "list"
+    }

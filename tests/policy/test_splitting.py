@@ -75,6 +75,50 @@ def test_auto_leaves_inverted_names_and_prose_alone() -> None:
     assert [len(found.parts(text)) for text in prose] == [2, 2]
 
 
+SLASHED = [
+    *("fever / cough", "headache / nausea / rash", "knee pain / swelling", "cough / dizziness", "chills / sweating"),
+    *("back pain", "weight loss", "hair loss", "itch", "earache", "tremor", "fainting"),
+]
+
+
+def test_auto_splits_at_slashes_where_they_are_the_separator_of_lists() -> None:
+    found = choose_splitting(SLASHED)
+    assert found.marks == ("lines", "slashes") and found.joiner == " / "
+    assert found.parts("headache / nausea / rash") == ("headache", "nausea", "rash")
+    with_evidence = [*(f"finding number {k}" for k in range(40)), "fever", "fever / cough"]
+    assert choose_splitting(with_evidence).parts("fever / cough") == ("fever", "cough")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["T2 / FLAIR lesion", *(f"finding number {k}" for k in range(20))],
+        ["absent / small", "mild / moderate", "left / right", "fever"],
+        ["120 / 80", "130 / 85", "140 / 90", "fever"],
+    ],
+)
+def test_auto_leaves_slashes_that_separate_no_findings(texts: list[str]) -> None:
+    assert "slashes" not in choose_splitting(texts).marks
+
+
+@pytest.mark.parametrize("text", ["fever &amp; cough", "&lt;b&gt; fever", "38&#176; C", "caf&#xe9; rash"])
+def test_the_semicolon_of_an_entity_separates_nothing(text: str) -> None:
+    for mode in ("semicolons", "commas", "auto"):
+        found = choose_splitting(["fever; cough", "rash; itch", text], mode)  # type: ignore[arg-type]
+        assert found.parts(text) == (text,)
+        assert found.parts(f"{text}; chills") == (text, "chills")
+    assert choose_splitting(["AT&T; cough"], "semicolons").parts("AT&T; cough") == ("AT&T", "cough")
+
+
+def test_a_text_that_is_too_long_for_a_list_stays_whole_and_is_counted() -> None:
+    many = "; ".join(f"f{k}" for k in range(1_000))
+    long = "; ".join(f"finding {k}" for k in range(1_000))
+    table = AnnotationTable.from_answers([Answer("1", "ann", many), Answer("1", "bob", long)])
+    split = split_table(table, "semicolons")
+    assert sorted(len(split.texts_of(int(a))) for a in split.answer) == [1, 1_000]
+    assert "1 answers have more than 10,000 characters" in split.warnings[-1]
+
+
 def test_suggestions_are_joined_as_the_raters_write() -> None:
     def joined(*texts: str) -> str:
         table = AnnotationTable.from_answers([Answer("1", "ann", texts[0]), Answer("1", "bob", texts[1])])

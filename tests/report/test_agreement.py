@@ -11,10 +11,9 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
-from softirr.coefficients.intervals import FEW_ITEMS
+from softirr.defaults import CHEAP_TARGET_SE, FEW_ITEMS, TARGET_SE
 from softirr.errors import InputError
 from softirr.provenance import Provenance
-from softirr.report.agreement import CHEAP_TARGET_SE, TARGET_SE
 
 COEFFICIENTS = {
     "observed_agreement",
@@ -72,10 +71,11 @@ class TestContract:
     @pytest.mark.parametrize("sets", [False, True])
     def test_keys(self, sets):
         report = softirr.agreement(table(sets=sets), "indel").to_dict()
-        assert report["schema_version"] == 1
+        assert report["schema_version"] == 2
         assert set(report["coefficients"]) == COEFFICIENTS
         for coefficient in report["coefficients"].values():
-            assert set(coefficient) == {"value", "standard_error", "ci95", "undefined", "ci95_unaudited", "audited"}
+            assert set(coefficient) == {"value", "standard_error", "ci95", "judgments", "undefined", "details"}
+            assert set(coefficient["details"]) == {"items_only", "judgments_only", "any_time", "by_measure"}
         assert set(report["expected_agreement"]) == {
             "cohen",
             "fleiss",
@@ -107,7 +107,8 @@ class TestContract:
             report = json.loads(capsys.readouterr().out)
             assert set(report["coefficients"]) == COEFFICIENTS
             for name, coefficient in report["coefficients"].items():
-                assert coefficient["ci95"] is not None, name
+                assert coefficient["details"]["items_only"]["ci95"] is not None, name
+                assert (coefficient["ci95"] is None) == (name in ("gwet_ac2", "sigma", "ks")), name
             (pair,) = report["rater_pairs"]
             assert pair["cohen_kappa"]["ci95"] is not None
             assert pair["observed_agreement_ci95"] is not None
@@ -180,8 +181,8 @@ class TestChoiceOfChance:
         assert len(slow.asked) == len({tuple(sorted(pair)) for pair in slow.asked}), "reasons ask for no pair again"
         slow = Slow()
         report = softirr.agreement(distinct(200), slow, reasons=False)
-        # same-item pairs are scored besides
-        assert len(slow.asked) <= report.expected_agreement.pairs_scored + 200
+        # same-item pairs, and the sample of pairs of different items of the estimator, are scored besides
+        assert len(slow.asked) <= report.expected_agreement.pairs_scored + 200 + 1_000
 
     def test_the_target_by_default(self):
         """0.005, and 0.001 where the measure is cheap."""
@@ -218,7 +219,7 @@ class TestChoiceOfChance:
 
     def test_large_sets_cost_more(self, monkeypatch):
         """The budget counts the work: an assignment of 20 texts with 20 is dearer than one of 2 with 2."""
-        monkeypatch.setattr(sys.modules["softirr.report.agreement"], "SET_PAIRS", 1_000)
+        monkeypatch.setattr(sys.modules["softirr.report.scoring"], "SET_PAIRS", 1_000)
         methods = []
         for size in (2, 12):
             texts = [f"{word} {n}" for n in range(12) for word in WORDS]

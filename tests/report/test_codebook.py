@@ -139,3 +139,26 @@ class TestTsv:
         (tmp_path / "two.tsv").write_text("id\tname\tsynonym\n1\ta\ta\n1\tb\tb\n")
         with pytest.raises(InputError, match="line 3"):
             load(str(tmp_path / "two.tsv"))
+
+
+def test_a_codebook_of_german_texts_is_no_terminology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ("Fieber und Husten", "Schmerzen im linken Knie", "kein Fieber", "Kopfschmerzen seit gestern", "Übelkeit")
+    rows = [f"{n},{who},{texts[(n + shift) % 5]}" for n in range(5) for shift, who in enumerate(("ann", "bob"))]
+    (tmp_path / "a.csv").write_text("\n".join(["item,rater,text", *rows]))
+    assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
+    assert capsys.readouterr().out.startswith("Warning: The texts look like German")
+    assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "b.tsv")]) == 2
+    assert "no terminology yet" in capsys.readouterr().err and not (tmp_path / "b.tsv").exists()
+    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
+    assert "Warning: The texts look like German" in capsys.readouterr().out
+    assert main(["score", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "report")]) == 0
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "this value does not show whether raters agree beyond chance" in page and "Landis and Koch" not in page
+
+
+def test_an_entry_is_named_by_its_clearest_text() -> None:
+    texts = ("wt gain", "wt gain", "wt. gain", "weight gain")
+    rows = [(str(n), who, text) for n, text in enumerate(texts) for who in ("ann", "bob")]
+    same = {(a, b): True for a in texts for b in texts if a < b}
+    (entry,) = softirr.codebook(table_of(rows), "indel", decided=same).entries
+    assert [one.text for one in entry.wordings] == ["weight gain", "wt gain", "wt. gain"]

@@ -9,7 +9,7 @@ import softirr
 from softirr.coefficients import summary
 from softirr.matching import consensus
 from softirr.measures import lexical
-from softirr.report import agreement as module
+from softirr.report import assembly
 
 
 def _table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:
@@ -50,9 +50,10 @@ def test_very_many_raters_count_but_are_not_listed_pair_by_pair(monkeypatch):
     rows = [(str(i), f"r{r}", f"text {rng.integers(4)}") for i in range(3) for r in range(8)]
     before = softirr.agreement(_table(*rows), "indel")
     monkeypatch.setattr(summary, "MOST_RATER_PAIRS", 10)
-    monkeypatch.setattr(module, "MOST_RATER_PAIRS", 10)
-    monkeypatch.setattr(module, "MOST_PAIRS_OF_ITEM", 10)
-    monkeypatch.setattr(module, "MANY", 5)
+    monkeypatch.setattr(assembly, "MOST_RATER_PAIRS", 10)
+    monkeypatch.setattr(assembly, "MOST_PAIRS_OF_ITEM", 10)
+    monkeypatch.setattr("softirr.report.agreement.MOST_PAIRS_OF_ITEM", 10)
+    monkeypatch.setattr(assembly, "MANY", 5)
     monkeypatch.setattr(consensus, "MANY", 5)
     after = softirr.agreement(_table(*rows), "indel")
     assert after.coefficients == before.coefficients

@@ -34,7 +34,7 @@ def test_alpha_stands_for_the_project_and_who_pulls_it_down_is_named() -> None:
     pull = who_pulls_down(report["headline"]["without"], coefficient["value"])
     assert pull is not None and pull["rater"] == "c" and pull["value"] == pytest.approx(1.0)
     said = " ".join(headline_sentences(name, coefficient, report["headline"]["without"], target=0.7, name_of=str.upper))
-    assert "Without C it would be 1.00." in said and "not audited" in said and "0.70" in said
+    assert "Without C it would be 1.00." in said and "no judgments" in said and "0.70" in said
 
 
 @pytest.mark.parametrize("measure", ["exact", "indel"])
@@ -82,3 +82,10 @@ def test_target(value: float, ci95: tuple[float, float] | None, said: str) -> No
 @pytest.mark.parametrize(("value", "word"), [(-0.1, "poor"), (0.2, "slight"), (0.61, "substantial"), (0.9, "almost")])
 def test_references_are_called_so(value: float, word: str) -> None:
     assert references(value).startswith(f"For reference: “{word}")
+
+
+@pytest.mark.parametrize(("gain", "named"), [(0.06, "ann"), (0.05, "ann"), (0.04, None), (0.02, None)])
+def test_a_rater_is_named_from_a_gain_of_five_hundredths_on(gain: float, named: str | None) -> None:
+    without = [{"rater": "ben", "value": 0.5}, {"rater": "ann", "value": 0.5 + gain + 1e-9}]
+    pull = who_pulls_down(without, 0.5)
+    assert (None if pull is None else pull["rater"]) == named

@@ -41,7 +41,7 @@ class TestMetric:
             metric("a", ())
         with pytest.raises(softirr.InputError, match="no answers"):
             metric.score([], [])
-        with pytest.raises(softirr.InputError, match="reference number 0 holds 5"):
+        with pytest.raises(softirr.InputError, match="reference number 0 has 5"):
             metric("a", 5)
 
 

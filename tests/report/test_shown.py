@@ -56,16 +56,16 @@ class TestShown:
     def test_the_audit_too(self) -> None:
         rows = [(str(i), who, f"text {i} {who if i % 2 else ''}") for i in range(12) for who in ("<b>ann", "bob")]
         table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
-        sheet = softirr.audit.sample(table, "indel", seed=3)
+        sheet = softirr.audit.draw_sheet(table, "indel", seed=3)
         judged = io.StringIO(
             "".join(f"{line}different\n" if i else f"{line}\n" for i, line in enumerate(sheet.to_csv().splitlines()))
         )
         found = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
-        assert "Audited by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
-        assert found.to_frame().loc["sigma", "undefined"] == "the audit does not cover it"
+        assert "Corrected by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
+        assert found.to_frame().loc["sigma", "undefined"] == "judgments do not correct it"
         assert "Raters, rater pairs and items are scored by the measure alone" in found.to_dict()["warnings"][-1]
         made = found.to_dict()["provenance"]
-        assert (made["seed"], made["options"]["chance"], made["options"]["permutations"]) == (3, "audit", 5)
+        assert made["record"] == "indel"
 
 
 class TestFrames:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from served import TOKEN, ServedLabelStudio, served_label_studio
-
 from tests.labelstudio.backend import Commands, Serving, eventually
+from tests.security.served import TOKEN, ServedLabelStudio, served_label_studio
 
 SECRETS = ("purple toenails", "zebra stripes on the tongue")
 

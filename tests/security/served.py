@@ -6,17 +6,14 @@ import contextlib
 import http.server
 import itertools
 import json
-import sys
 import threading
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
 import requests
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ml_backend"))
-from fake_label_studio import NUMBER, FakeLabelStudio
+from tests.ml_backend.fake_label_studio import NUMBER, FakeLabelStudio
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-sys.path.insert(0, str(Path(__file__).parent))
-from conftest import SECRETS
-from served import NUMBER, ServedLabelStudio
-
 from tests.labelstudio.backend import Commands, Serving
+from tests.security.conftest import SECRETS
+from tests.security.served import NUMBER, ServedLabelStudio
 
 pytestmark = pytest.mark.slow  # a server of its own for most tests
 

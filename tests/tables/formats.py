@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import cassis
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadr
+import pyreadstat
 
 ANSWERS: dict[tuple[str, str], str] = {
     ("1", "ann"): "high blood pressure",
@@ -132,6 +138,200 @@ def model_log(folder: Path) -> Path:
     return json_lines(entries, folder / "log.jsonl")
 
 
+# --- office and statistics packages ---
+
+
+def wide_ods(folder: Path) -> Path:
+    from odf.opendocument import OpenDocumentSpreadsheet
+    from odf.table import Table, TableCell, TableRow
+    from odf.text import P
+
+    book = OpenDocumentSpreadsheet()
+    sheet = Table(name="Answers")
+    for cells in [["Answers of the ward"], *wide()]:
+        row = TableRow()
+        for text in cells:
+            cell = TableCell(valuetype="string") if text else TableCell()
+            if text:
+                cell.addElement(P(text=text))
+            row.addElement(cell)
+        sheet.addElement(row)
+    book.spreadsheet.addElement(sheet)
+    book.save(folder / "wide.ods")
+    return folder / "wide.ods"
+
+
+def long_table() -> list[list[Any]]:
+    return [["case", "nurse", "seconds", "remark"], *([item, rater, 7, text] for item, rater, text in rows())]
+
+
+def long_xls(folder: Path) -> Path:
+    import xlwt
+
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Answers")
+    for number, row in enumerate(long_table()):
+        for column, value in enumerate(row):
+            sheet.write(number, column, value)
+    book.save(folder / "long.xls")
+    return folder / "long.xls"
+
+
+def long_frame() -> pd.DataFrame:
+    head, *table = long_table()
+    return pd.DataFrame(table, columns=head)
+
+
+def spss(folder: Path) -> Path:
+    """SPSS: cases and texts as numbers with value labels, and a row without a text."""
+    frame = long_frame()
+    texts = dict(enumerate(dict.fromkeys(frame["remark"]), start=1))
+    frame["remark"] = frame["remark"].map({text: number for number, text in texts.items()})
+    frame.loc[len(frame)] = ["2", "cy", 7, None]
+    pyreadstat.write_sav(frame, folder / "long.sav", variable_value_labels={"remark": texts})
+    return folder / "long.sav"
+
+
+def stata(folder: Path) -> Path:
+    pyreadstat.write_dta(long_frame(), folder / "long.dta")
+    return folder / "long.dta"
+
+
+def sas(folder: Path) -> Path:
+    pyreadstat.write_xport(long_frame(), folder / "long.xpt", table_name="LONG")
+    return folder / "long.xpt"
+
+
+def rds(folder: Path) -> Path:
+    pyreadr.write_rds(str(folder / "long.rds"), long_frame(), compress="gzip")
+    return folder / "long.rds"
+
+
+# --- qualitative data analysis ---
+
+
+def passages(coders: tuple[str, ...] = RATERS) -> Iterator[tuple[str, str, str, int, int]]:
+    """Document, coder, code and place: a document for each two items; coders mark a little more or less."""
+    for (item, rater), text in ANSWERS.items():
+        if rater in coders:
+            start = 100 * int(item) + RATERS.index(rater)
+            yield f"Interview {(int(item) + 1) // 2}", rater, text, start, start + 60
+
+
+def _qde(coders: tuple[str, ...], braces: bool = False) -> str:
+    """REFI-QDA 1.5, ``project.qde``."""
+    guid = lambda kind, n: f"{'{' * braces}0000000{kind}-0000-0000-0000-{n:012}{'}' * braces}"  # noqa: E731
+    codes = list(dict.fromkeys(ANSWERS.values()))
+    own = list(passages(coders))
+    documents = sorted({document for document, *_ in own})
+    out = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<Project xmlns="urn:QDA-XML:project:1.0" name="Interviews" origin="ATLAS.ti">',
+    ]
+    out.append(
+        "<Users>" + "".join(f'<User guid="{guid(1, n)}" name="{name}"/>' for n, name in enumerate(coders)) + "</Users>"
+    )
+    out.append("<CodeBook><Codes>")
+    out += [f'<Code guid="{guid(2, n)}" name={quoteattr(name)} isCodable="true"/>' for n, name in enumerate(codes)]
+    out.append("</Codes></CodeBook><Sources>")
+    for n, document in enumerate(documents):
+        out.append(f'<TextSource guid="{guid(3, n)}" name="{document}" plainTextPath="internal://{n}.txt">')
+        for k, (of, coder, code, start, end) in enumerate(own):
+            if of != document:
+                continue
+            user = guid(1, coders.index(coder)).upper()
+            out.append(
+                f'<PlainTextSelection guid="{guid(4, k)}" startPosition="{start}" endPosition="{end}" creatingUser="{user}">'
+                f'<Coding guid="{guid(5, k)}" creatingUser="{user}"><CodeRef targetGUID="{guid(2, codes.index(code))}"/></Coding>'
+                "</PlainTextSelection>"
+            )
+        out.append("</TextSource>")
+    out.append(
+        '<PictureSource guid="9"><PictureSelection guid="8"><Coding guid="7"><CodeRef targetGUID="6"/></Coding></PictureSelection></PictureSource>'
+    )
+    return "\n".join([*out, "</Sources></Project>"])
+
+
+def _qdpx(path: Path, coders: tuple[str, ...], braces: bool = False) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.qde", _qde(coders, braces))
+        archive.writestr("sources/0.txt", "An interview")
+    return path
+
+
+def refi_qda(folder: Path) -> Path:
+    return _qdpx(folder / "interviews.qdpx", RATERS)
+
+
+def refi_qda_folder(folder: Path) -> Path:
+    (folder / "projects").mkdir()
+    for rater in RATERS:
+        _qdpx(folder / "projects" / f"{rater}.qdpx", (rater,), braces=rater == "bob")
+    return folder / "projects"
+
+
+def qualcoder(folder: Path) -> Path:
+    """QualCoder 3, the database of a project."""
+    root = folder / "interviews.qda"
+    root.mkdir()
+    own = list(passages())
+    codes, documents = sorted({one[2] for one in own}), sorted({one[0] for one in own})
+    with contextlib.closing(sqlite3.connect(root / "data.qda")) as data:
+        data.executescript(
+            "CREATE TABLE code_name (cid integer primary key, name text, memo text, catid integer, owner text, date text, color text);"
+            "CREATE TABLE source (id integer primary key, name text, fulltext text, mediapath text, memo text, owner text, date text);"
+            "CREATE TABLE code_text (ctid integer primary key, cid integer, fid integer, seltext text, pos0 integer, pos1 integer,"
+            " owner text, date text, memo text, avid integer, important integer);"
+        )
+        data.executemany("INSERT INTO code_name (cid, name) VALUES (?, ?)", enumerate(codes))
+        data.executemany("INSERT INTO source (id, name) VALUES (?, ?)", enumerate(documents))
+        data.executemany(
+            "INSERT INTO code_text (cid, fid, pos0, pos1, owner) VALUES (?, ?, ?, ?, ?)",
+            [(codes.index(code), documents.index(of), start, end, coder) for of, coder, code, start, end in own],
+        )
+        data.commit()
+    return root
+
+
+def taguette(folder: Path) -> Path:
+    """Taguette 1.4, a project as SQLite for each coder."""
+    (folder / "taguette").mkdir()
+    for rater in RATERS:
+        own = list(passages((rater,)))
+        codes, documents = sorted({one[2] for one in own}), sorted({one[0] for one in own})
+        with contextlib.closing(sqlite3.connect(folder / "taguette" / f"{rater}.sqlite3")) as data:
+            data.executescript(
+                "CREATE TABLE documents (id integer primary key, name text, contents text);"
+                "CREATE TABLE tags (id integer primary key, project_id integer, path text, description text);"
+                "CREATE TABLE highlights (id integer primary key, document_id integer, start_offset integer, end_offset integer, snippet text);"
+                "CREATE TABLE highlight_tags (highlight_id integer, tag_id integer);"
+            )
+            data.executemany("INSERT INTO documents (id, name) VALUES (?, ?)", enumerate(documents))
+            data.executemany("INSERT INTO tags (id, path) VALUES (?, ?)", enumerate(codes))
+            data.executemany(
+                "INSERT INTO highlights (id, document_id, start_offset, end_offset) VALUES (?, ?, ?, ?)",
+                [(n, documents.index(of), start, end) for n, (of, _, _, start, end) in enumerate(own)],
+            )
+            data.executemany(
+                "INSERT INTO highlight_tags VALUES (?, ?)", [(n, codes.index(one[2])) for n, one in enumerate(own)]
+            )
+            data.commit()
+    return folder / "taguette"
+
+
+def taguette_highlights(folder: Path) -> Path:
+    """Taguette 1.4, highlights as CSV for each coder."""
+    (folder / "highlights").mkdir()
+    for rater in RATERS:
+        own = [
+            [n, f"interview{item}.txt", text, f"Passage {item}"]
+            for n, (item, who, text) in enumerate(rows())
+            if who == rater
+        ]
+        text_table([["id", "document", "tag", "content"], *own], folder / "highlights" / f"{rater}.csv")
+    return folder / "highlights"
+
+
 # --- forms ------------------------------------------------------------------------------------------------------------
 
 
@@ -157,6 +357,15 @@ def qualtrics(folder: Path) -> Path:
     texts = ["Start Date", "Response Type", "Finished", "Response ID", "Recipient Email", *(f"Case {i}" for i in ITEMS)]
     ids = [json.dumps({"ImportId": name}) for name in names]
     return text_table([names, texts, ids, *table[1:]], folder / "qualtrics.csv", encoding="utf-8-sig")
+
+
+def surveymonkey(folder: Path) -> Path:
+    """SurveyMonkey, all responses as CSV: a second header row, empty but below questions."""
+    head = ["Respondent ID", "Collector ID", "IP Address", *(f"What do you see in picture {item}?" for item in ITEMS)]
+    head.append("How sure are you?")
+    table = survey(head, lambda r: [r, "77", "10.0.0.1"])
+    second = ["", "", "", *["Open-Ended Response"] * len(ITEMS), "Response"]
+    return text_table([head, second, *([*row, "5"] for row in table[1:])], folder / "surveymonkey.csv")
 
 
 def limesurvey(folder: Path) -> Path:
@@ -340,6 +549,51 @@ def doccano_users(folder: Path) -> Path:
     return json_lines(entries, folder / "doccano.jsonl")
 
 
+def labelbox(folder: Path) -> Path:
+    """Labelbox, export v2 as NDJSON: a free-text and a radio classification."""
+    entries = [
+        {
+            "data_row": {"id": f"clx{item}", "external_id": f"case{item}", "row_data": "https://example.org/case"},
+            "media_attributes": {"asset_type": "text"},
+            "projects": {
+                "clp1": {
+                    "name": "Findings",
+                    "labels": [
+                        {
+                            "label_kind": "Default",
+                            "id": f"l{item}{rater}",
+                            "label_details": {
+                                "created_at": "2026-01-05T10:00:00.000+00:00",
+                                "created_by": f"{rater}@example.org",
+                            },
+                            "annotations": {
+                                "objects": [],
+                                "classifications": [
+                                    {
+                                        "feature_id": "f",
+                                        "name": "finding",
+                                        "value": "finding",
+                                        "text_answer": {"content": text},
+                                    },
+                                    {
+                                        "feature_id": "g",
+                                        "name": "sure",
+                                        "value": "sure",
+                                        "radio_answer": {"name": "yes"},
+                                    },
+                                ],
+                            },
+                        }
+                        for rater, text in given
+                    ],
+                }
+            },
+        }
+        for item, given in by_item()
+    ]
+    return json_lines(entries, folder / "labelbox.ndjson")
+
+
 def inception_csv(folder: Path) -> Path:
     """INCEpTION 37, agreement page, export of the diff as CSV: "null" where an annotator has nothing."""
     table = [["Type", "Collection", "Document", "Layer", "Feature", "Position", *RATERS]]
@@ -440,6 +694,7 @@ def folder_of_raters(folder: Path) -> Path:
 
 
 WIDE = {"item": "id", "raters": RATERS}
+LONG = {"item": "case", "rater": "nurse", "text": "remark"}
 FORMATS: dict[str, Format] = {
     "CSV item,rater,text": Format(
         long_csv, damaged=(("\r\n2,ann,fever", "\r\n2,fever", "expected item, rater and text"),)
@@ -460,7 +715,7 @@ FORMATS: dict[str, Format] = {
     "JSONL item, rater, texts": Format(
         jsonl, damaged=(('"texts": ["fever"]', '"texts": "fever"', "texts is not a list"),)
     ),
-    "JSON list": Format(json_list, damaged=(('"answer": "fever"', '"answer": 5', "holds 5, which is not a text"),)),
+    "JSON list": Format(json_list, damaged=(('"answer": "fever"', '"answer": 5', "has 5, which is not a text"),)),
     "log of language models": Format(model_log, damaged=(('"model": "bob"', '"model": ""', "model is missing"),)),
     "REDCap": Format(
         redcap,
@@ -472,6 +727,7 @@ FORMATS: dict[str, Format] = {
         {"rater": "ResponseId", "items": "Q*"},
         (("IP Address,True,ann", "IP Address,True,", "ResponseId is missing"),),
     ),
+    "SurveyMonkey": Format(surveymonkey, {"rater": "Respondent ID", "items": "What do you see*"}),
     "LimeSurvey": Format(
         limesurvey, {"rater": "token", "items": "case*"}, ((";12345;ann", ";12345;", "token is missing"),)
     ),
@@ -483,7 +739,7 @@ FORMATS: dict[str, Format] = {
     "Microsoft Forms": Format(microsoft_forms, {"rater": "Name", "items": "Picture*"}),
     "Label Studio JSON": Format(label_studio, damaged=(('"result":', '"reslt":', "result is missing"),)),
     "Label Studio JSON_MIN": Format(
-        json_min, damaged=(('"finding": "fever"', '"finding": 5', "finding holds no texts"),)
+        json_min, damaged=(('"finding": "fever"', '"finding": 5', "finding has no texts"),)
     ),
     "Label Studio CSV": Format(
         label_studio_csv, damaged=(('"fever",2,', '"fever","",', "expected id, annotator and annotation_id"),)
@@ -505,6 +761,13 @@ FORMATS: dict[str, Format] = {
     "Argilla JSON": Format(argilla_json, damaged=(('"user_id": "uuid-bob"', '"user": 1', "has no user_id"),)),
     "Hugging Face": Format(hugging_face),
     "doccano": Format(doccano_zip),
+    "Labelbox": Format(
+        labelbox,
+        damaged=(
+            ('"created_by": "bob@example.org"', '"created_by": null', "does not name its labeler"),
+            ('"labels": [', '"label": [', "has no list of labels"),
+        ),
+    ),
     "doccano 1.0": Format(doccano_users, damaged=(('"user": 2', '"users": 2', "names no user"),)),
     "INCEpTION agreement": Format(
         inception_csv, damaged=(("0-4,fever,high fever,null", "0-4,fever,high fever,null,x", "10 cells"),)
@@ -514,5 +777,16 @@ FORMATS: dict[str, Format] = {
     "Potato": Format(potato_states),
     "Potato 1": Format(potato_lines),
     "brat": Format(brat),
+    "wide ODS": Format(wide_ods, WIDE),
+    "long XLS": Format(long_xls, LONG),
+    "SPSS": Format(spss, LONG),
+    "Stata": Format(stata, LONG),
+    "SAS": Format(sas, LONG),
+    "R": Format(rds, LONG),
+    "REFI-QDA project": Format(refi_qda),
+    "REFI-QDA, a project for each coder": Format(refi_qda_folder),
+    "QualCoder": Format(qualcoder),
+    "Taguette": Format(taguette),
+    "Taguette highlights": Format(taguette_highlights),
     "folder": Format(folder_of_raters, {"item": "case", "text": "finding"}),
 }

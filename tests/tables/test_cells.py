@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import softirr
-from softirr.audit.audited import sample
+from softirr.audit.workflow import draw_sheet
 from softirr.tables.cells import cell_text, plain_cell
 from softirr.tables.sheets import read_sheet
 
@@ -40,7 +40,7 @@ def test_the_sheet_of_an_audit_runs_nothing_and_is_read_back(tmp_path):
         for i in range(6)
         for shift, rater in enumerate("ab")
     )
-    sheet = sample(table, softirr.measure("indel"), judgements=12).to_csv()
+    sheet = draw_sheet(table, softirr.measure("indel"), judgements=12).to_csv()
     cells = [cell for row in csv.reader(io.StringIO(sheet)) for cell in row]
     assert any(cell.startswith("'=cmd") for cell in cells)
     assert not any(cell[:1] in tuple("=+-@\t\r") for cell in cells if cell)

@@ -151,7 +151,7 @@ CSV = "item,rater,text\n" + "".join(",".join(_quoted(cell) for cell in row) + "\
 
 def _read(text: str) -> AnnotationTable | None:
     try:
-        return read(io.StringIO(text))
+        return read(io.StringIO(text), missing="none")
     except InputError:
         return None
 

@@ -11,6 +11,8 @@ import pytest
 
 import softirr
 from softirr.cli.main import main
+from softirr.tables import registry
+from softirr.tables.registry import documented_rows
 from tests.tables.formats import ANSWERS, FORMATS, ITEMS, RATERS
 
 
@@ -47,7 +49,25 @@ COMMANDS = dict(re.findall(r"^\| ([^|]+) \|[^|]*\| `(softirr score [^`]+)` \|", 
 
 
 def test_every_row_of_the_documentation_is_a_test() -> None:
-    assert list(COMMANDS) == list(FORMATS)
+    assert sorted(COMMANDS) == sorted(FORMATS)
+
+
+def test_the_table_of_the_documentation_is_that_of_the_registered_formats() -> None:
+    """``python -c "from softirr.tables.registry import documented_rows; print(*documented_rows(), sep=chr(10))"`` prints it."""
+    assert [line for line in PAGE.splitlines() if line.startswith("|")][: len(FORMATS) + 2] == list(documented_rows())
+
+
+def test_no_module_outside_its_own_knows_a_format_by_name() -> None:
+    folder = Path(registry.__file__).parent
+    names = {one.name for one in registry.formats() if not one.is_general} - {
+        "xlsx",
+        "parquet",
+        "label-studio-flat",
+        "answers",
+    }
+    for path in folder.glob("*.py"):
+        words = set(re.findall(r"[\"']([a-z-]+)[\"']", path.read_text(encoding="utf-8")))
+        assert not words & names, path
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +116,11 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     path = made.write(tmp_path)
     if path.is_dir():
         path = (
-            next(one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix in (".json", ".jsonl", ".xmi"))
+            next(
+                one
+                for one in sorted(path.rglob("*"))
+                if one.is_file() and one.suffix in (".json", ".jsonl", ".xmi", ".qdpx", ".qda", ".sqlite3", ".csv")
+            )
             if name != "brat"
             else next(iter(sorted(path.rglob("*.ann"))))
         )
@@ -110,3 +134,34 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     texts = set(ANSWERS.values())
     known = [text for answer in range(len(table.answers)) for text in table.texts_of(answer) if text not in texts]
     assert len(known) <= 1, "only the last text may be cut"
+
+
+@pytest.mark.parametrize("name", ["min", "csv", "tsv"])
+def test_flat_exports_of_label_studio_say_that_copies_count(name: str, tmp_path: Path) -> None:
+    """They do not mark answers that were copied from predictions."""
+    row = {
+        "id": 1,
+        "text": "narrative",
+        "annotator": 1,
+        "annotation_id": 10,
+        "created_at": "2026-01-01",
+        "updated_at": "2026-01-01",
+        "lead_time": 1,
+    }
+    records = [
+        {**row, "annotator": user, "annotation_id": 10 * task + user, "id": task, "findings": text}
+        for task, texts in ((1, ("fever", "high fever")), (2, ("rash", "itch")))
+        for user, text in enumerate(texts, start=1)
+    ]
+    path = tmp_path / "export"
+    if name == "min":
+        path.write_text(json.dumps(records), encoding="utf-8")
+    else:
+        mark = "," if name == "csv" else "\t"
+        lines = [mark.join(records[0]), *(mark.join(map(str, record.values())) for record in records)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = softirr.read(path, text="findings")
+    assert table.reading is not None and table.reading.format == "label-studio-flat"
+    (said,) = table.warnings
+    assert "does not say which answers were copied from predictions, so such answers count" in said
+    assert "Export with the format JSON" in said

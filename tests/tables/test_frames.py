@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import softirr
@@ -74,11 +75,11 @@ class TestBoth:
     @pytest.mark.parametrize(
         ("columns", "options", "said"),
         [
-            ({"a": [1]}, {}, "has the columns a: name them with --item"),
+            ({"a": [1]}, {}, "has the columns a: name them with item="),
             ({"item": [1]}, {"raters": ["ann"]}, "no column 'ann'"),
             ({"a": [1]}, {"rater": "b"}, "no column 'item'; it has a"),
             ({"item": [1], "a": ["x"]}, {"raters": ["a", "a"]}, "a column twice"),
-            ({"item": [1], "a": [5]}, {"raters": ["a"]}, "Row 1, column 'a', holds 5, which is not a text"),
+            ({"item": [1], "a": [5]}, {"raters": ["a"]}, "Row 1, column 'a', has 5, which is not a text"),
             ({"item": [None], "a": ["x"]}, {"raters": ["a"]}, "Row 1: item is missing"),
             ({"item": [1, 1], "a": ["x", "y"]}, {"raters": ["a"]}, "two answers for item '1'"),
             ({"item": [1], "rater": [" "], "text": ["x"]}, {}, "Row 1: rater is missing"),
@@ -99,3 +100,41 @@ def test_the_missing_values_of_pandas() -> None:
 def test_what_is_no_frame_and_no_path(source: object) -> None:
     with pytest.raises(softirr.InputError, match="A path, an open text file or a data frame can be read"):
         softirr.read(source)
+
+
+class TestIndex:
+    LONG = pd.DataFrame({"item": ["x", "x", "y", "y"], "rater": ["ann", "bob"] * 2, "text": ["a", "a", "b", "c"]})
+
+    def test_named_levels_are_columns(self) -> None:
+        wanted = rows(softirr.read(self.LONG))
+        assert rows(softirr.read(self.LONG.set_index(["item", "rater"]))) == wanted
+        assert rows(softirr.read(self.LONG.set_index("item"))) == wanted
+
+    def test_a_pivoted_table_leaves_no_doubt(self) -> None:
+        wide = self.LONG.pivot(index="item", columns="rater", values="text")
+        assert rows(softirr.read(wide)) == rows(softirr.read(self.LONG))
+        with pytest.raises(softirr.InputError, match="has the columns item, ann, bob"):
+            softirr.read(wide.rename_axis(columns=None))
+
+    @pytest.mark.parametrize("name", [None, "case", "item"])
+    def test_the_index_is_the_items_of_a_wide_table(self, name: str | None) -> None:
+        wide = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "c"]}, index=pd.Index(["x", "y"], name=name))
+        assert rows(softirr.read(wide, raters=["ann", "bob"])) == rows(softirr.read(self.LONG))
+
+    def test_a_column_of_items_comes_before_the_index(self) -> None:
+        wide = pd.DataFrame({"item": ["x", "y"], "ann": ["a", "b"], "bob": ["a", "c"]}, index=[7, 8])
+        assert rows(softirr.read(wide, raters=["ann", "bob"])) == rows(softirr.read(self.LONG))
+
+    def test_rows_of_one_label_are_refused(self) -> None:
+        wide = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "c"]}, index=["x", "x"])
+        with pytest.raises(softirr.InputError, match="two answers for item 'x'"):
+            softirr.read(wide, raters=["ann", "bob"])
+
+
+def test_a_table_of_pyarrow() -> None:
+    assert rows(softirr.read(pa.table(LONG))) == rows(softirr.read(pd.DataFrame(LONG)))
+
+
+def test_a_frame_that_is_not_computed() -> None:
+    with pytest.raises(softirr.InputError, match="has not been computed yet"):
+        softirr.read(pl.DataFrame(LONG).lazy())

@@ -35,6 +35,14 @@ def _jsonl(path: Path) -> int:
     return 4000
 
 
+def _json_rows(path: Path) -> int:
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(4000):
+            for rater in ("ann", "bob"):
+                file.write(json.dumps({"item": n, "rater": rater, "text": "fever", "question": "why? " * 400}) + "\n")
+    return 4000
+
+
 def _export(path: Path) -> int:
     region = {"type": "textarea", "from_name": "f", "value": {"text": ["fever"]}}
     with path.open("w", encoding="utf-8") as file:
@@ -48,7 +56,7 @@ def _export(path: Path) -> int:
     return 2000
 
 
-@pytest.mark.parametrize("write", [_csv, _jsonl, _export])
+@pytest.mark.parametrize("write", [_csv, _jsonl, _json_rows, _export])
 def test_the_file_itself_is_not_kept(write: Callable[[Path], int], tmp_path: Path) -> None:
     n_items = write(tmp_path / "large")
     size = (tmp_path / "large").stat().st_size

@@ -17,6 +17,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.errors import InputError
 from softirr.tables.table import OLDER_DUPLICATE, AnnotationTable, Answer, Excluded
+from softirr.text import is_blank, normalize
 from tests.tables.formats import text_table, workbook
 
 
@@ -75,7 +76,7 @@ class TestWide:
 
     def test_an_item_that_stands_there_twice_is_refused_unless_it_is_said(self) -> None:
         text = "id,ann,bob\n1,x,y\n1,z,\n"
-        with pytest.raises(InputError, match=r"line 3: rater 'ann' has two answers for item '1': say with --repeats"):
+        with pytest.raises(InputError, match=r"line 3: rater 'ann' has two answers for item '1': say with repeats="):
             read(text, item="id", raters="ann,bob")
         options = {"item": "id", "raters": "ann,bob"}
         assert ("1", "ann", ("x", "z")) in rows(read(text, repeats="set", **options))
@@ -108,7 +109,7 @@ class TestLong:
 
     def test_a_guess_without_two_raters_of_an_item_is_refused(self) -> None:
         text = "id,model,prompt,answer\n1,a,p,x\n2,b,p,x\n3,a,q,y\n4,b,q,y\n"
-        with pytest.raises(InputError, match="--item prompt --rater model --text answer"):
+        with pytest.raises(InputError, match='item="prompt", rater="model", text="answer"'):
             read(text)
         assert read(text, item="prompt", rater="model", text="answer").items == ("p", "q")
 
@@ -161,8 +162,8 @@ SUGGESTED = {
         "--item case_no --rater coder --text response",
     ),
     "a form": (
-        'Timestamp,Email Address,"Picture 1, please",Picture 2\nt,ann@x,fever,rash\nt,bob@x,fevers,itch\n',
-        "--rater 'Email Address' --items 'Picture 1, please' --items 'Picture 2'",
+        'Timestamp,Response ID,"Picture 1, please",Picture 2\nt,R_1,fever,rash\nt,R_2,fevers,itch\n',
+        "--rater 'Response ID' --items 'Picture 1, please' --items 'Picture 2'",
     ),
 }
 
@@ -176,6 +177,60 @@ def test_the_suggested_command_works(case: str, tmp_path: Path, capsys: pytest.C
     assert f"use {words}." in said
     assert said.count("\n") == 1
     assert main(["score", str(tmp_path / "a.csv"), "--measure", "indel", *shlex.split(words)]) == 0
+
+
+IN_DOUBT = {
+    "anonymous form": "Timestamp,What do you see in picture 1?,What do you see in picture 2?\n"
+    "2026/01/05 9:12:01,fever,rash\n2026/01/05 9:14:44,fevers,itch\n2026/01/06 8:00:00,fever,rash\n",
+    "form with addresses": "Timestamp,Email Address,Q1,Q2\n2026/01/05 9:12,ann@x.org,fever,rash\n2026/01/05 9:14,bob@x.org,fever,itch\n",
+    "addresses under another name": "who,Q1,Q2\nann@x.org,fever,rash\nbob@x.org,fever,itch\n",
+    "survey without ids": "StartDate,EndDate,IPAddress,Progress,RecipientEmail,DistributionChannel,UserLanguage,Q1,Q2\n"
+    "2026-01-05 09:12:01,2026-01-05 09:20:01,10.0.0.1,100,ann@x.org,email,EN,fever,rash\n"
+    "2026-01-05 09:14:01,2026-01-05 09:22:01,10.0.0.2,100,bob@x.org,email,EN,fever,itch\n",
+    "survey with numbers": "id,submitdate,lastpage,startlanguage,case1,case2\n1,2026-01-05,1,en,fever,rash\n2,2026-01-05,1,en,fever,itch\n",
+    "taguette": "id,document,tag,content\n1,interview 1,pain,it hurts at night\n2,interview 1,sleep,I cannot sleep\n3,interview 2,pain,my back hurts\n",
+    "atlas.ti": "ID,Document,Quotation Name,Quotation Content,Codes,Comment\n1:1,interview 1,it hurts,it hurts at night,pain,\n"
+    "1:2,interview 1,I cannot,I cannot sleep,sleep,\n2:1,interview 2,my back,my back hurts,pain,\n",
+    "several texts of one rater": "record,finding_1,finding_2,plan\n1,fever,cough,rest\n2,rash,itch,cream\n",
+    "network addresses": "ip,anna,berta\n10.0.0.1,fever,high fever\n10.0.0.2,rash,rash\n",
+}
+
+
+@pytest.mark.parametrize("case", IN_DOUBT)
+def test_nothing_is_suggested_in_doubt(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text(IN_DOUBT[case])
+    for command in (["inspect"], ["score", "--measure", "indel"]):
+        assert main([*command, str(tmp_path / "a.csv")]) == 2
+        said = capsys.readouterr().err
+        asks = "name them with --item, --rater and --text (a row for each answer)"
+        assert asks in said or (case == "taguette" and "a folder or ZIP archive with the highlights" in said)
+        assert "use --" not in said and "Perhaps" not in said
+
+
+def test_a_survey_with_ids_is_suggested_without_its_other_columns(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = [
+        "StartDate,IPAddress,ResponseId,RecipientEmail,DistributionChannel,UserLanguage,Q1,Q2",
+        "Start Date,IP Address,Response ID,Recipient Email,Distribution Channel,User Language,What is this?,And this?",
+        '"{""ImportId"":""startDate""}",x,x,x,x,x,x,x',
+        "2026-01-05 09:12:01,10.0.0.1,R_1,ann@x.org,email,EN,fever,rash",
+        "2026-01-05 09:14:01,10.0.0.2,R_2,bob@x.org,email,EN,fever,itch",
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(rows) + "\n")
+    assert main(["inspect", str(path)]) == 2
+    assert "use --rater ResponseId --items Q1,Q2." in capsys.readouterr().err
+    assert rows_of(path) == {
+        ("Q1", "R_1", ("fever",)),
+        ("Q1", "R_2", ("fever",)),
+        ("Q2", "R_1", ("rash",)),
+        ("Q2", "R_2", ("itch",)),
+    }
+
+
+def rows_of(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
+    return rows(softirr.read(path, rater="ResponseId", items="Q*"))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +272,7 @@ class TestSpreadsheets:
 
     def test_other_encodings_are_named(self, tmp_path: Path) -> None:
         path = text_table([list(row) for row in self.TABLE], tmp_path / "a.csv", ",", "cp1252")
-        with pytest.raises(InputError, match=r"not UTF-8 text: line 2 .*--encoding"):
+        with pytest.raises(InputError, match=r"not UTF-8 text: line 2 .*encoding="):
             softirr.read(path, item="id", raters="ann,bob")
         assert "naïve" in softirr.read(path, item="id", raters="ann,bob", encoding="cp1252").texts
         with pytest.raises(InputError, match="no encoding 'klingon'"):
@@ -297,7 +352,7 @@ class TestSpreadsheets:
         assert done.stdout.strip() == "set()"
 
 
-NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5)
+NAMES = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=5).map(normalize).filter(bool)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\x1a", exclude_categories=("C",)), max_size=12)
 
 
@@ -317,13 +372,13 @@ class TestAnyTable:
         cells = {(item, rater): data.draw(TEXTS) for item in items for rater in raters}
         expected = AnnotationTable.from_answers(
             [
-                Answer(item, rater, (text,) if text.strip() else ())
+                Answer(item, rater, () if is_blank(text) else (text,))
                 for (item, rater), text in cells.items()
-                if text.strip() or empty == "none"
+                if empty == "none" or not is_blank(text)
             ],
             items=items,
         )
-        options: dict[str, Any] = {"empty": empty}
+        options: dict[str, Any] = {"empty": empty, "missing": "none"}
 
         def made(table: list[list[str]]) -> io.StringIO:
             out = io.StringIO(newline="")

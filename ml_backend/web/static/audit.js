@@ -1,19 +1,12 @@
 /* The audit page: one pair at a time, each judgement saved at once. */
-import { base, call, forgetKey, kept } from "./pages.js";
+import { KEYS, WORDS, account, chart, cost, drawnLines, line, outcome, plural, widthSentence } from "./audit_words.js";
+import { base, byId as at, call, forgetKey, kept, select, targetOf } from "./pages.js";
 
 const { project, control, who } = document.body.dataset;
-const at = (id) => document.getElementById(id);
-const KEYS = { 1: "same", s: "same", 2: "different", d: "different", 3: "first", f: "first", 4: "second", g: "second", 5: "unsure", u: "unsure", "?": "unsure" };
-const WORDS = { same: "the same", different: "not the same", first: "first is more general", second: "second is more general", unsure: "can’t tell" };
 const WAIT = 1000;
-const FIRST_FORECAST = 15; // judgements; fewer tell too little about how many it takes
-const MOST_FORECAST = 1000;
-const SECONDS = [5, 12]; // that one judgement takes
-
 forgetKey();
 
-const number = (value) => Number(value).toFixed(2).replace("-", "−");
-const plural = (n, one) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : `${one}s`}`;
+const pause = () => new Promise((go) => setTimeout(go, WAIT));
 
 let judge = who || kept.get();
 let audit = null; // as the service tells it
@@ -25,8 +18,8 @@ let drawNew = false;
 const times = []; // of this judge's judgements on this page, in milliseconds
 const order = []; // places in the order in which they were judged
 
-function show(name) {
-  for (const id of ["start", "drawing", "judging", "stopped", "done"]) at(id).hidden = id !== name;
+function show(part) {
+  for (const id of ["start", "drawing", "judging", "stopped", "done"]) at(id).hidden = id !== part;
 }
 
 function say(text) {
@@ -69,31 +62,15 @@ function start() {
   const before = at("before");
   before.replaceChildren();
   before.hidden = !audit;
-  if (audit?.status === "failed") before.append(line(`The last audit could not be done: ${audit.problem}`));
-  else if (running) {
-    const fewer = audit.n_pairs < audit.wanted ? `; there are no more than these to judge` : "";
-    before.append(line(`${plural(audit.n_pairs, "pair")} of texts were drawn${audit.created_by ? ` for ${audit.created_by}` : ""}${fewer}.`));
-    if (audit.problem) before.append(line(`No result yet: ${audit.problem}`));
-    for (const one of audit.judges) before.append(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
-    if (audit.status === "done") {
-      before.append(line("The audit is done; its coefficient stands at the top of the report. Somebody else can judge the same pairs too."));
-    }
-  }
+  before.append(...drawnLines(audit, Boolean(running)));
   show("start");
-}
-
-function line(text) {
-  const p = document.createElement("p");
-  p.textContent = text;
-  return p;
 }
 
 /** What the button does depends on who presses it, and the cost on how many judgements are wanted. */
 function name() {
   const running = audit && audit.status !== "failed" && !drawNew;
   const wanted = running ? audit.n_pairs : Number(at("begin").judgements.value);
-  const minutes = SECONDS.map((one) => Math.max(1, Math.round(one * wanted / 60)));
-  at("cost").textContent = wanted > 0 ? `${plural(wanted, "judgement")}: about ${minutes[0] === minutes[1] ? plural(minutes[0], "minute") : `${minutes[0]} to ${plural(minutes[1], "minute")}`}.` : "";
+  at("cost").textContent = cost(wanted);
   const own = running && audit.judges.find((one) => one.name === at("begin").who.value.trim());
   const words = own ? (own.n >= audit.n_pairs ? "Show the result" : "Go on") : "Judge";
   at("begin-button").textContent = running ? words : "Draw the pairs";
@@ -101,7 +78,10 @@ function name() {
 
 at("begin").who.addEventListener("input", name);
 at("begin").judgements.addEventListener("input", name);
-at("new").addEventListener("click", () => { drawNew = true; start(); });
+at("new").addEventListener("click", () => {
+  drawNew = true;
+  start();
+});
 
 at("begin").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -111,7 +91,10 @@ at("begin").addEventListener("submit", async (event) => {
   try {
     if (!audit || audit.status === "failed" || drawNew) {
       const wanted = Number(at("begin").judgements.value);
-      await call("api/audit", { method: "POST", body: JSON.stringify({ project: Number(project), control, judgements: wanted, who: judge }) });
+      await call("api/audit", {
+        method: "POST",
+        body: JSON.stringify({ project: Number(project), control, judgements: wanted, who: judge }),
+      });
       drawNew = false;
       await waitForPairs();
     }
@@ -132,7 +115,7 @@ async function waitForPairs() {
       throw new Error(audit.problem);
     }
     if (audit.status !== "drawing") return;
-    await new Promise((go) => { setTimeout(go, WAIT); });
+    await pause();
   }
 }
 
@@ -142,70 +125,34 @@ async function load() {
   judge = found.judge;
   pairs = found.pairs;
   order.length = 0;
-  pairs.forEach((pair) => { if (pair.verdict) order.push(pair.place); });
+  pairs.forEach((pair) => {
+    if (pair.verdict) order.push(pair.place);
+  });
   const open = pairs.findIndex((pair) => !pair.verdict);
   if (open < 0 && audit.result) await end();
   else if (open < 0) await stop();
-  else {
-    place = open;
-    draw();
-    show("judging");
-    at("first").focus();
-  }
+  else turnTo(open);
 }
 
 // --- judging --------------------------------------------------------------------------------------------------------
 
-/** Minutes that so many judgements take at this judge's own pace; breaks do not count. */
-function minutes(n) {
-  const gaps = times.slice(1).map((one, i) => one - times[i]).filter((gap) => gap < 60 * WAIT).sort((a, b) => a - b);
-  const pace = gaps.length < 3 ? 8 * WAIT : gaps[Math.floor(gaps.length / 2)];
-  return Math.max(1, Math.round(n * pace / (60 * WAIT)));
-}
-
-/** How wide the interval is, without where it lies: that could influence a judge. */
+/** The widths so far, and what narrows the interval further. */
 function narrowing() {
-  const looks = audit.looks ?? [];
-  const box = at("narrowing");
-  const last = looks[looks.length - 1];
-  if (!last) {
-    box.replaceChildren();
-    return;
-  }
+  const looks = (audit.looks ?? [])
+    .filter((one) => one.ci95)
+    .map((one) => ({ ...one, width: one.ci95[1] - one.ci95[0] }));
+  const last = looks.at(-1);
   const wanted = at("begin").width.value;
-  const needed = last.needed[wanted];
-  const words = [`After ${plural(last.judged, "judgement")} the 95% interval is ${number(last.width)} wide.`];
-  if (last.width <= Number(wanted)) words.push("You can stop: it is as narrow as you want it.");
-  else if (last.judged < FIRST_FORECAST) words.push("A few more judgements, and this line says how many it takes.");
-  else if (!needed || needed > MOST_FORECAST) words.push(`Judgements hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not narrow any more.`);
-  else {
-    const more = Math.max(1, needed - last.judged);
-    words.push(`About ${plural(more, "more judgement")} (${plural(minutes(more), "minute")} at your pace) make it ${wanted} wide${needed > pairs.length ? `, more than were drawn` : ""}.`);
-  }
-  box.replaceChildren(chart(looks, Number(wanted)), line(words.join(" ")));
+  const parts = last ? [chart(looks, Number(wanted)), line(widthSentence(last, wanted, pairs.length, times))] : [];
+  at("narrowing").replaceChildren(...parts);
 }
 
-/** The widths after each look as a line, with the wanted width across. */
-function chart(looks, wanted) {
-  const [w, h] = [160, 40];
-  const most = Math.max(wanted, ...looks.map((one) => one.width)) * 1.1;
-  const end = Math.max(...looks.map((one) => one.judged));
-  const points = looks.map((one) => `${(w * one.judged / end).toFixed(1)},${(h * (1 - one.width / most)).toFixed(1)}`);
-  const y = (h * (1 - wanted / most)).toFixed(1);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Width of the interval: ${looks.map((one) => `${number(one.width)} after ${one.judged}`).join(", ")}`);
-  for (const [name, attributes] of [
-    ["line", { x1: 0, x2: w, y1: y, y2: y, class: "wanted" }],
-    ["polyline", { points: points.join(" "), class: "width" }],
-    ...points.map((one) => ["circle", { cx: one.split(",")[0], cy: one.split(",")[1], r: 2, class: "look" }]),
-  ]) {
-    const part = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
-    svg.append(part);
-  }
-  return svg;
+/** Show a pair to be judged. */
+function turnTo(number) {
+  place = number;
+  draw();
+  show("judging");
+  at("first").focus();
 }
 
 function draw() {
@@ -217,7 +164,9 @@ function draw() {
   at("progress").max = pairs.length;
   at("progress").value = judged;
   at("count").textContent = `pair ${place + 1} of ${pairs.length} · ${judged} judged`;
-  for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
+  for (const button of select("[data-verdict]", at("verdicts"))) {
+    button.setAttribute("aria-pressed", String(button.dataset.verdict === pair.verdict));
+  }
   at("undo").disabled = !order.length;
   at("back").disabled = place === 0;
   at("forward").disabled = place === pairs.length - 1 || !pair.verdict;
@@ -230,16 +179,32 @@ function draw() {
   }
 }
 
+/**
+ * Save one judgement after the other.
+ *
+ * @param {() => Promise<any>} request
+ * @param {() => void} failed takes the judgement back on the page
+ */
 function save(request, failed) {
-  saving = saving.then(request).then((found) => { audit = { ...audit, ...found }; narrowing(); say(""); }, (error) => {
-    failed();
-    draw();
-    say(`Not saved: ${error.message} Please judge this pair again.`);
-  });
+  saving = saving.then(request).then(
+    (found) => {
+      audit = { ...audit, ...found };
+      narrowing();
+      say("");
+    },
+    (error) => {
+      failed();
+      draw();
+      say(`Not saved: ${error.message} Please judge this pair again.`);
+    },
+  );
   return saving;
 }
 
-/** Judge the pair that is shown, also one that was judged before: the new word replaces the old one, and judging goes on where it was. */
+/**
+ * Judge the pair that is shown, also one that was judged before: the new word replaces the old one, and judging
+ * goes on where it was.
+ */
 function decide(verdict) {
   const pair = pairs[place];
   const before = pair.verdict;
@@ -249,13 +214,16 @@ function decide(verdict) {
   if (was >= 0) order.splice(was, 1);
   order.push(pair.place);
   const body = JSON.stringify({ project: Number(project), judge, places: [pair.place], verdict });
-  const sent = save(() => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }), () => {
-    pair.verdict = before;
-    order.splice(order.indexOf(pair.place), 1);
-    if (was >= 0) order.splice(was, 0, pair.place);
-    ({ place } = pair);
-    show("judging");
-  });
+  const sent = save(
+    () => call(`api/audit/${audit.id}/judgements`, { method: "POST", body }),
+    () => {
+      pair.verdict = before;
+      order.splice(order.indexOf(pair.place), 1);
+      if (was >= 0) order.splice(was, 0, pair.place);
+      ({ place } = pair);
+      show("judging");
+    },
+  );
   const next = pairs.findIndex((one, i) => i > place && !one.verdict);
   const open = next >= 0 ? next : pairs.findIndex((one) => !one.verdict);
   if (open >= 0) place = open;
@@ -263,7 +231,9 @@ function decide(verdict) {
   if (open >= 0) at("first").focus();
   else {
     at("judging").hidden = true; // no key may judge the last pair again meanwhile
-    sent.then(() => { if (pairs.every((one) => one.verdict)) stop(); });
+    sent.then(() => {
+      if (pairs.every((one) => one.verdict)) stop();
+    });
   }
 }
 
@@ -275,7 +245,13 @@ function undo() {
   ({ place } = last);
   draw();
   const where = new URLSearchParams({ project, judge, places: last.place });
-  save(() => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }), () => { last.verdict = before; order.push(last.place); });
+  save(
+    () => call(`api/audit/${audit.id}/judgements?${where}`, { method: "DELETE" }),
+    () => {
+      last.verdict = before;
+      order.push(last.place);
+    },
+  );
 }
 
 function step(by) {
@@ -292,15 +268,26 @@ function change() {
   at("first").focus();
 }
 
-for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.addEventListener("click", () => decide(button.dataset.verdict));
+for (const button of select("[data-verdict]", at("verdicts"))) {
+  button.addEventListener("click", () => decide(button.dataset.verdict));
+}
 at("undo").addEventListener("click", undo);
 at("back").addEventListener("click", () => step(-1));
 at("forward").addEventListener("click", () => step(1));
 at("change").addEventListener("click", change);
-at("stop").addEventListener("click", () => { stop(); });
+at("stop").addEventListener("click", stop);
 
 document.addEventListener("keydown", (event) => {
-  if (at("judging").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea")) return;
+  if (
+    at("judging").hidden ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    event.repeat ||
+    targetOf(event).closest("input, textarea")
+  ) {
+    return;
+  }
   const verdict = KEYS[event.key.toLowerCase()];
   if (verdict) decide(verdict);
   else if (event.key === "Backspace") undo();
@@ -311,21 +298,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 // --- the end --------------------------------------------------------------------------------------------------------
-
-/** What this judge did, and how far the judges agree. */
-function account(own) {
-  const parts = [[own.same, "the same"], [own.different, "not the same"], [own.unsure, "can’t tell"]];
-  const lines = [line(`You judged ${own.n} of ${plural(pairs.length, "pair")}: ${parts.map(([n, what]) => `${n} ${what}`).join(", ")}.`)];
-  if (own.n && own.unsure === own.n) {
-    lines.push(line("“Can’t tell” counts as not judged, so nothing follows from these judgements. Say “not the same” where nothing in the guideline makes two texts the same, or ask somebody who knows the subject to judge them."));
-  }
-  if (own.agreement) {
-    const alpha = own.agreement.krippendorff_alpha;
-    lines.push(line(`The judges say the same about ${Math.round(100 * own.agreement.observed_agreement)}% of the ${plural(own.agreement.pairs, "pair")} that two or more judged${alpha === null ? "" : ` (Krippendorff’s alpha ${number(alpha)})`}.`));
-  }
-  if (!own.counts) lines.push(line("Somebody else judged every pair, so the result rests on those judgements. Yours count as soon as you have judged every pair."));
-  return lines;
-}
 
 /** The page of a judge who stops, with pairs left or not. */
 async function stop() {
@@ -341,10 +313,22 @@ async function stop() {
   const left = pairs.length - own.n;
   audit = { ...audit, ...found };
   at("stopped-title").textContent = left ? "Stopped for now" : "That was the last pair";
-  const words = account(own);
+  const words = account(own, pairs.length);
   const enough = Math.max(0, ...audit.judges.map((one) => one.n)) >= audit.finish_from;
-  if (left) words.push(line(`Your judgements are kept; you can go on any time with the same name. ${enough ? "A result can be worked out from what is judged; more judgements make it more certain." : `A result needs ${audit.finish_from} judgements of one judge.`}`));
-  else words.push(line("Not sure about one of them? Look at the judgements again and change it before you see the result."));
+  if (left) {
+    words.push(
+      line(
+        "Your judgements are kept; you can go on any time with the same name. " +
+          (enough
+            ? "A result can be computed from what is judged; more judgements make it more certain."
+            : `A result needs ${audit.finish_from} judgements of one judge.`),
+      ),
+    );
+  } else {
+    words.push(
+      line("Not sure about one of them? Look at the judgements again and change it before you see the result."),
+    );
+  }
   at("stopped-words").replaceChildren(...words);
   at("work-out").hidden = !enough;
   at("work-out").textContent = left ? "Work out the result with what is judged" : "Show the result";
@@ -355,16 +339,17 @@ async function stop() {
 }
 
 at("go-on").addEventListener("click", () => {
-  place = Math.max(0, pairs.findIndex((pair) => !pair.verdict));
-  draw();
-  show("judging");
-  at("first").focus();
+  const open = pairs.findIndex((pair) => !pair.verdict);
+  turnTo(Math.max(0, open));
 });
 
 at("work-out").addEventListener("click", async () => {
   try {
     if (pairs.some((pair) => !pair.verdict)) {
-      await call(`api/audit/${audit.id}/finish`, { method: "POST", body: JSON.stringify({ project: Number(project) }) });
+      await call(`api/audit/${audit.id}/finish`, {
+        method: "POST",
+        body: JSON.stringify({ project: Number(project) }),
+      });
     }
     await end();
   } catch (error) {
@@ -386,38 +371,31 @@ async function end() {
       say(`There is no result yet. ${found.problem}`);
       return;
     }
-    await new Promise((go) => { setTimeout(go, WAIT); });
+    await pause();
   }
   audit = found;
   say("");
   at("sheet").href = `${base}audit/${project}/${audit.id}.csv?judge=${encodeURIComponent(judge)}`;
   at("result").replaceChildren(...outcome(found.result));
   at("done-words").replaceChildren(
-    line(`${plural(found.result.audit.judgements, "judgement")} of ${plural(found.result.audit.judges, "judge")} support these numbers. They stand at the top of the report from now on.`),
-    ...account(found.own),
+    line(
+      `${plural(found.result.audit.judgements, "judgement")} of ` +
+        `${plural(found.result.audit.judges, "judge")} support these numbers. They stand at the top of the ` +
+        "report from now on.",
+    ),
+    ...account(found.own, pairs.length),
   );
   show("done");
 }
 
-function outcome({ headline, coefficients }) {
-  const best = coefficients.find((one) => one.key === headline) ?? coefficients[0];
-  if (!best) return [line("No coefficient is defined on these answers.")];
-  const value = line(number(best.value));
-  value.className = "result-value";
-  value.dataset.coefficient = best.key;
-  value.dataset.value = best.value;
-  const words = line(`${best.name}, audited${best.ci95 ? `; 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : ""}. Without the audit the report gives ${best.plain === null ? "none" : number(best.plain)}.`);
-  if (!best.informed) return [value, words];
-  const { value: told, ci95 } = best.informed;
-  return [value, words, line(`With what is known about the measure’s errors: ${number(told)}, 95% interval ${number(ci95[0])} to ${number(ci95[1])}. This interval also holds if you stopped because of what you saw.`)];
+for (const id of ["look-back", "look-again"]) {
+  at(id).addEventListener("click", () => {
+    turnTo(0);
+  });
 }
-
-for (const id of ["look-back", "look-again"]) at(id).addEventListener("click", () => {
-  place = 0;
-  draw();
-  show("judging");
-  at("first").focus();
+at("again").addEventListener("click", () => {
+  drawNew = true;
+  start();
 });
-at("again").addEventListener("click", () => { drawNew = true; start(); });
 
 refresh();

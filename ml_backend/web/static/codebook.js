@@ -1,5 +1,8 @@
-/* The codebook page: asks for the codebook, merges entries, parts texts, takes a decision back. The server applies decisions at once. */
-import { call, forgetKey } from "./pages.js";
+/**
+ * The codebook page: asks for the codebook, merges entries, parts texts, takes a decision back. The server applies
+ * decisions at once.
+ */
+import { byId, call, forgetKey, select, targetOf } from "./pages.js";
 
 const { project, control } = document.body.dataset;
 const LOOK = 1500;
@@ -10,29 +13,47 @@ let timer = null;
 
 forgetKey();
 
-const byId = (id) => document.getElementById(id);
-const boxes = () => [...document.querySelectorAll("input.choose")];
+const boxes = () => select("input.choose");
 const chosen = () => boxes().filter((box) => box.checked);
 
 document.addEventListener("change", (event) => {
-  if (event.target.matches("input.choose")) count();
+  if (targetOf(event).matches("input.choose")) count();
 });
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+  const button = targetOf(event).closest("button");
   if (button?.id === "make") make();
   else if (button?.id === "merge") merge();
   else if (button?.id === "undo") undo();
-  else if (button?.matches(".part")) part(button.dataset.text);
+  else if (button?.matches(".part")) partAt(button);
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=search]")) return;
-  const act = { "/": () => byId("q")?.focus(), m: merge, z: undo }[event.key.toLowerCase()];
-  if (!act) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || targetOf(event).matches("input[type=search]")) return;
+  const key = event.key.toLowerCase();
+  const step = { arrowdown: 1, j: 1, arrowup: -1, k: -1 }[key];
+  const act = { "/": () => byId("q")?.focus(), m: merge, p: partHere, z: undo }[key];
+  if (!act && !step) return;
   event.preventDefault();
-  act();
+  if (step) go(step);
+  else act();
 });
+
+/** Go to the next entry or to the next text that can be separated. */
+function go(step) {
+  const stops = select("input.choose, button.part");
+  const at = stops.indexOf(document.activeElement);
+  const to = stops[at < 0 ? (step > 0 ? 0 : stops.length - 1) : Math.min(stops.length - 1, Math.max(0, at + step))];
+  to?.focus();
+  to?.scrollIntoView({ block: "nearest" });
+}
+
+/** Separate the text that has the focus. */
+function partHere() {
+  const button = document.activeElement;
+  if (button?.matches("button.part")) partAt(button);
+  else say("Go to the text to separate first (↑ ↓).");
+}
 
 function count() {
   const n = chosen().length;
@@ -58,8 +79,9 @@ function merge() {
   decide({ merge: names }, `Merged ${names.length} entries.`, chosen()[0]?.id);
 }
 
-function part(text) {
-  decide({ part: text }, `Parted “${text}”.`, null);
+function partAt(button) {
+  const { text } = button.dataset;
+  decide({ part: text }, `Separated “${text}”.`, button.closest("tr").querySelector("input.choose")?.id);
 }
 
 async function decide(what, told, focus) {
@@ -98,9 +120,11 @@ async function renew(focus) {
   if (!response.ok) return;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
   const place = scrollY;
-  for (const part of ["nav.actions", "main"]) {
-    const now = fresh.querySelector(part);
-    if (now) document.querySelector(part).replaceChildren(...[...now.childNodes].map((one) => document.adoptNode(one)));
+  for (const selector of ["nav.actions", "main"]) {
+    const now = fresh.querySelector(selector);
+    if (now) {
+      document.querySelector(selector).replaceChildren(...[...now.childNodes].map((one) => document.adoptNode(one)));
+    }
   }
   ({ made, waiting } = fresh.body.dataset);
   if (byId("undo")) byId("undo").hidden = !last.length;

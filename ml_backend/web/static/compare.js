@@ -1,8 +1,7 @@
 /* The comparison page: its forms ask for comparisons, and a comparison that is being computed is waited for. */
-import { call } from "./pages.js";
+import { byId as at, call, select } from "./pages.js";
 
 const { project, control, waiting } = document.body.dataset;
-const at = (id) => document.getElementById(id);
 const WAIT = 1000;
 
 function say(text) {
@@ -15,11 +14,16 @@ function say(text) {
 function question(form) {
   const given = new FormData(form);
   const body = { project: Number(project), control, kind: form.dataset.kind };
-  for (const name of ["field", "same", "date", "annotator"]) if (given.get(name)) body[name] = given.get(name).trim();
+  for (const name of ["field", "same", "date", "annotator"]) {
+    if (given.get(name)) body[name] = String(given.get(name)).trim();
+  }
   if (given.has("margin")) body.margin = Number(given.get("margin"));
   if (body.kind === "projects") body.projects = given.getAll("project").map(Number);
   if (body.kind === "teams") {
-    const of = (team) => [...given].filter(([name, value]) => name.startsWith("team-") && value === team).map(([name]) => name.slice("team-".length));
+    const of = (team) =>
+      [...given]
+        .filter(([name, value]) => name.startsWith("team-") && value === team)
+        .map(([name]) => name.slice("team-".length));
     body.teams = [of("1"), of("2")];
   }
   return body;
@@ -30,14 +34,14 @@ async function ask(body) {
   try {
     const { id } = await call("api/side-by-side", { method: "POST", body: JSON.stringify(body) });
     const here = new URL(location.href);
-    here.search = new URLSearchParams({ control, show: id });
+    here.search = String(new URLSearchParams({ control, show: id }));
     location.assign(here);
   } catch (error) {
     say(error.message);
   }
 }
 
-for (const form of document.querySelectorAll("form[data-kind]")) {
+for (const form of select("form[data-kind]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     ask(question(form));

@@ -3,7 +3,45 @@
 /** Where the service is: the pages stand one folder below it, whatever a proxy put before. */
 export const base = new URL("..", location.href).href;
 
-/** Ask the service; its JSON answer, or an error with the sentence that it gives. */
+/**
+ * An element of the page's template, or null where the page has none.
+ *
+ * @param {string} id
+ * @returns {any} of the type that the template gives it
+ */
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+/**
+ * All elements of the page that a selector matches.
+ *
+ * @param {string} selector
+ * @param {ParentNode} [where]
+ * @returns {any[]} of the types that the template gives them
+ */
+export function select(selector, where = document) {
+  return [...where.querySelectorAll(selector)];
+}
+
+/**
+ * The element that an event is about.
+ *
+ * @param {Event} event
+ * @returns {any}
+ */
+export function targetOf(event) {
+  return event.target;
+}
+
+/**
+ * Ask the service.
+ *
+ * @param {string} path
+ * @param {RequestInit} [options]
+ * @returns {Promise<any>} its JSON answer
+ * @throws {Error} with the sentence that the service gives
+ */
 export async function call(path, options = {}) {
   const headers = options.body ? { "Content-Type": "application/json" } : {};
   let response;
@@ -25,8 +63,24 @@ export function forgetKey() {
   history.replaceState(null, "", here);
 }
 
-/** The viewer's name; a browser may refuse storage, then it lasts as long as the page. */
+/**
+ * The viewer's name; a browser may refuse storage, then it lasts as long as the page.
+ *
+ * @type {{get: () => string, set: (name: string) => void}}
+ */
 export const kept = {
-  get: () => { try { return localStorage.getItem("softirr-name") ?? ""; } catch { return ""; } },
-  set: (name) => { try { localStorage.setItem("softirr-name", name); } catch { /* for this page only */ } },
+  get: () => {
+    try {
+      return localStorage.getItem("softirr-name") ?? "";
+    } catch {
+      return "";
+    }
+  },
+  set: (name) => {
+    try {
+      localStorage.setItem("softirr-name", name);
+    } catch {
+      /* for this page only */
+    }
+  },
 };

@@ -1,5 +1,8 @@
-/* What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to date without a reload. */
-import { call, forgetKey, kept } from "./pages.js";
+/**
+ * What the served report does beyond the file: marks tasks as done, asks for comparisons, and keeps itself up to
+ * date without a reload.
+ */
+import { byId, call, forgetKey, kept, select, targetOf } from "./pages.js";
 
 const body = document.body;
 const { project, control } = body.dataset;
@@ -9,9 +12,8 @@ const SOON = 1000;
 
 forgetKey();
 
-const byId = (id) => document.getElementById(id);
-
-// --- what people do here; the parts of the page may be replaced, so the whole page listens -----------------------------------
+// --- what people do here; the parts of the page may be replaced, so the whole page listens
+// -----------------------------------
 
 function typedName() {
   return byId("viewer-name")?.value.trim() ?? "";
@@ -23,17 +25,17 @@ function showName() {
 }
 
 document.addEventListener("change", (event) => {
-  if (event.target.id === "viewer-name") kept.set(typedName());
-  if (event.target.matches("input.done")) mark(event.target);
-  if (event.target.matches("#policies [type=checkbox]")) onlyOne(event.target);
+  if (targetOf(event).id === "viewer-name") kept.set(typedName());
+  if (targetOf(event).matches("input.done")) mark(targetOf(event));
+  if (targetOf(event).matches("#policies [type=checkbox]")) onlyOne(targetOf(event));
 });
 
 document.addEventListener("click", (event) => {
-  const chosen = event.target.closest?.("button.choose-policy");
+  const chosen = targetOf(event).closest?.("button.choose-policy");
   if (chosen) choosePolicy(chosen);
-  const proposed = event.target.closest?.("button.preview-policy");
+  const proposed = targetOf(event).closest?.("button.preview-policy");
   if (proposed) preview(proposed);
-  const button = event.target.closest?.("button.send-back");
+  const button = targetOf(event).closest?.("button.send-back");
   if (!button) return;
   const row = button.closest("tr");
   if (row.dataset.sentBack === "1") takeBack(row);
@@ -41,13 +43,17 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("submit", (event) => {
-  if (event.target.id === "policies") {
+  if (targetOf(event).id === "policies") {
     event.preventDefault();
-    lookAtPolicies(event.target);
+    lookAtPolicies(targetOf(event));
   }
-  if (event.target.id !== "compare") return;
+  if (targetOf(event).id === "set-target") {
+    event.preventDefault();
+    setTarget(targetOf(event));
+  }
+  if (targetOf(event).id !== "compare") return;
   event.preventDefault();
-  compare(event.target);
+  compare(targetOf(event));
 });
 
 async function mark(box) {
@@ -58,7 +64,10 @@ async function mark(box) {
   box.disabled = true;
   try {
     const said = done
-      ? await call("api/queue", { method: "POST", body: JSON.stringify({ project: Number(project), task, who: who || null }) })
+      ? await call("api/queue", {
+          method: "POST",
+          body: JSON.stringify({ project: Number(project), task, who: who || null }),
+        })
       : await call(`api/queue/${task}?project=${project}`, { method: "DELETE" });
     row.classList.toggle("is-done", done);
     row.querySelector(".note").hidden = true;
@@ -91,18 +100,26 @@ function askForNote(row) {
 
 async function sendBack(row, note) {
   const task = Number(row.dataset.task);
-  const body = { project: Number(project), task, state: "sent back", note, who: typedName() || null };
-  await change(task, () => call("api/queue", { method: "POST", body: JSON.stringify(body) }), `Task ${task} is sent back.`);
+  const returned = { project: Number(project), task, state: "sent back", note, who: typedName() || null };
+  await change(
+    task,
+    () => call("api/queue", { method: "POST", body: JSON.stringify(returned) }),
+    `Task ${task} is sent back.`,
+  );
 }
 
 async function takeBack(row) {
   const task = Number(row.dataset.task);
-  await change(task, () => call(`api/queue/${task}?project=${project}`, { method: "DELETE" }), `Task ${task} is back in the queue.`);
+  await change(
+    task,
+    () => call(`api/queue/${task}?project=${project}`, { method: "DELETE" }),
+    `Task ${task} is back in the queue.`,
+  );
 }
 
-async function change(task, ask, text) {
+async function change(task, request, text) {
   try {
-    await ask();
+    await request();
     byId("queue-said").textContent = text;
     await renew(); // the order changes with the state
   } catch (error) {
@@ -118,15 +135,18 @@ function counts({ low, done, sent_back: back }) {
 
 function queueSentence(low, done, back) {
   const many = (n) => n.toLocaleString("en");
-  return `${many(low)} ${low === 1 ? "task" : "tasks"} with an agreement below 0.60 ${low === 1 ? "is" : "are"} left to look at, ${many(back)} ${back === 1 ? "is" : "are"} sent back, ${many(done)} ${done === 1 ? "is" : "are"} done.`;
+  const verb = (n) => (n === 1 ? "is" : "are");
+  return (
+    `${many(low)} ${low === 1 ? "task" : "tasks"} of moderate agreement or less ${verb(low)} left to look at, ` +
+    `${many(back)} ${verb(back)} sent back, ${many(done)} ${verb(done)} done.`
+  );
 }
 
 /** Ask for the coefficient and the tasks under each policy; the form's own policy is one of them. */
 async function lookAtPolicies(form) {
-  const chosen = (name) => [...form.querySelectorAll(`[name=${name}]:checked`)].map((box) => box.value);
+  const chosen = (name) => select(`[name=${name}]:checked`, form).map((box) => box.value);
   const own = { ignore: chosen("ignore"), count: chosen("count"), more_general: form.elements.more_general.value };
-  const body = { project: Number(project), control, policies: [own] };
-  return ask("api/policies", body, "Being computed …");
+  return ask("api/policies", { project: Number(project), control, policies: [own] }, "Being computed …");
 }
 
 /** An attribute either does not count or decides, or neither. */
@@ -152,13 +172,17 @@ async function preview(button) {
 
 async function choosePolicy(button) {
   if (!confirm(`${button.dataset.told}\n\nUse this policy? The project is scored again.`)) return;
-  await ask("api/policies/choice", { project: Number(project), policy: JSON.parse(button.dataset.policy) }, "Chosen. The project is scored again.");
+  await ask(
+    "api/policies/choice",
+    { project: Number(project), policy: JSON.parse(button.dataset.policy) },
+    "Chosen. The project is scored again.",
+  );
 }
 
-async function ask(path, body, text) {
+async function ask(path, question, text) {
   const told = byId("policies-said");
   try {
-    await call(path, { method: "POST", body: JSON.stringify(body) });
+    await call(path, { method: "POST", body: JSON.stringify(question) });
     told.textContent = text;
     next(SOON);
     return true;
@@ -169,19 +193,27 @@ async function ask(path, body, text) {
 }
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+  const button = targetOf(event).closest("button");
   if (button?.dataset.link) share(button.dataset.link === "key");
   if (button?.id === "condition") choose(button.dataset.condition);
 });
 
-/** Copy the address of what is shown now, with the key where a lead asks for it; where a browser refuses, it stands selected. */
+/**
+ * Copy the address of what is shown now, with the key where a lead asks for it; where a browser refuses, it stands
+ * selected.
+ */
 async function share(withKey) {
   const told = byId("link-said");
   const box = byId("link");
   const address = new URL(location.href);
   address.searchParams.delete("k");
   try {
-    if (withKey) address.searchParams.set("k", (await call("api/report/link", { method: "POST", body: JSON.stringify({ project: Number(project) }) })).key);
+    if (withKey) {
+      address.searchParams.set(
+        "k",
+        (await call("api/report/link", { method: "POST", body: JSON.stringify({ project: Number(project) }) })).key,
+      );
+    }
   } catch (error) {
     told.textContent = error.message;
     return;
@@ -197,9 +229,27 @@ async function share(withKey) {
   }
 }
 
+/** The value that the headline is to reach; an empty field takes the target away. */
+async function setTarget(form) {
+  const given = form.elements.target.value;
+  try {
+    await call("api/report/target", {
+      method: "POST",
+      body: JSON.stringify({ project: Number(project), target: given === "" ? null : Number(given) }),
+    });
+    form.closest("details").open = false;
+    await renew();
+  } catch (error) {
+    byId("target-said").textContent = error.message;
+  }
+}
+
 async function choose(condition) {
   try {
-    await call("api/report/condition", { method: "POST", body: JSON.stringify({ project: Number(project), condition }) });
+    await call("api/report/condition", {
+      method: "POST",
+      body: JSON.stringify({ project: Number(project), condition }),
+    });
     byId("condition").disabled = true;
     byId("condition-said").textContent = "Kept: the report shows this grouping first.";
   } catch (error) {
@@ -209,13 +259,16 @@ async function choose(condition) {
 
 async function compare(form) {
   const told = byId("compare-said");
-  const measures = [...form.querySelectorAll("input:checked")].map((box) => box.value);
+  const measures = select("input:checked", form).map((box) => box.value);
   if (!measures.length) {
     told.textContent = "Choose at least one measure.";
     return;
   }
   try {
-    await call("api/comparisons", { method: "POST", body: JSON.stringify({ project: Number(project), control, measures }) });
+    await call("api/comparisons", {
+      method: "POST",
+      body: JSON.stringify({ project: Number(project), control, measures }),
+    });
     told.textContent = "Being computed …";
     next(SOON);
   } catch (error) {
@@ -233,10 +286,12 @@ async function look() {
   let state;
   try {
     state = await call(`api/report/state?project=${project}`);
-    if (!state.working && (state.version !== version || state.marks !== marks)) {
+    const waits = byId("policies-said")?.textContent.startsWith("Being computed"); // rows arrive one by one
+    if ((!state.working || waits) && (state.version !== version || state.marks !== marks)) {
       const results = state.version !== version;
       await renew();
-      if (results) say("The report was brought up to date just now.");
+      if (results && !state.working) say("The report was brought up to date just now.");
+      if (state.working) next(SOON);
       return;
     }
   } catch {
@@ -274,9 +329,8 @@ async function renew() {
   if (!sections.length || fresh.body.dataset.project !== project) return;
   const place = remember();
   const main = document.querySelector("main");
-  byId("charts").textContent = fresh.getElementById("charts").textContent;
   main.replaceChildren(...[...fresh.querySelector("main").children].map((one) => document.adoptNode(one)));
-  for (const part of ["[data-part=about]", "[data-part=fields]", "nav.contents"]) {
+  for (const part of ["[data-part=about]", "[data-part=fields]"]) {
     const now = fresh.querySelector(part);
     if (now) document.querySelector(part)?.replaceWith(document.adoptNode(now));
   }
@@ -306,10 +360,10 @@ function remember() {
   const active = document.activeElement;
   return {
     focus: active && active !== body ? placeOf(active) : null,
-    unfolded: [...document.querySelectorAll("main details")].map((one) => [placeOf(one), one.open]),
-    more: [...document.querySelectorAll('main .more[aria-expanded="true"]')].map((one) => placeOf(one.previousElementSibling)),
+    unfolded: select("main details").map((one) => [placeOf(one), one.open]),
+    more: select('main .more[aria-expanded="true"]').map((one) => placeOf(one.previousElementSibling)),
     name: byId("viewer-name")?.value ?? "",
-    checked: [...document.querySelectorAll("#compare input, #policies input")].map((one) => [one.name, one.value, one.checked]),
+    checked: select("#compare input, #policies input").map((one) => [one.name, one.value, one.checked]),
     said: byId("queue-said")?.textContent ?? "",
     scroll: scrollY,
   };
@@ -325,8 +379,8 @@ function restore({ focus, unfolded, more, name, checked, said, scroll }) {
     if (button?.matches(".more")) button.click();
   }
   if (byId("viewer-name")) byId("viewer-name").value = name;
-  for (const [name, value, on] of checked) {
-    const box = document.querySelector(`:is(#compare, #policies) input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
+  for (const [group, value, on] of checked) {
+    const [box] = select(`:is(#compare, #policies) input[name="${CSS.escape(group)}"][value="${CSS.escape(value)}"]`);
     if (box) box.checked = on;
   }
   if (byId("queue-said")) byId("queue-said").textContent = said;

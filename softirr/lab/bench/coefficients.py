@@ -130,7 +130,7 @@ _kept: dict[int, Any] = {}
 def _prepared(n_items: int) -> Any:
     """Ratings, scores and chance of a project, made before timing starts."""
     if n_items not in _kept:
-        from softirr.chance.estimates import exact
+        from softirr.chance.exact import exact
         from softirr.tables.ratings import Ratings
 
         ratings = Ratings.from_matrix(np.arange(2 * n_items).reshape(n_items, 2))

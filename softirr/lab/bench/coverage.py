@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softirr.chance.estimates import MatrixEquivalence, exact
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.chance.stratified import stratified
-from softirr.coefficients import chance_corrected as co
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import analytic, bootstrap
+from softirr.coefficients.registry import definition
 from softirr.errors import InputError
 from softirr.inference.ray_jobs import map_jobs
 from softirr.lab.bench import sampling
@@ -125,12 +126,7 @@ def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, s
         known = exact(ratings, wanted, scores)
     else:
         known = stratified(ratings, wanted.score, scores, MatrixEquivalence(sorting), target_se=_TARGET, seed=seed)
-    return {
-        "cohen_kappa": co.mean_cohen(ratings, scores, known),
-        "fleiss_kappa": co.fleiss(ratings, scores, known),
-        "krippendorff_alpha": co.krippendorff(ratings, scores, known),
-        "gwet_ac2": co.gwet(ratings, scores, known),
-    }
+    return {name: definition(name).estimate(ratings, scores, known) for name in COEFFICIENTS}
 
 
 def _coverage(ends: Floats, truth: float) -> Coverage:

@@ -1,7 +1,7 @@
 """``softirr bench fit``: how often each warning that a measure does not fit its texts is raised, on English projects and on others.
 
 A project is some texts of one table (at most two thirds), drawn at random from the half that no threshold was fitted on (by a hash of the text, as in
-:mod:`softirr.measures.fit`). Checks of the texts alone run on every project, checks that ask the model on the first few.
+:mod:`softirr.measures.suitability`). Checks of the texts alone run on every project, checks that ask the model on the first few.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from softirr.errors import InputError
 from softirr.measures import Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import MemoryCache
-from softirr.measures.fit import Reason, chance_misfit, swap_misfit, text_misfits
 from softirr.measures.pairs import PairScorer
+from softirr.measures.suitability import Reason, chance_misfit, check_word_swaps, text_misfits
 from softirr.terminal import Parser, natural, positive
 from softirr.text import normalize
 
@@ -162,7 +162,7 @@ def alarms(texts: Sequence[str], measure: Measure | str, options: argparse.Names
             n = len(chosen)
             for found in (
                 chance_misfit(measure, (1 + (n - 1) * mean) / n, n),
-                swap_misfit(measure, chosen, options.seed, cache=cache),
+                check_word_swaps(measure, chosen, options.seed, cache=cache),
             ):
                 reasons |= {found.reason} if found is not None else set()
             warned += bool(reasons)

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softirr.errors import InputError
+from softirr.inference.models import bundled_model
 from softirr.lab.bench.inference_contenders import (
+    BUNDLED,
     MODELS,
     Run,
     cross_encoder_way,
@@ -33,8 +35,8 @@ def main(argv: Sequence[str]) -> int:
     parser = Parser(prog="softirr bench inference", description=__doc__)
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (cpu)")
     parser.add_argument(
-        "--models", nargs="*", default=["minilm", "bert-base"], metavar="MODEL",
-        help=f"{', '.join(MODELS)} or the folder of a model with three classes (minilm bert-base)",
+        "--models", nargs="*", default=[BUNDLED, "minilm"], metavar="MODEL",
+        help=f"{BUNDLED}, {', '.join(MODELS)} or the folder of a model with a class entailment ({BUNDLED} minilm)",
     )  # fmt: skip
     parser.add_argument(
         "--precisions", nargs="+", choices=("auto", "float32", "bfloat16", "int8"), default=["float32", "auto"],
@@ -156,9 +158,11 @@ def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def _folder(name: str, scratch: Path, seed: int, *, entailment_bias: float = 0.0) -> Path:
+    if name == BUNDLED:
+        return bundled_model().folder
     if name not in MODELS:
         if not Path(name, "config.json").is_file():
-            raise InputError(f"There is no model {name}; use {', '.join(MODELS)} or the folder of a model.")
+            raise InputError(f"There is no model {name}; use {BUNDLED}, {', '.join(MODELS)} or the folder of a model.")
         return Path(name)
     folder = scratch / name
     return folder if folder.is_dir() else make_model(name, folder, seed, entailment_bias=entailment_bias)

@@ -15,6 +15,8 @@ from softirr.errors import InputError
 from softirr.measures.labels import letter_of
 
 MODELS = ("minilm", "bert-base", "mdeberta-base")
+BUNDLED = "bundled"
+"""Name of the model that comes with softirr."""
 LOGIT_SPREAD = 0.5
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 _WORDS = """
@@ -111,10 +113,16 @@ def label_order(folder: Path) -> list[str]:
 
 
 def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
-    """(a) The method of the code of Wullschleger et al. (2026): ``transformers.pipeline`` in batches of 32, in the order of the pairs."""
+    """(a) The method of the code of Wullschleger et al. (2026): ``transformers.pipeline`` in batches of 32, in the order of the pairs.
+
+    In float32, whatever format the weights are stored in: float16 is slow on a processor.
+    """
+    import torch
     from transformers import pipeline
 
-    classify: Any = pipeline("text-classification", model=str(folder), top_k=None, batch_size=32, device=device)
+    classify: Any = pipeline(
+        "text-classification", model=str(folder), top_k=None, batch_size=32, device=device, dtype=torch.float32
+    )
     inputs = [{"text": a, "text_pair": b} for a, b in pairs]
     order = {label: i for i, label in classify.model.config.id2label.items()}
 
@@ -129,10 +137,11 @@ def pipeline_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) ->
 
 
 def cross_encoder_way(folder: Path, pairs: Sequence[tuple[str, str]], device: str) -> Run:
-    """(b) ``sentence_transformers.CrossEncoder.predict``, which sorts by length and pads."""
+    """(b) ``sentence_transformers.CrossEncoder.predict``, which sorts by length and pads; in float32, as (a)."""
+    import torch
     from sentence_transformers import CrossEncoder
 
-    encoder = CrossEncoder(str(folder), device=device)
+    encoder = CrossEncoder(str(folder), device=device, model_kwargs={"dtype": torch.float32})
     given = list(pairs)
 
     def run() -> NDArray[np.float64]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.audit.audited import Judgements, sample
+from softirr.audit.workflow import Judgements, draw_sheet
 from softirr.coefficients.matrix import matrix_agreement
+from softirr.defaults import MARGIN
 from softirr.lab.bench.planning import answers
-from softirr.planning.compare import MARGIN, compare_raters
+from softirr.planning.compare_raters import compare_raters
 from softirr.provenance import Provenance
 from softirr.tables.ratings import Floats
 from softirr.tables.table import AnnotationTable, Answer
@@ -157,7 +158,7 @@ def _table(rng: np.random.Generator, matrix: NDArray[np.int64]) -> AnnotationTab
 
 
 def _judged(table: AnnotationTable, measure: BiasedMeasure, judgements: int, *, seed: int) -> Judgements:
-    sheet = sample(table, measure, judgements=judgements, seed=seed, cache=None, progress=None)
+    sheet = draw_sheet(table, measure, judgements=judgements, seed=seed, cache=None, progress=None)
     values = {(unit.id, 1): "same" if _same(unit.text_a, unit.text_b) else "different" for unit in sheet.units}
     return Judgements("judge", values)
 

@@ -10,7 +10,7 @@ import numpy as np
 from softirr.coefficients.intervals import analytic
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.planning.difference import Sample, difference
-from softirr.planning.plan import components
+from softirr.planning.variance_components import components
 from softirr.tables.ratings import Ints
 from softirr.terminal import Parser, guarded, positive
 

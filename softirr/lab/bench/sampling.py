@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from softirr.chance.estimates import Equivalence, MatrixEquivalence, exact
+from softirr.chance.equivalence import Equivalence, MatrixEquivalence
+from softirr.chance.exact import exact
 from softirr.chance.strata import POPULATION, PairPopulation
 from softirr.chance.stratified import sampled
 from softirr.errors import InputError
 from softirr.tables.ratings import Floats, Ratings
 
-WANTED = ("levenshtein", "embedding", "embedding, calibrated")
+WANTED = ("levenshtein", "embedding")
 _Z = 1.959964
 
 
@@ -154,7 +155,6 @@ def _measures(
 ) -> Iterator[tuple[str, Equivalence, list[tuple[str, Equivalence]]]]:
     """Measures whose chance agreement is sampled, each with the measures that sort its pairs."""
     from softirr.measures import measure
-    from softirr.measures.calibration import fit
     from softirr.measures.pairs import PairScorer
 
     def square(name: str) -> Floats:
@@ -168,19 +168,9 @@ def _measures(
     letters, words, embedding = square("indel"), square("jaccard"), square(f"embedding:{_minilm()}")
     lexical = MatrixEquivalence((letters + words) / 2)
     noise = MatrixEquivalence(blurred(np.eye(size), 0.0, np.random.default_rng(seed)))
-    rng = np.random.default_rng(seed)
-    # judged pairs to calibrate by: some of one concept, some at random
-    i, j = np.nonzero(np.triu(same, 1))
-    chosen = rng.permutation(len(i))[:300]
-    a, b = rng.integers(0, size, (2, 3_000))
-    left, right = np.append(i[chosen], a[a != b]), np.append(j[chosen], b[a != b])
-    calibration = fit(embedding[left, right], same[left, right], method="platt")
-    calibrated = calibration.apply(embedding.ravel()).reshape(size, size)
-    np.fill_diagonal(calibrated, 1.0)
     yield (
         "levenshtein",
         MatrixEquivalence(square("levenshtein")),
         [("indel+jaccard", lexical), ("jaccard", MatrixEquivalence(words)), ("noise", noise)],
     )
     yield "embedding", MatrixEquivalence(embedding), [("indel+jaccard", lexical), ("noise", noise)]
-    yield "embedding, calibrated", MatrixEquivalence(calibrated), [("indel+jaccard", lexical), ("noise", noise)]

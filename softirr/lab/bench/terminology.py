@@ -1,8 +1,7 @@
 """``softirr bench terminology``: what looking texts up in a terminology is worth, and how often the lookup is right.
 
 Three tables. *Error of kappa*: two simulated raters name the concepts of a terminology (:mod:`softirr.lab.experiments.generate`, setting hard), and the
-measure works alone, with the whole terminology, and with one of which half of the names are left out at random, with and without the calibration on
-known pairs. *Lookup*: names with a typing error,
+measure works alone, with the whole terminology, and with one of which half of the names are left out at random. *Lookup*: names with a typing error,
 with words around them, and names that are left out, looked up in the other half; on request texts of a table that says what each means. *Speed*: a made-up terminology of many names.
 """
 
@@ -31,8 +30,7 @@ from softirr.measures.cache import Store, open_cache
 from softirr.measures.pairs import PairScorer
 from softirr.measures.terminology import with_terminology
 from softirr.policy.simplified import simplifications
-from softirr.report.known_pairs import calibrated_by_chance, calibration_on_known_pairs, with_unknown_calibrated
-from softirr.tables.ratings import Floats, Ints
+from softirr.tables.ratings import Floats
 from softirr.terminal import Parser, guarded, positive
 from softirr.terminology import Terminology, load
 from softirr.terminology.coder import Coder, Known
@@ -42,8 +40,8 @@ from softirr.terminology.tables import read_table
 
 _T = TypeVar("_T")
 PERMUTATIONS = 3
-WAYS = ("alone", "whole", "half", "half, not calibrated")
-"""The measure alone, with the whole terminology, with half of its names, and with these but without the calibration on known pairs."""
+WAYS = ("alone", "whole", "half")
+"""The measure alone, with the whole terminology, and with half of its names."""
 OUTCOMES = ("right", "head", "wrong", "none")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MODIFIERS = (
@@ -128,7 +126,7 @@ def errors(
         with_terminology(raw, [build_index(one)], simplify=simplifications)
         for one in (terminology, half_of(terminology, seed))
     )
-    measures = dict(zip(WAYS, (raw, whole, half, half), strict=True))
+    measures = dict(zip(WAYS, (raw, whole, half), strict=True))
     generator = Generator(terminology, "hard", seed=seed, among=concepts_of(terminology, part))
     found: dict[tuple[str, str], list[float]] = {}
     for kind in NEGATIVES:
@@ -138,33 +136,10 @@ def errors(
             place = {text: i for i, text in enumerate(texts)}
             left, right = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
             for way, measure in measures.items():
-                scores = _scores if way != WAYS[-1] else _uncalibrated
-                p = scores(measure, texts, left, right, generator.size, cache)
+                p = PairScorer(measure, texts, cache=cache).score(left, right)
                 error = _kappa(p, generator.size) - _kappa(gold, generator.size)
                 found.setdefault((way, kind), []).append(error)
     return found
-
-
-def _scores(measure: Measure, texts: Sequence[str], left: Ints, right: Ints, n: int, cache: Store | None) -> Floats:
-    """P of n pairs of one item and of the chance pairs that follow, as a report has them."""
-    pairs = [(texts[i], texts[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
-    calibration = calibration_on_known_pairs(measure, pairs[:n], cache=cache)
-    own = chance = measure
-    if calibration is not None:
-        own = with_unknown_calibrated(measure, calibration)
-        chance = calibrated_by_chance(measure, calibration, pairs[n:], cache=cache)
-    scored = (
-        PairScorer(one, texts, cache=cache).score(left[part], right[part])
-        for one, part in ((own, slice(n)), (chance, slice(n, None)))
-    )
-    return np.concatenate(list(scored))
-
-
-def _uncalibrated(
-    measure: Measure, texts: Sequence[str], left: Ints, right: Ints, _n: int, cache: Store | None
-) -> Floats:
-    """P of the same pairs without the calibration on known pairs."""
-    return PairScorer(measure, texts, cache=cache).score(left, right)
 
 
 def mistyped(name: str, draw: Draw) -> str:

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.chance import estimates as chances
-from softirr.coefficients.summary import COEFFICIENTS, Summary, summarize
+from softirr.chance.exact import exact
+from softirr.coefficients.registry import coefficient_keys
+from softirr.coefficients.summary import Summary, summarize
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable
 
@@ -16,7 +17,7 @@ Overlap = Literal["jaccard", "dice", "equal"]
 
 
 class SetOverlap:
-    """Equivalence of answers as sets of codes; what :mod:`softirr.chance.estimates` takes.
+    """Equivalence of answers as sets of codes; what :mod:`softirr.chance.exact` takes.
 
     Parameters
     ----------
@@ -65,13 +66,13 @@ def gold_summary(table: AnnotationTable, overlap: Overlap = "jaccard") -> Summar
     equivalence = SetOverlap(table, overlap)
     comparisons = ratings.comparisons
     scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
-    chance = chances.exact(ratings, equivalence, scores) if len(comparisons.left) else None
+    chance = exact(ratings, equivalence, scores) if len(comparisons.left) else None
     return summarize(ratings, scores, chance)
 
 
 def values(summary: Summary) -> dict[str, float | None]:
     """Value of each coefficient; None where it is not defined."""
-    return {name: summary.coefficients[name].value for name in COEFFICIENTS}
+    return {name: summary.coefficients[name].value for name in coefficient_keys(shown=True)}
 
 
 def jaccard(a: NDArray[np.str_] | tuple[str, ...], b: NDArray[np.str_] | tuple[str, ...]) -> float:

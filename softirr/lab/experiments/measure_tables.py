@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from softirr.coefficients.summary import COEFFICIENTS
+from softirr.coefficients.registry import coefficient_keys
 from softirr.lab.experiments.analysis import KAPPA, SIGNS, TITLES, Errors, Results, errors_of, reliability_of
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.output import Cell, Table
@@ -48,8 +48,8 @@ def mae_table(results: Results, setting: str, coefficient: str = KAPPA) -> Table
 
 def coefficients_table(results: Results, setting: str) -> Table:
     """Mean absolute error of every coefficient, random negatives."""
-    by = {c: errors_of(results, setting, c, "random") for c in COEFFICIENTS}
-    shown = [c for c in COEFFICIENTS if by[c].keys]
+    by = {c: errors_of(results, setting, c, "random") for c in coefficient_keys(shown=True)}
+    shown = [c for c in by if by[c].keys]
     best = {c: by[c].ties() for c in shown}
     rows = [
         (Cell(label), *(Cell(by[c].mean(label), bold=label in best[c]) for c in shown)) for label in by[KAPPA].order

@@ -9,8 +9,7 @@ from softirr.inference.ray_jobs import map_jobs
 from softirr.lab.experiments.generate import Generator, Negatives
 from softirr.lab.experiments.real import chance_for
 from softirr.lab.experiments.scoring import Scored, SharedScorer, score_population, score_table
-from softirr.lab.experiments.simulated_audit import audited
-from softirr.lab.experiments.store import AuditRow, PopulationRow, RunStore
+from softirr.lab.experiments.store import PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, Progress, generator_of, population_row
 from softirr.lab.experiments.tables import GoldTable
 from softirr.policy.rules import Policy
@@ -25,11 +24,9 @@ def score_populations(
     measures: Sequence[NamedMeasure],
     store: RunStore,
     *,
-    judgements: Sequence[int] = (),
-    audit_populations: int = 0,
     progress: Progress | None = None,
 ) -> None:
-    """As :func:`softirr.lab.experiments.synthetic.run` and `run_audits`, one job for each population.
+    """As :func:`softirr.lab.experiments.synthetic.run`, one job for each population.
 
     Parameters
     ----------
@@ -39,33 +36,24 @@ def score_populations(
         Without a model: workers make them by their names.
     store : RunStore
         What it has is not done again.
-    judgements : sequence of int
-        Judgements of each simulated audit; none by default.
-    audit_populations : int
-        Populations of each kind that are audited.
     progress : callable, optional
     """
     # all of them before anything is scored: a terminology that is too small ends the run at once
     generators = [generator_of(plan, terminology, s) for terminology in terminologies for s in plan.settings]
-    audits_done = frozenset((row.digest, row.measure, row.judgements, row.seed) for row in store.audits())
     for generator in generators:
         setting = generator.setting
         what = f"{generator.terminology.name}, {setting}"
         chance = plan.chance_of(setting)
-        work = _PopulationWork(
-            plan, generator, _names(measures), store.scored(), tuple(judgements), audit_populations, audits_done
-        )
+        work = _PopulationWork(plan, generator, _names(measures), store.scored())
         jobs = [(negatives, number) for negatives in plan.negatives for number in range(plan.count(setting))]
         if progress is not None:
             progress(what, 0, len(jobs))
-        found = map_jobs(work, jobs, name=lambda job, what=what: f"{what}, {job[0]}, population {job[1]}")  # type: ignore[misc]
-        for done, (_, result) in enumerate(found, 1):
+        results = map_jobs(work, jobs, name=lambda job, what=what: f"{what}, {job[0]}, population {job[1]}")  # type: ignore[misc]
+        for done, (_, result) in enumerate(results, 1):
             store.put_population(result.row)
             for place, scored in result.scored.items():
                 named = measures[place]
                 store.put(result.row.digest, named.key, chance.name, named.label, scored, named.prompts(scored))
-            for row in result.audits:
-                store.put_audit(row)
             if progress is not None:
                 progress(what, done, len(jobs))
 
@@ -102,8 +90,8 @@ def score_tables(
     if not jobs:
         return
     work = _TableWork(tuple(tables), _names(measures), chance, permutations)
-    found = map_jobs(work, jobs, name=lambda job: f"{tables[job[0]].name}, {measures[job[1]].label}")
-    for done, ((i, j), scored) in enumerate(found, 1):
+    results = map_jobs(work, jobs, name=lambda job: f"{tables[job[0]].name}, {measures[job[1]].label}")
+    for done, ((i, j), scored) in enumerate(results, 1):
         table, named = tables[i], measures[j]
         store.put_items(table.digest, named.key, methods[j], scored.contributions)
         store.put(table.digest, named.key, methods[j], named.label, scored, named.prompts(scored))
@@ -129,7 +117,6 @@ class _PopulationResult:
     row: PopulationRow
     scored: dict[int, Scored]
     """By the place of the measure; only what the store did not have."""
-    audits: list[AuditRow]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,27 +127,18 @@ class _PopulationWork:
     generator: Generator
     measures: tuple[_Asked, ...]
     known: frozenset[tuple[str, str, str]]
-    judgements: tuple[int, ...]
-    audit_populations: int
-    audits_done: frozenset[tuple[str, str, int, int]]
 
     def __call__(self, job: tuple[Negatives, int]) -> _PopulationResult:
         negatives, number = job
         population = self.generator.population(number, negatives)
         chance = self.plan.chance_of(self.generator.setting)
-        counts = self.judgements if number < self.audit_populations else ()
-        scored, audits = {}, []
+        scored = {}
         for place, asked in enumerate(self.measures):
             named = _named(asked)
             if (population.digest, named.key, chance.name) not in self.known:
                 shared = SharedScorer(named.measure, [population.table()])
                 scored[place] = score_population(population, shared, chance)
-            audits += [
-                audited(population, named, count)
-                for count in counts
-                if (population.digest, named.key, count, number) not in self.audits_done
-            ]
-        return _PopulationResult(population_row(population, self.generator, self.plan), scored, audits)
+        return _PopulationResult(population_row(population, self.generator, self.plan), scored)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Scores of pairs, same-item and chance, kept edge by edge: what estimators, reliability curves and the simulated audit work on."""
+"""Scores of pairs, same-item and chance, kept edge by edge, for reliability curves."""
 
 from __future__ import annotations
 

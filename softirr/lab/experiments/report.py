@@ -9,14 +9,6 @@ from pathlib import Path
 
 from softirr.lab.experiments import figures
 from softirr.lab.experiments.analysis import KAPPA, TITLES, Results
-from softirr.lab.experiments.estimation import (
-    audit_table,
-    cells_table,
-    estimate,
-    estimators_table,
-    real_estimators_table,
-    verdict,
-)
 from softirr.lab.experiments.generate import NEGATIVES
 from softirr.lab.experiments.measure_tables import (
     assignment_table,
@@ -33,8 +25,6 @@ from softirr.lab.experiments.page import page
 from softirr.lab.experiments.real import SETTING as REAL
 
 Tell = Callable[[str], None]
-_OTHER = {"paper": "hard", "hard": "paper"}
-"""Setting whose labels are tried on this one, to see what labels of other texts are worth."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +83,6 @@ def write_report(
     for setting in results.settings:
         say(f"tables, {setting}")
         _setting(results, setting, made)
-        say(f"estimators, {setting}")
-        facts.append(f"Estimators, {TITLES[setting]}: {_estimators(results, setting, made)}")
     if results.settings:
         say("figures")
         heading = "All settings"
@@ -118,8 +106,6 @@ def write_report(
         say("annotated tables")
         heading = "Annotated tables"
         made.table(heading, real_table(results))
-        labels = next((s for s in ("paper", "hard") if s in results.settings), None)
-        made.table(heading, real_estimators_table(results, labels))
         facts += _notes(results)
     tables = [table for tables, _ in made.found.values() for table in tables]
     write(tables, folder / "tables")
@@ -154,21 +140,6 @@ def _setting(results: Results, setting: str, made: _Sections) -> None:
     made.table(heading, sources_table(results, setting))
     if setting == "sets":
         made.table(heading, assignment_table(results))
-
-
-def _estimators(results: Results, setting: str, made: _Sections) -> str:
-    heading = TITLES[setting].capitalize()
-    estimation = estimate(results, setting)
-    made.table(heading, estimators_table(estimation))
-    made.table(heading, cells_table(estimation))
-    made.table(heading, audit_table(estimation))
-    said = verdict(estimation)
-    other = _OTHER.get(setting)
-    if other in results.settings:
-        moved = estimate(results, setting, other)
-        made.table(heading, cells_table(moved))
-        said += f" With labels from the other setting: {verdict(moved)}"
-    return said
 
 
 def _notes(results: Results) -> list[str]:

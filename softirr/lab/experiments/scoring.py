@@ -10,7 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.chance import estimates as chances
+from softirr.chance.exact import exact
+from softirr.chance.permutation import permutation
+from softirr.coefficients.registry import coefficient_keys
+from softirr.coefficients.summary import Summary, summarize
 from softirr.lab.experiments.draw import Draw
 from softirr.lab.experiments.generate import Population
 from softirr.lab.experiments.gold import jaccard, values
@@ -19,7 +22,6 @@ from softirr.matching.assignment import METHODS, AnswerScorer, optimal
 from softirr.measures import Measure
 from softirr.measures.cache import PairCache
 from softirr.measures.pairs import PairScorer
-from softirr.report.agreement import Summary, summarize
 from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
@@ -191,8 +193,8 @@ def contributions(summary: Summary) -> dict[str, Floats]:
     """Each item's contribution to each coefficient: its value plus the item's influence, whose mean is the value (pseudo-values)."""
     return {
         name: estimate.value + estimate.influence
-        for name, estimate in summary.coefficients.items()
-        if estimate.value is not None
+        for name in coefficient_keys(shown=True)
+        if (estimate := summary.coefficients[name]).value is not None
     }
 
 
@@ -202,10 +204,10 @@ def _coefficients(ratings: Ratings, answers: AnswerScorer, chance: Chance, key: 
     if not len(scores):
         known = None
     elif chance.method == "exact":
-        known = chances.exact(ratings, answers, scores)
+        known = exact(ratings, answers, scores)
     else:
         seed = int.from_bytes(key.encode()[:8].ljust(8), "big")
-        known = chances.permutation(ratings, answers, permutations=chance.permutations, seed=seed)
+        known = permutation(ratings, answers, permutations=chance.permutations, seed=seed)
     return summarize(ratings, scores, known)
 
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,6 @@ CREATE TABLE IF NOT EXISTS scores (
 CREATE TABLE IF NOT EXISTS items (
     digest TEXT NOT NULL, measure TEXT NOT NULL, chance TEXT NOT NULL, contributions BLOB NOT NULL,
     PRIMARY KEY (digest, measure, chance)
-);
-CREATE TABLE IF NOT EXISTS audits (
-    digest TEXT NOT NULL, measure TEXT NOT NULL, judgements INTEGER NOT NULL, seed INTEGER NOT NULL,
-    value REAL, low REAL, high REAL, plain REAL, truth REAL, PRIMARY KEY (digest, measure, judgements, seed)
 );
 CREATE TABLE IF NOT EXISTS commands (command TEXT NOT NULL, softirr TEXT NOT NULL, PRIMARY KEY (command, softirr));
 CREATE TABLE IF NOT EXISTS made_with (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -63,31 +59,6 @@ class PopulationRow:
     target: float | None
     truth: dict[str, float | None]
     about: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class AuditRow:
-    """Cohen's kappa of one population under one measure, corrected by simulated judgements.
-
-    Attributes
-    ----------
-    value, low, high : float or None
-        The audited coefficient and its 95% interval.
-    plain : float or None
-        The coefficient without the audit.
-    truth : float or None
-        The coefficient of the codes, sets compared by 2 |A ∩ B| / (|A| + |B|): what a measure without error would give.
-    """
-
-    digest: str
-    measure: str
-    judgements: int
-    seed: int
-    value: float | None
-    low: float | None
-    high: float | None
-    plain: float | None
-    truth: float | None
 
 
 @dataclass(frozen=True)
@@ -252,16 +223,6 @@ class RunStore:
             return {}
         with np.load(io.BytesIO(row[0]), allow_pickle=False) as kept:
             return {name: kept[name] for name in kept.files}
-
-    def put_audit(self, row: AuditRow) -> None:
-        """Store an audited coefficient."""
-        with self._db:
-            self._db.execute("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(row))
-
-    def audits(self) -> list[AuditRow]:
-        """Every audited coefficient."""
-        query = "SELECT * FROM audits ORDER BY digest, measure, judgements, seed"
-        return [AuditRow(*row) for row in self._db.execute(query)]
 
     def pools(self, record: Record) -> tuple[Pool, Pool]:
         """Same-item and chance pairs of a record."""

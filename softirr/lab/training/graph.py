@@ -39,6 +39,8 @@ class Graph:
     one_way
         For each concept pairs of texts of which the first entails the second, while nothing is known of the reverse: an acronym has other senses,
         an entry term may be narrower than its heading.
+    unclear
+        For each concept those that it shares an ambiguous text with, which neither has here: their texts may mean the same.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Graph:
     origin: tuple[int, ...] = ()
     share: float = 1.0
     one_way: tuple[tuple[tuple[str, str], ...], ...] = ()
+    unclear: tuple[tuple[int, ...], ...] = ()
     children: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -71,6 +74,7 @@ class Graph:
         origin: Sequence[int] = (),
         share: float = 1.0,
         one_way: Sequence[Iterable[tuple[str, str]]] = (),
+        unclear: Sequence[Iterable[int]] = (),
     ) -> Graph:
         """Make a graph; fields that are not given are empty, and the children of each concept are found."""
         n = len(forms)
@@ -92,6 +96,7 @@ class Graph:
             origin=tuple(origin),
             share=share,
             one_way=tuple(tuple(pairs) for pairs in one_way),
+            unclear=tuple(tuple(others) for others in unclear),
             children=tuple(tuple(c) for c in down),
         )
 

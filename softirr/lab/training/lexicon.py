@@ -1,184 +1,41 @@
-"""Small tables of words: opposites, words of one kind, spellings, and how words are shortened in charts."""
+"""Small tables of words: opposites, words of one kind, spellings, and short forms in charts."""
 
 from __future__ import annotations
 
-# fmt: off
+from functools import cache
 
-OPPOSITE_WORDS: tuple[tuple[str, str], ...] = tuple(
-    tuple(pair.split("/"))  # type: ignore[misc]
-    for pair in ["high/low", "increased/decreased", "elevated/reduced", "raised/lowered", "increase/decrease", "gain/loss", "upper/lower", "proximal/distal", "anterior/posterior", "medial/lateral", "superior/inferior", "ventral/dorsal", "benign/malignant", "internal/external", "dominant/recessive", "systolic/diastolic", "arterial/venous", "artery/vein", "constriction/dilation", "vasoconstriction/vasodilation", "adduction/abduction", "flexion/extension", "inspiratory/expiratory", "inspiration/expiration", "maternal/paternal", "male/female", "primary/secondary", "early/late", "open/closed", "active/inactive", "positive/negative", "dry/wet", "hot/cold", "excess/deficiency", "overweight/underweight", "left/right", "acute/chronic", "mild/severe", "congenital/acquired", "typical/atypical", "regular/irregular", "stable/unstable", "complete/incomplete", "symmetric/asymmetric", "invasive/noninvasive", "obstructive/nonobstructive", "productive/unproductive", "hot/cold", "fast/slow", "rapid/slow", "long/short", "large/small", "big/small", "thick/thin", "wide/narrow", "deep/superficial", "afferent/efferent", "sensory/motor", "visceral/somatic", "endocrine/exocrine", "intrinsic/extrinsic", "supine/prone", "pre/post", "before/after", "tight/loose", "hard/soft", "strong/weak", "hypertonic/hypotonic", "sensitive/resistant", "responsive/unresponsive", "conscious/unconscious", "overdose/underdose", "with/without", "presence/absence", "present/absent", "normal/abnormal", "improved/worsened", "improving/worsening", "better/worse", "above/below", "inside/outside", "front/back", "ipsilateral/contralateral", "symptomatic/asymptomatic", "voluntary/involuntary", "treated/untreated", "controlled/uncontrolled", "opening/closing", "rising/falling", "constipation/diarrhea", "constipation/diarrhoea", "tachycardia/bradycardia", "tachypnea/bradypnea", "mydriasis/miosis", "myopia/hyperopia", "hypertension/hypotension", "hyperthermia/hypothermia", "insomnia/hypersomnia", "mania/depression", "weight-gain/weight-loss", "agonist/antagonist", "antigen/antibody", "acidosis/alkalosis", "polyuria/oliguria", "leukocytosis/leukopenia", "thrombocytosis/thrombocytopenia", "macrocytic/microcytic", "kyphosis/lordosis", "valgus/varus", "pronation/supination", "eversion/inversion", "endophthalmos/exophthalmos", "esotropia/exotropia", "sedation/agitation", "euphoria/dysphoria", "ascending/descending", "stenosis/insufficiency", "child/adult", "newborn/elderly", "frequent/rare", "continuous/intermittent", "temporary/permanent", "reversible/irreversible", "singular/multiple", "single/multiple", "solid/liquid", "sitting/standing", "day/night", "morning/evening", "first/last", "infectious/noninfectious", "inherited/acquired", "gains/loses", "slow-growing/fast-growing", "under/over", "hyperactive/hypoactive"]
-)
+from softirr.lab.training.words import read_sections
+from softirr.lexicon.words import words_of
 
-OPPOSITE_PREFIXES: tuple[tuple[str, str], ...] = (
-    ("hyper", "hypo"),
-    ("tachy", "brady"),
-    ("macro", "micro"),
-    ("poly", "oligo"),
-    ("endo", "exo"),
-    ("intra", "extra"),
-    ("supra", "infra"),
-    ("pre", "post"),
-    ("hemi", "quadri"),
-    ("mono", "poly"),
-    ("uni", "bi"),
-    ("inter", "intra"),
-    ("epi", "sub"),
-    ("brachy", "dolicho"),
-    ("leuko", "erythro"),
-)
+__all__ = ["IN_OTHER_WORDS", "contrasts", "shortened", "spellings"]
 
-CONTRASTS: tuple[tuple[str, ...], ...] = tuple(
-    tuple(line.split("/"))
-    for line in (
-        "renal/hepatic/cardiac/pulmonary/gastric/cerebral/splenic/pancreatic/ovarian/testicular/uterine/thyroid/adrenal/bladder/intestinal",
-        "kidney/liver/heart/lung/stomach/brain/spleen/pancreas/ovary/testis/uterus/thyroid/bladder/skin/bone/eye/ear/nose/throat/tongue",
-        "hand/foot/arm/leg/shoulder/hip/knee/elbow/wrist/ankle/finger/toe/neck/back/chest/abdomen/head/face/pelvis",
-        "bacterial/viral/fungal/parasitic/autoimmune/drug-induced/traumatic/allergic/ischemic/hereditary",
-        "carcinoma/sarcoma/lymphoma/leukemia/adenoma/melanoma/lipoma/fibroma/papilloma/teratoma/glioma",
-        "nerve/muscle/bone/artery/vein/joint/tendon/ligament/cartilage/gland/duct",
-        "neutrophil/lymphocyte/monocyte/eosinophil/basophil/platelet/erythrocyte",
-        "sodium/potassium/calcium/magnesium/chloride/phosphate/glucose/iron/copper/zinc",
-        "pain/swelling/itching/bleeding/numbness/weakness/burning/stiffness/redness/discharge",
-        "inflammation/infection/tumor/injury/rupture/stone/obstruction/ulcer/cyst/abscess",
-        "hepatitis/nephritis/gastritis/pancreatitis/arthritis/dermatitis/colitis/cystitis/encephalitis/myocarditis",
-        "hepatitis A/hepatitis B/hepatitis C/hepatitis D/hepatitis E",
-        "vitamin A/vitamin B12/vitamin C/vitamin D/vitamin E/vitamin K",
-        "stroke/seizure/migraine/dementia/neuropathy/psychosis/depression",
-        "red/white/blue/yellow/black/green/brown/pink",
-        "T cell/B cell/NK cell/mast cell/dendritic cell/plasma cell",
-        "first/second/third/fourth/fifth",
-        "mother/father/sister/brother/son/daughter",
-        "morphine/fentanyl/ibuprofen/paracetamol/aspirin/warfarin/heparin/insulin/metformin/amoxicillin/penicillin",
-        "CT/MRI/ultrasound/x-ray/PET/ECG/EEG/endoscopy/biopsy",
-        "autosomal dominant/autosomal recessive/X-linked/mitochondrial",
-        "milk/egg/peanut/wheat/soy/fish/shellfish/pollen/dust/latex",
-        "cervical/thoracic/lumbar/sacral",
-        "frontal/temporal/parietal/occipital/cerebellar",
-        "mitral/aortic/tricuspid/pulmonic",
-        "maxillary/mandibular/ethmoid/sphenoid",
-    )
-)
-
-SPELLINGS: tuple[tuple[str, str], ...] = (
-    ("haem", "hem"),
-    ("anaem", "anem"),
-    ("oedema", "edema"),
-    ("oesoph", "esoph"),
-    ("tumour", "tumor"),
-    ("paediatr", "pediatr"),
-    ("leukaem", "leukem"),
-    ("ischaem", "ischem"),
-    ("diarrhoea", "diarrhea"),
-    ("dyspnoea", "dyspnea"),
-    ("apnoea", "apnea"),
-    ("foetal", "fetal"),
-    ("gynaec", "gynec"),
-    ("orthopaed", "orthoped"),
-    ("caec", "cec"),
-    ("coeliac", "celiac"),
-    ("fibre", "fiber"),
-    ("coloured", "colored"),
-    ("discolour", "discolor"),
-    ("colour", "color"),
-    ("labour", "labor"),
-    ("behaviour", "behavior"),
-    ("glycaem", "glycem"),
-    ("natraem", "natrem"),
-    ("kalaem", "kalem"),
-    ("lipidaem", "lipidem"),
-    ("uraem", "urem"),
-    ("aetiolog", "etiolog"),
-    ("anaesthe", "anesthe"),
-    ("paralysed", "paralyzed"),
-    ("isation", "ization"),
-    ("alised", "alized"),
-    ("erised", "erized"),
-    ("nised", "nized"),
-    ("odour", "odor"),
-    ("centre", "center"),
-    ("grey", "gray"),
-    ("sulph", "sulf"),
-    ("leuco", "leuko"),
-    ("oestr", "estr"),
-    ("rrhoea", "rrhea"),
-    ("millilitre", "milliliter"),
-    ("litre", "liter"),
-    ("mould", "mold"),
-    ("practise", "practice"),
-    ("haemat", "hemat"),
-    ("aemia", "emia"),
-    ("aemic", "emic"),
-    ("paenia", "penia"),
-    ("pnoea", "pnea"),
-    ("homoeo", "homeo"),
-    ("faec", "fec"),
-    ("caesar", "cesar"),
-    ("amoeb", "ameb"),
-    ("manoeuv", "maneuv"),
-    ("vapour", "vapor"),
-    ("centimetre", "centimeter"),
-    ("millimetre", "millimeter"),
-    ("metre", "meter"),
-    ("analyse", "analyze"),
-)
 IN_OTHER_WORDS = frozenset({"color", "labor", "liter", "meter"})
-"""American spellings that stand in words which are the same everywhere: colorectal, laboratory, literature, diameter."""
+"""American spellings inside words that are the same everywhere: colorectal, laboratory, literature, diameter."""
 
-SHORTENED: dict[str, tuple[str, ...]] = {
-    "syndrome": ("synd", "syn"),
-    "disease": ("dis", "dz"),
-    "deficiency": ("def",),
-    "infection": ("inf", "infxn"),
-    "fracture": ("fx", "frac"),
-    "treatment": ("tx", "rx"),
-    "diagnosis": ("dx",),
-    "history": ("hx",),
-    "symptoms": ("sx",),
-    "patient": ("pt",),
-    "with": ("w/",),
-    "without": ("w/o",),
-    "bilateral": ("bilat", "b/l"),
-    "abdominal": ("abd", "abdo"),
-    "respiratory": ("resp",),
-    "cardiovascular": ("CV",),
-    "gastrointestinal": ("GI",),
-    "genitourinary": ("GU",),
-    "central nervous system": ("CNS",),
-    "blood pressure": ("BP",),
-    "heart rate": ("HR",),
-    "hypertension": ("HTN",),
-    "carcinoma": ("ca",),
-    "cancer": ("ca",),
-    "metastasis": ("met", "mets"),
-    "metastases": ("mets",),
-    "secondary": ("2°",),
-    "secondary to": ("2/2", "s/t"),
-    "due to": ("d/t",),
-    "increased": ("inc", "↑"),
-    "decreased": ("dec", "↓"),
-    "high": ("↑",),
-    "low": ("↓",),
-    "left": ("L", "lt"),
-    "right": ("R", "rt"),
-    "chronic": ("chr",),
-    "and": ("&", "+"),
-    "type": ("typ",),
-    "infectious": ("infect",),
-    "congenital": ("cong", "congen"),
-    "hereditary": ("hered",),
-    "moderate": ("mod",),
-    "severe": ("sev",),
-    "surgery": ("surg",),
-    "operation": ("op",),
-    "temperature": ("temp",),
-    "after": ("s/p",),
-    "weeks": ("wks", "wk"),
-    "years": ("yrs", "y"),
-    "months": ("mo", "mths"),
-    "hours": ("hrs", "h"),
-    "minutes": ("min",),
-    "white blood cell": ("WBC",),
-    "red blood cell": ("RBC",),
-    "urinary tract": ("UT",),
-    "disorder": ("d/o", "dis"),
-}
+
+@cache
+def contrasts() -> tuple[tuple[str, ...], ...]:
+    """Words of one kind, such as organs: two of them exclude each other."""
+    return tuple(tuple(line.split("/")) for line in _tables()["contrasts"])
+
+
+@cache
+def spellings() -> tuple[tuple[str, str], ...]:
+    """Parts of words in British and in American spelling."""
+    return tuple((british, american) for british, american in map(str.split, _tables()["spellings"]))
+
+
+@cache
+def shortened() -> dict[str, tuple[str, ...]]:
+    """Words, and what charts write for them."""
+    forms: dict[str, tuple[str, ...]] = {}
+    for word, _, short in (line.partition(": ") for line in _tables()["shortened"]):
+        if short == "@":
+            forms[word] = (words_of("side", word, "letter")[0].upper(), *words_of("side", word, "short"))
+        else:
+            forms[word] = tuple(short.split(", "))
+    return forms
+
+
+def _tables() -> dict[str, tuple[str, ...]]:
+    return dict(read_sections("small_tables"))

@@ -16,7 +16,12 @@ class Meanings:
         meanings: dict[str, list[int]] = {}
         texts: list[list[str]] = []
         one_way: dict[str, set[str]] = {}
+        self._unclear: dict[int, tuple[int, ...]] = {}
         for graph in graphs:
+            first = len(texts)
+            for k, others in enumerate(graph.unclear):
+                if others:
+                    self._unclear[first + k] = tuple(first + other for other in others)
             for k in range(len(graph)):
                 folded = [t.casefold() for t in graph.forms[k]]
                 for text in folded:
@@ -39,6 +44,7 @@ class Meanings:
     def same(self, one: str, other: str) -> bool:
         """Whether some concept has both texts, two concepts that share a text have one each, or one text is known to entail the other.
 
+        Texts that are too ambiguous to be drawn count as shared, too.
         In the last case the reverse is not known, so that both may mean the same. The senses of an acronym do not count as the same as each other.
         """
         a, b = one.casefold(), other.casefold()
@@ -47,9 +53,9 @@ class Meanings:
         others = self._concepts.get(b)
         if others is None:
             return False
-        near = {
-            c for concept in self._concepts.get(a, ()) for text in self._texts[concept] for c in self._concepts[text]
-        }
+        own = self._concepts.get(a, ())
+        near = {c for concept in own for text in self._texts[concept] for c in self._concepts[text]}
+        near.update(c for concept in own for c in self._unclear.get(concept, ()))
         return not near.isdisjoint(others)
 
     def _may_be(self, text: str, other: str) -> bool:

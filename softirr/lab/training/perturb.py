@@ -11,14 +11,13 @@ from functools import cache
 from random import Random
 
 from softirr.lab.training.lexicon import (
-    CONTRASTS,
     IN_OTHER_WORDS,
-    OPPOSITE_PREFIXES,
-    OPPOSITE_WORDS,
-    SHORTENED,
-    SPELLINGS,
+    contrasts,
+    shortened,
+    spellings,
 )
 from softirr.lab.training.words import read_groups
+from softirr.lexicon.words import opposites
 
 Change = Callable[[Random, str], str | None]
 
@@ -30,7 +29,7 @@ _SMALL = frozenset(["of", "with", "and", "or", "in", "due", "to", "by", "without
 @cache
 def _opposites() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for one, other in OPPOSITE_WORDS:
+    for one, other in opposites("contrast"):
         found[one] = (*found.get(one, ()), other)
         found[other] = (*found.get(other, ()), one)
     return found
@@ -40,7 +39,7 @@ def _opposites() -> dict[str, tuple[str, ...]]:
 def _kinds() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
     """Words of a kind, and the other words of it."""
     others: dict[str, tuple[str, ...]] = {}
-    for line in CONTRASTS:
+    for line in contrasts():
         folded = [word.lower() for word in line]
         for word in folded:
             others[word] = tuple(w for w in (*others.get(word, ()), *folded) if w != word)
@@ -49,7 +48,7 @@ def _kinds() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
 
 @cache
 def _shortened() -> re.Pattern[str]:
-    return _any_of(SHORTENED)
+    return _any_of(shortened())
 
 
 @cache
@@ -102,11 +101,11 @@ def respell(rng: Random, text: str) -> str | None:
     """British for American spelling or the reverse."""
     lower = text.lower()
     american = lower
-    for one, other in SPELLINGS:
+    for one, other in spellings():
         american = american.replace(one, other)
     if american != lower:
         return american
-    found = [(b, a) for b, a in SPELLINGS if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
+    found = [(b, a) for b, a in spellings() if a in lower and len(a) > 4 and a not in IN_OTHER_WORDS]
     if not found:
         return None
     one, other = rng.choice(found)
@@ -169,7 +168,7 @@ def shorten(rng: Random, text: str) -> str | None:
     match = _shortened().search(text)
     if match is None:
         return None
-    short = rng.choice(SHORTENED[match.group(0).lower()])
+    short = rng.choice(shortened()[match.group(0).lower()])
     return text[: match.start()] + short + text[match.end() :]
 
 
@@ -267,7 +266,7 @@ def opposite(rng: Random, text: str) -> str | None:
         for other in _opposites().get(word, ()):
             spots.append((match.start(), match.end(), other))
         if len(word) >= 8:
-            for one, two in OPPOSITE_PREFIXES:
+            for one, two in opposites("prefix"):
                 for prefix, swapped in ((one, two), (two, one)):
                     if word.startswith(prefix) and len(word) - len(prefix) >= 4:
                         spots.append((match.start(), match.start() + len(prefix), swapped))

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from softirr.errors import InputError
+from softirr.lab.training.coded import aside_texts, coded_graph, parents_by_id
 from softirr.lab.training.graph import Graph
 from softirr.lab.training.labelled import LabelledPairs, read_pairs
 from softirr.lab.training.meanings import Meanings
@@ -94,6 +95,8 @@ def gather(
     keep_apart: Sequence[str] = (),
     abbreviations: Sequence[str] = (),
     word_forms: Sequence[str] = (),
+    wording: Sequence[str] = (),
+    hierarchy: Sequence[str] = (),
     own_words: float = 0.6,
     held_out: float = 0.06,
     embed: Embed | None = None,
@@ -119,6 +122,10 @@ def gather(
         Tables for :func:`softirr.lab.training.wordings.abbreviation_graph`.
     word_forms
         Tables for :func:`softirr.lab.training.wordings.read_word_forms`.
+    wording
+        Tables for :func:`softirr.lab.training.coded.coded_graph`. No source keeps a text of a concept that they set aside.
+    hierarchy
+        Terminologies of which only the ids and the parents are read, for the concepts of ``wording``.
     own_words
         How much each of this project's word lists counts beside the other graphs (see :class:`Graph`); 0 leaves them out.
     held_out
@@ -132,6 +139,7 @@ def gather(
         If a source can't be used, or nothing is left.
     """
     banned, banned_pairs = _benchmarks(leave_out, say)
+    banned |= aside_texts(wording)
     dropped: set[str] = set()
     notes: list[str] = []
 
@@ -151,6 +159,11 @@ def gather(
         graph = abbreviation_graph(abbreviations, keep, share=3.0)
         graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
         notes.append(f"Abbreviations: {len(graph):,} long forms.")
+    parents = parents_by_id(load(source) for source in hierarchy)
+    for file in wording:
+        graph = coded_graph(file, keep, parents=parents)
+        graphs.append(replace(graph, held_out=_chosen(graph, held_out, range(len(graph)))))
+        notes.append(f"{graph.name}: {len(graph):,} concepts as people word them.")
     words: WordNet | None = None
     confused: tuple[tuple[str, str], ...] = ()
     if wordnet is not None:

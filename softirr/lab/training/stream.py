@@ -13,7 +13,7 @@ from itertools import accumulate
 from random import Random
 
 from softirr.lab.training.graph import Graph
-from softirr.lab.training.modifiers import COMPOUNDS, DURATIONS, JOINS, MODIFIERS, first_person
+from softirr.lab.training.modifiers import compounds, durations, first_person, joins, modifiers
 from softirr.lab.training.perturb import (
     contrast,
     false_initials,
@@ -242,7 +242,7 @@ class PairStream:
 
     def _in_one_context(self, rng: Random, premise: str, hypothesis: str) -> tuple[str, str]:
         """Both texts with the same modifier, which keeps their relation."""
-        group = rng.choice(rng.choice(MODIFIERS).groups)
+        group = rng.choice(rng.choice(modifiers()).groups)
         return rng.choice(group).format(premise), rng.choice(group).format(hypothesis)
 
     def _synonym(self, rng: Random) -> Drawn:
@@ -339,7 +339,7 @@ class PairStream:
     def _modifier(self, rng: Random) -> Drawn:
         """A modifier of a text: in other words, replaced by another one, or left out."""
         one, two = self._two_texts(rng)
-        modifier = rng.choice(MODIFIERS)
+        modifier = rng.choice(modifiers())
         first = rng.choice(modifier.groups)
         draw = rng.random()
         if draw < 0.4:
@@ -428,7 +428,7 @@ class PairStream:
         one, two = self._text(rng, plain), self._text(rng, plain)
         if self._meanings.same(one, two):
             return None
-        join = rng.choice(JOINS)
+        join = rng.choice(joins())
         wording = rng.choice(join.wordings)
         said = wording.format(one, two)
         draw = rng.random()
@@ -438,7 +438,7 @@ class PairStream:
             other_wording = wording if rng.random() < 0.6 else rng.choice(join.wordings)
             return said, other_wording.format(two, one), int(join.symmetric)
         if draw < 0.8:
-            other = rng.choice([j for j in JOINS if j is not join])
+            other = rng.choice([j for j in joins() if j is not join])
             return said, rng.choice(other.wordings).format(one, two), int((join.name, other.name) in _IMPLIED)
         first = rng.random() < 0.5
         alone = one if first else two
@@ -527,9 +527,9 @@ class PairStream:
         if pair is None:
             return None
         one, two, _ = pair
-        wordings = COMPOUNDS[rng.random() < 0.2]
+        wordings = compounds()[rng.random() < 0.2]
         said = rng.choice(wordings).format(one, two)
-        either, draw = wordings is COMPOUNDS[1], rng.random()
+        either, draw = wordings is compounds()[1], rng.random()
         if draw < 0.2:
             return said, rng.choice(wordings).format(two, one), 1
         if draw < 0.4:
@@ -567,7 +567,7 @@ class PairStream:
         if draw < 0.4:
             return (said, two, 1) if rng.random() < 0.5 else (two, said, 1)
         if draw < 0.6:
-            times = rng.sample(DURATIONS, 2)
+            times = rng.sample(durations(), 2)
             kept = rng.random() < 0.6
             first = f"{said} {rng.choice(times[0])}"
             second = rng.choice(("{} {}", "{}, {}", "{} {}")).format(
@@ -575,7 +575,7 @@ class PairStream:
             )
             return first, second, int(kept)
         if draw < 0.7:
-            timed = f"{said} {rng.choice(rng.choice(DURATIONS))}"
+            timed = f"{said} {rng.choice(rng.choice(durations()))}"
             return (timed, two, 1) if rng.random() < 0.5 else (two, timed, 0)
         other = rng.choice(graph.contrasts[k]) if graph.contrasts[k] and rng.random() < 0.7 else None
         drawn = self._different(rng, graph, k, self._lay.beside(rng, graph, k) if other is None else other)

@@ -37,19 +37,37 @@ class WordList:
     above: tuple[int | None, ...]
 
 
-@cache
-def read_list(name: str) -> WordList:
-    """One list: a concept per line, wordings separated by bars, comments after a hash. Concepts after a line that begins with ``>`` are kinds of it."""
+def _lines(name: str) -> list[str]:
+    """The lines of a file of ``word_lists`` without comments and empty lines."""
     try:
         text = resources.files("softirr.lab.training").joinpath("word_lists", f"{name}.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError("The word lists for training are not in the installed package: use a checkout.") from None
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def read_sections(name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The sections of a file of ``word_lists``: what stands in the brackets of its heading, and its lines.
+
+    Two sections may have one heading.
+    """
+    sections: list[tuple[str, list[str]]] = []
+    for line in _lines(name):
+        if line.startswith("["):
+            sections.append((line.strip("[]"), []))
+        else:
+            sections[-1][1].append(line)
+    return tuple((heading, tuple(lines)) for heading, lines in sections)
+
+
+@cache
+def read_list(name: str) -> WordList:
+    """One list: a concept per line, wordings separated by bars, comments after a hash. Concepts after a line that begins with ``>`` are kinds of it."""
     groups: list[tuple[str, ...]] = []
     above: list[int | None] = []
     heading: int | None = None
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
+    for line in _lines(name):
         heads = line.startswith("> ")
         if heads:
             heading = len(groups)

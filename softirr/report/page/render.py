@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
-from softirr.report.page.matrix import matrix
+from softirr.report.page.matrix import matrix, pair_list
 from softirr.report.page.sentences import ITEMS
 from softirr.report.page.view import page_view
 
@@ -21,8 +22,7 @@ __all__ = ["SCRIPTS", "STATIC", "STYLES", "TEMPLATES", "inlined", "report_page"]
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("pages.css", "report.css")
-SCRIPTS = ("vendor/echarts.min.js", "charts.js")
-_CHARTS = ("coefficients", "histogram", "distributions")
+SCRIPTS = ("tabs.js",)
 
 
 def inlined() -> dict[str, Any]:
@@ -53,12 +53,12 @@ def report_page(report: Mapping[str, Any], *, source: str | None = None) -> str:
     str
     """
     view = page_view(report, source=source)
-    charts = {name: view[name] for name in _CHARTS if view[name]} | {"words": {"item": ITEMS.item}}
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
     return environment.get_template("file.html").render(
         report=view,
-        charts=charts,
+        charts=figures(view, ITEMS, ITEMS),
         matrix=matrix(view),
+        pair_list=pair_list(view),
         concepts=view["concepts"],
         words=ITEMS,
         facts=view["facts"],

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_keys, coefficient_title, definition
+from softirr.report.headline import expected_agreement
 from softirr.report.page.formats import number, plural
 
 __all__ = [
-    "EXPECTED",
     "ITEMS",
-    "MEANINGS",
-    "NAMES",
+    "PLACES",
     "TASKS",
     "Words",
     "coefficient_rows",
@@ -75,36 +75,8 @@ class Words:
 ITEMS = Words("item", "rater")
 TASKS = Words("task", "annotator")
 """What Label Studio calls them."""
-
-NAMES = {
-    "observed_agreement": "Observed agreement",
-    "cohen_kappa": "Cohen’s kappa",
-    "scott_pi": "Scott’s pi",
-    "fleiss_kappa": "Fleiss’ kappa",
-    "krippendorff_alpha": "Krippendorff’s alpha",
-    "gwet_ac2": "Gwet’s AC2",
-    "sigma": "Sigma",
-    "ks": "KS",
-}
-"""Every coefficient as the page names it."""
-
-MEANINGS = {
-    "observed_agreement": "Mean equivalence of two answers to the same {item}; says nothing of chance.",
-    "cohen_kappa": "Beyond chance, mean over pairs of {rater}s, each with their own habits.",
-    "scott_pi": "Beyond chance, for exactly two {rater}s with habits in common.",
-    "fleiss_kappa": "Beyond chance, any number of {rater}s with habits in common.",
-    "krippendorff_alpha": "Beyond chance; copes with missing answers and small samples.",
-    "gwet_ac2": "Beyond chance; stays high where nearly all answers are alike.",
-    "sigma": "Share of same-{item} pairs more alike than 95% of different-{item} pairs (Braylan et al. 2022).",
-    "ks": "Greatest gap between same-{item} and different-{item} pairs (Braylan et al. 2022).",
-}
-EXPECTED = {
-    "cohen_kappa": "cohen",
-    "fleiss_kappa": "fleiss",
-    "scott_pi": "fleiss",
-    "krippendorff_alpha": "krippendorff",
-}
-"""The agreement by chance that a coefficient is corrected by, as a key of ``expected_agreement``."""
+PLACES = Words("place", "annotator")
+"""The same where each place of a task at which regions overlap is an item."""
 
 
 def headline_sentence(
@@ -114,60 +86,45 @@ def headline_sentence(
     n_items: int,
     *,
     words: Words = ITEMS,
-    more: str | None = None,
+    fits: bool = True,
 ) -> str:
-    """The meaning of the headline as sentences.
+    """The meaning of the headline in one sentence.
 
     Parameters
     ----------
     name : str
         Name of the coefficient, as in the JSON.
     coefficient : mapping
-        ``value``, ``ci95`` (the interval that is shown) and, where it is not audited, ``ci95_items`` (without the measure's error).
+        As in the JSON: ``value`` and ``ci95``.
     report : mapping
         With ``n_raters``, ``coefficients`` and ``expected_agreement``.
     n_items : int
         Items with an agreement.
     words : Words
-    more : str, optional
-        What would narrow a wide interval; by default the main cause of its width.
+    fits : bool
+        Whether the measure fits the texts; if it does not, the sentence claims no agreement beyond chance.
 
     Returns
     -------
     str
     """
-    value, interval = coefficient["value"], coefficient.get("ci95")
-    item, raters = words.item, f"{words.rater.capitalize()}s"
-    basis = f"over {plural(n_items, item)} answered by {plural(report['n_raters'], words.rater)}"
+    value, ci95, raters = coefficient["value"], coefficient.get("ci95"), f"{words.rater.capitalize()}s"
+    basis = f"over {plural(n_items, words.item)} answered by {plural(report['n_raters'], words.rater)}"
     if name == "observed_agreement":
-        return f"Two answers to the same {item} are equivalent at {value:.2f} on average, {basis}. Agreement beyond chance is not defined here."
-    certain = ""
-    items = coefficient.get("ci95_items")
-    if interval:
-        certain = f" (95% confidence: {number(interval[0])} to {number(interval[1])})"
-    if value <= 0:
-        text = f"{raters} agree no more than chance would have it"
-    elif interval and interval[0] <= 0:
-        text = f"Whether {words.rater}s agree beyond chance is not certain"
+        return f"Average agreement is {number(value)}, {basis}. Agreement beyond chance is not defined here."
+    if not fits:
+        claim = f"The measure does not fit these texts, so this value does not show whether {words.rater}s agree beyond chance"
+    elif value <= 0:
+        claim = f"{raters} agree no more than chance"
+    elif ci95 and ci95[0] <= 0:
+        claim = f"It is not certain that {words.rater}s agree beyond chance"
     else:
-        text = f"{raters} agree beyond chance"
-    text += f": {NAMES[name]} is {number(value)}{certain}, {basis}."
+        claim = f"{raters} agree beyond chance"
     observed = report["coefficients"].get("observed_agreement", {}).get("value")
-    expected = report["expected_agreement"].get(EXPECTED.get(name, ""))
-    if observed is not None and expected is not None:
-        text += f" Answers to the same {item} are equivalent at {observed:.2f} on average, where chance alone would give {expected:.2f}."
-    if interval and items:
-        text += (
-            f" Nobody has audited this value, so the interval includes the errors of the measure, as they were on benchmark data. "
-            f"If the measure made no errors, it would be {number(items[0])} to {number(items[1])}."
-        )
-    if more is None:
-        more = f"more {item}s"
-        if items and interval and items[1] - items[0] < (interval[1] - interval[0]) / 2:
-            more = "an audit"
-    if interval and interval[1] - interval[0] > 0.3:
-        text += f" The interval is wide: {more} would make this more certain."
-    return text
+    expected = expected_agreement(report, name)
+    if observed is None or expected is None:
+        return f"{claim}, {basis}."
+    return f"{claim}: average agreement is {number(observed)}, and chance alone would give {number(expected)}, {basis}."
 
 
 def coefficient_rows(report: Mapping[str, Any], *, words: Words = ITEMS) -> list[dict[str, Any]]:
@@ -184,16 +141,13 @@ def coefficient_rows(report: Mapping[str, Any], *, words: Words = ITEMS) -> list
     list of dict
         ``key``, ``name``, ``meaning`` and ``expected`` beside what the report holds.
     """
-    expected = report["expected_agreement"]
     return [
         {
             "key": key,
-            "name": NAMES.get(key, key),
-            "meaning": words.put(MEANINGS.get(key, "")),
+            "name": coefficient_title(key),
+            "meaning": words.put(definition(key).meaning) if key in coefficient_keys() else "",
             **coefficient,
-            "expected": expected.get(EXPECTED[key])
-            if key in EXPECTED and coefficient.get("value") is not None
-            else None,
+            "expected": None if coefficient.get("value") is None else expected_agreement(report, key),
         }
         for key, coefficient in report["coefficients"].items()
     ]
@@ -221,5 +175,5 @@ def tendency_words(general: int, specific: int) -> str:
     else:
         tail = math.erfc((2 * majority - total - 1) / math.sqrt(2 * total)) / 2
     if tail > 0.05:
-        return "neither"
+        return "no tendency"
     return "more general" if general > specific else "more specific"

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from softirr.coefficients.registry import coefficient_title
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import headline, references, shown_interval, who_pulls_down
-from softirr.report.outlook import outlook
+from softirr.report.headline import by_measure, headline, references, who_pulls_down
+from softirr.report.next_step import next_step
 from softirr.report.page.formats import count, number
-from softirr.report.page.sentences import NAMES, coefficient_rows, headline_sentence, tendency_words
+from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
 from softirr.report.text import printable, rater_pair_sentences, what_if_sentences
 
 __all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
@@ -32,7 +33,7 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
     Parameters
     ----------
     report : mapping
-        What ``AgreementReport.to_dict()`` or ``AuditReport.to_dict()`` gives.
+        What ``AgreementReport.to_dict()`` gives.
     source : str, optional
         Name of the input, for the heading.
 
@@ -50,8 +51,7 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
         "n_raters": report["n_raters"],
         "headline": _headline(report, len(compared)),
         "warnings": report["warnings"],
-        "audited": "audit" in report,
-        "coefficients": _coefficients(report),
+        "coefficients": coefficient_rows(report),
         "raters": _raters(report),
         "rater_pairs": [
             {**pair, "ci95": pair["observed_agreement_ci95"], "link": None} for pair in report["rater_pairs"]
@@ -61,6 +61,7 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
         "reasons": _reasons(report, len(compared)),
         "concepts": concepts_view(report),
         "items": [_item(item) for item in lowest[:MOST_ITEMS]],
+        "first_tasks": [_first(item) for item in lowest[:3]],
         "excluded": _excluded(report["excluded"]),
         "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_own_facts(report["provenance"])],
         "provenance": report["provenance"],
@@ -87,7 +88,7 @@ def concepts_view(report: Mapping[str, Any]) -> dict[str, Any] | None:
     rows = [
         {
             "key": key,
-            "name": NAMES.get(key, key),
+            "name": coefficient_title(key),
             "same": same,
             "close": closeness.get(key, {}),
             "texts": report["coefficients"].get(key, {}).get("value"),
@@ -100,7 +101,6 @@ def concepts_view(report: Mapping[str, Any]) -> dict[str, Any] | None:
         "texts": codes["texts"],
         "coverage": codes["coverage_of_answers"],
         "answers": codes["answers"],
-        "calibrated": (codes.get("calibration") or {}).get("pairs"),
         "closeness": bool(closeness),
         "rows": rows,
     }
@@ -181,33 +181,23 @@ def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
         reason = alpha.get("undefined") or "there is nothing to compare"
         return {"name": None, "value": None, "sentence": f"There is no agreement to report yet: {reason}."}
     key, coefficient = found
-    audit = report.get("audit")
-    interval = shown_interval(coefficient)
-    only_items = coefficient["ci95"] if coefficient.get("ci95_unaudited") else None
-    more = outlook(coefficient, n, audit)
-    plain = coefficient["value"] if audit is None else audit["plain"].get(key)
-    told = {"value": coefficient["value"], "ci95": interval, "ci95_items": None if audit else only_items}
-    sentence = headline_sentence(key, told, report, n, more="more judgements" if audit else None)
+    plain = by_measure(coefficient)
+    fits = not report.get("misfits")
     without = (report.get("headline") or {}).get("without", ())
     pull = None if plain is None else who_pulls_down(without, plain)
     return {
-        **told,
+        "value": coefficient["value"],
+        "ci95": coefficient["ci95"],
         "key": key,
-        "name": NAMES[key],
-        "audited": audit is not None,
-        "judgements": audit["judgements"] if audit else None,
+        "name": coefficient_title(key),
+        "judgments": coefficient["judgments"],
         "n_tasks": n,
-        "sentence": f"{sentence} {more}" if more else sentence,
+        "sentence": headline_sentence(key, coefficient, report, n, fits=fits),
+        "next": next_step(coefficient, n),
         "standing": None,
         "without": None if pull is None else {**pull, "name": printable(pull["rater"])},
-        "references": references(coefficient["value"]) if key != "observed_agreement" else None,
+        "references": references(coefficient["value"]) if fits and key != "observed_agreement" else None,
     }
-
-
-def _coefficients(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each coefficient; the interval of an audited one stands where that with the measure's error would be."""
-    rows = coefficient_rows(report)
-    return [{**row, "ci95_unaudited": row["ci95"], "ci95": None} if "audit" in report else row for row in rows]
 
 
 def _raters(report: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -267,6 +257,18 @@ def _item(item: Mapping[str, Any]) -> dict[str, Any]:
         "groups": groups,
         "reasons": [REASON_NAMES.get(kind, kind) for kind in kinds],
         "words": next((one["words"] for one in item["reasons"]), ""),
+    }
+
+
+def _first(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item as the card of those to look at shows it."""
+    texts = [text for match in item["matches"] for text in match["texts"].values()]
+    texts += [text for own in item["unmatched"].values() for text in own]
+    return {
+        "name": printable(item["id"]),
+        "agreement": item["agreement"],
+        "text": printable(next(iter(texts), "")),
+        "link": None,
     }
 
 

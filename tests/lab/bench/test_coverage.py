@@ -100,7 +100,7 @@ class TestCommands:
         arguments = ["--sampling", str(folder), "--sampling-items", "25", "--seeds", "3", "--targets", "0.01"]
         assert main(["bench", "coverage", *arguments]) == 0
         lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
-        assert len(lines) == 8
+        assert len(lines) == 6
         assert all(len(line.split(" | ")) == 9 for line in lines)
         assert tuple(dict.fromkeys(line.split(" | ")[0][2:] for line in lines[1:])) == sampling.WANTED
 

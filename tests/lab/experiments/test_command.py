@@ -22,7 +22,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def run_folder(terminology_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small run with everything: two terminologies, all settings and negatives, audits."""
+    """A small run with everything: two terminologies, all settings and negatives."""
     folder = tmp_path_factory.mktemp("experiment") / "run"
     assert command.main(_arguments(terminology_folder, folder)) == 0
     return folder
@@ -33,7 +33,7 @@ def _arguments(terminology: Path, folder: Path, *more: str) -> list[str]:
         "synthetic",
         *("--terminology", f"one={terminology}", "--terminology", f"two={terminology}"),
         *("--measure", "exact", "--measure", "Indel=indel", "--populations", "2", "--size", "30"),
-        *("--audit", "20", "--audit-populations", "1", "--output", str(folder)),
+        *("--output", str(folder)),
         *more,
     ]
 
@@ -41,11 +41,11 @@ def _arguments(terminology: Path, folder: Path, *more: str) -> list[str]:
 def test_every_table_and_figure_is_there(run_folder: Path) -> None:
     tables = {path.name for path in (run_folder / "tables").iterdir()}
     for setting in ("paper", "hard", "sets"):
-        for name in ("mae", "coefficients", "negatives", "terminologies", "estimators", "estimators_cells", "audit"):
+        for name in ("mae", "coefficients", "negatives", "terminologies"):
             assert {f"{name}_{setting}.{suffix}" for suffix in ("csv", "md", "tex")} <= tables
         for kind in ("random", "sibling", "ancestor", "lexical"):
             assert (run_folder / "figures" / f"violins_{setting}_{kind}.png").stat().st_size > 2_000
-    assert {"assignment.csv", "calibration.csv", "cost.csv", "estimators_cells_hard_labels_paper.csv"} <= tables
+    assert {"assignment.csv", "calibration.csv", "cost.csv"} <= tables
     assert {"error_by_truth.png", "calibration.png", "negatives_sets.png"} <= {
         path.name for path in (run_folder / "figures").iterdir()
     }
@@ -69,13 +69,6 @@ def test_errors_in_the_tables_are_those_of_the_scores(run_folder: Path) -> None:
     assert row["Measure mark"] in ("", "bold")
 
 
-def test_the_audit_beats_exact_matching(run_folder: Path) -> None:
-    rows = {(r["Measure"], r["Estimate"]): r for r in _rows(run_folder / "tables" / "audit_hard.csv")}
-    plain, audited = rows["exact", "plain"], rows["exact", "audit, 20 judgements"]
-    assert float(audited["MAE of κ"]) < float(plain["MAE of κ"])
-    assert float(audited["Coverage"]) >= 0.5
-
-
 def test_a_second_run_scores_nothing_and_writes_the_same(
     run_folder: Path, terminology_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +81,6 @@ def test_a_second_run_scores_nothing_and_writes_the_same(
         if path.suffix in (".csv", ".md", ".tex", ".html", ".png")
     }
     monkeypatch.setattr("softirr.lab.experiments.synthetic.score_population", never)
-    monkeypatch.setattr("softirr.lab.experiments.simulated_audit.audited", never)
     assert command.main(_arguments(terminology_folder, run_folder)) == 0
     assert {path: path.read_bytes() for path in before} == before
 
@@ -98,7 +90,6 @@ def test_another_run_of_the_same_seed_gives_the_same_numbers(
 ) -> None:
     other = tmp_path / "again"
     arguments = _arguments(terminology_folder, other, "--setting", "hard", "--figures", "none")
-    arguments = [a for a in arguments if a not in ("--audit", "20", "--audit-populations", "1")]
     assert command.main(arguments) == 0
     assert not (other / "figures").exists()
     assert (other / "tables" / "coefficients_hard.csv").read_bytes() == (
@@ -111,7 +102,7 @@ def test_a_run_without_random_negatives_has_no_tables_that_need_them(terminology
     chosen = ["--setting", "hard", "--negatives", "sibling", "--populations", "1", "--size", "20", "--measure", "indel"]
     assert command.main(["synthetic", "--terminology", str(terminology_folder), "--output", str(folder), *chosen]) == 0
     tables = {path.stem for path in (folder / "tables").iterdir()}
-    assert {"terminologies_hard", "calibration", "estimators_hard"} <= tables
+    assert {"terminologies_hard", "calibration"} <= tables
     assert not tables & {"mae_hard", "negatives_hard", "cost"}
     assert not (folder / "figures").exists()
     (row,) = _rows(folder / "tables" / "calibration.csv")
@@ -149,11 +140,6 @@ def test_annotated_tables_from_end_to_end(tmp_path: Path, capsys: pytest.Capture
         abs(float(found["exact"]["mine κ"]) - truth), abs=1e-5
     )
     assert any(r["mine κ error mark"] == "bold" for r in found.values())
-    assert (folder / "tables" / "estimators_real.tex").is_file()
-    estimators = _rows(folder / "tables" / "estimators_real.csv")
-    errors = {r["Estimator"]: float(r["mine error"]) for r in estimators if r["Measure"] == "indel"}
-    assert errors["calibrated, own 30 judgements"] < errors["plain"] / 2
-    assert "calibrated prior shift" not in errors, "there are no labels of other projects in this run"
 
 
 def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +180,6 @@ def test_each_measure_runs_under_each_policy(tmp_path: Path, capsys: pytest.Capt
         ),
         (["synthetic", "--terminology", "{t}", "--output", "{t}/concepts.tsv"], "can't be written"),
         (["real", "--table", "/nowhere.csv", "--output", "{}"], "/nowhere.csv does not exist."),
-        (["recommend", "/nowhere.csv"], "/nowhere.csv can't be read"),
     ],
 )
 def test_unusable_input_ends_with_2_and_a_sentence(

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softirr import agreement
-from softirr.coefficients.summary import COEFFICIENTS
+from softirr.coefficients.registry import coefficient_keys
 from softirr.errors import InputError
 from softirr.lab.experiments.generate import NEGATIVES, SETTINGS, Generator, Population, Setting
 from softirr.lab.experiments.gold import SetOverlap, gold_summary, jaccard, values
 from softirr.lab.experiments.pools import pack, unpack
 from softirr.lab.experiments.scoring import Chance, SharedScorer, score_population
-from softirr.lab.experiments.store import AuditRow, PopulationRow, RunStore
+from softirr.lab.experiments.store import PopulationRow, RunStore
 from softirr.lab.experiments.synthetic import NamedMeasure, Plan, measure_key, pairs_of, run, split_label
 from softirr.measures import measure
 from softirr.tables.table import AnnotationTable, Answer
@@ -45,7 +45,7 @@ def test_the_exact_measure_on_the_concepts_is_the_ground_truth(
     overlap = "dice" if setting == "sets" else "jaccard"
     truth = values(gold_summary(population.gold(), overlap))
     found = _score(population, "exact").estimates["optimal"]
-    for name in COEFFICIENTS:
+    for name in coefficient_keys(shown=True):
         assert found[name] == pytest.approx(truth[name], abs=1e-12), name
 
 
@@ -93,7 +93,7 @@ def test_coefficients_are_those_of_softirr_score(setting: Setting, terminology: 
     population = Generator(terminology, setting).population(0, "lexical")
     report = agreement(population.table(), "indel", chance="exact")
     found = _score(population, "indel").estimates["optimal"]
-    for name in COEFFICIENTS:
+    for name in coefficient_keys(shown=True):
         assert found[name] == pytest.approx(report.coefficients[name].value, abs=1e-6), name
     if setting == "sets":
         greedy = agreement(population.table(), "indel", chance="exact", assignment="greedy")
@@ -204,8 +204,6 @@ def test_the_store_gives_back_what_it_was_given(tmp_path: Path, terminology: Ter
         store.put_population(row)
         store.put(population.digest, "indel", "exact", "Indel", scored, 0)
         store.put_items(population.digest, "indel", "exact", scored.contributions)
-        audit = AuditRow(population.digest, "indel", 60, 0, 0.5, 0.4, None, 0.3, truth["cohen_kappa"])
-        store.put_audit(audit)
     with RunStore(tmp_path) as store:
         (record,) = store.records()
         assert record.population == row
@@ -216,7 +214,6 @@ def test_the_store_gives_back_what_it_was_given(tmp_path: Path, terminology: Ter
             store.items(population.digest, "indel", "exact")["cohen_kappa"], scored.contributions["cohen_kappa"]
         )
         assert store.items(population.digest, "lcs", "exact") == {}
-        assert store.audits() == [audit]
 
 
 def test_a_folder_of_another_seed_is_not_mixed(tmp_path: Path) -> None:

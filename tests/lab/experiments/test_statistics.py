@@ -79,7 +79,7 @@ def test_calibration_error_by_hand() -> None:
 
 
 def test_calibration_error_is_that_of_softirr_calibrate() -> None:
-    from softirr.measures.calibration import expected_calibration_error
+    from softirr.measures.reliability import expected_calibration_error
 
     rng = np.random.default_rng(3)
     score, truth = rng.uniform(0, 1, 500), rng.integers(0, 2, 500).astype(float)

@@ -8,13 +8,21 @@ from collections import Counter
 
 import pytest
 
-from softirr.lab.training import morphology
 from softirr.lab.training.evaluate import listed_terms
-from softirr.lab.training.lexicon import CONTRASTS, OPPOSITE_WORDS
-from softirr.lab.training.modifiers import JOINS, MODIFIERS
+from softirr.lab.training.lexicon import contrasts
+from softirr.lab.training.modifiers import joins, modifiers
 from softirr.lab.training.morphology import composed
 from softirr.lab.training.sources import folded_pair
-from softirr.lab.training.words import CONFUSED, LISTS, SHORT_FORMS, read_confused, read_groups, read_list
+from softirr.lab.training.words import (
+    CONFUSED,
+    LISTS,
+    SHORT_FORMS,
+    read_confused,
+    read_groups,
+    read_list,
+    read_sections,
+)
+from softirr.lexicon.words import opposites
 
 KINDS = {
     "synonym", "abbreviation", "lay", "order", "spelling", "plural", "negation", "laterality", "number", "look-alike", "opposite",
@@ -147,19 +155,18 @@ def test_composed_terms_stand_below_what_they_are_a_kind_or_a_part_of():
 
 
 def test_what_the_composed_terms_stand_below_is_composed():
+    tables = dict(read_sections("composed_words"))
     names = {
-        line.split("|")[0]
-        for table in (morphology._STEMS, morphology._PHRASES, morphology._PART_PHRASES)
-        for line in table.strip().splitlines()
+        line.split("|")[0] for table in (tables["stems"], tables["phrases"], tables["part_phrases"]) for line in table
     }
-    places = {line.split("|")[0] for line in morphology._ORGANS.strip().splitlines()}
-    places |= {word.split(",")[0].replace("_", " ") for word in morphology._PARTS.split()}
+    places = {line.split("|")[0] for line in tables["organs"]}
+    places |= {word.split(",")[0].replace("_", " ") for word in " ".join(tables["parts"]).split()}
     for table, known in (
-        (morphology._KINDS_OF, names),
-        (morphology._TOLD_OF_THE_WHOLE, names),
-        (morphology._PARTS_OF, places),
+        (tables["kinds_of"], names),
+        (tables["shared_with_whole"], names),
+        (tables["parts_of"], places),
     ):
-        assert {word for line in table.strip().splitlines() for word in line.split("|")} <= known
+        assert {word for line in table for word in line.split("|")} <= known
 
 
 def test_composed_contrasts_are_other_concepts():
@@ -172,18 +179,18 @@ def test_composed_contrasts_are_other_concepts():
 
 
 def test_wordings_hold_their_text():
-    for modifier in MODIFIERS:
+    for modifier in modifiers():
         assert len(modifier.groups) > 1
         for wording in itertools.chain.from_iterable(modifier.groups):
             assert "finding" in wording.format("finding")
-    for join in JOINS:
+    for join in joins():
         assert all(
             "cough" in w.format("cough", "fever") and "fever" in w.format("cough", "fever") for w in join.wordings
         )
 
 
 def test_groups_of_one_class_share_no_wording():
-    for modifier in MODIFIERS:
+    for modifier in modifiers():
         counts = Counter(w for group in modifier.groups for w in set(group))
         assert max(counts.values()) == 1, counts.most_common(1)
 
@@ -203,7 +210,7 @@ def test_amounts_of_one_group_are_equal_and_of_two_are_not():
     units |= {"mcg": 1e-6, "micrograms": 1e-6, "mg": 1e-3, "g": 1.0}
     amount = re.compile(r"([\d.]+) ?([a-z]+)$")
     for name in ("24 hours", "500 mg"):
-        modifier = next(m for m in MODIFIERS if any(w.endswith(name) for group in m.groups for w in group))
+        modifier = next(m for m in modifiers() if any(w.endswith(name) for group in m.groups for w in group))
         known = [
             {round(float(m[1]) * units[m[2]], 6) for w in group if (m := amount.search(w)) and m[2] in units}
             for group in modifier.groups
@@ -214,5 +221,5 @@ def test_amounts_of_one_group_are_equal_and_of_two_are_not():
 
 
 def test_opposites_are_two_words_and_kinds_several():
-    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in OPPOSITE_WORDS)
-    assert all(len(set(line)) == len(line) > 2 for line in CONTRASTS)
+    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in opposites("contrast"))
+    assert all(len(set(line)) == len(line) > 2 for line in contrasts())

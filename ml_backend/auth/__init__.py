@@ -1,0 +1,1 @@
+"""Who may do what: keys, programs, browsers, and the table of routes."""

@@ -1,0 +1,290 @@
+"""Who may do what: one table of method, route and role, and the check of every request against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from flask import g, request
+
+from ml_backend.auth.browser_auth import (
+    enter,
+    key_opens_report,
+    project_of_key,
+    require_lead,
+    require_link,
+    require_report_key,
+    require_reviewer,
+    visitor,
+)
+from ml_backend.auth.keys import Person
+from ml_backend.auth.origins import check_host, check_source
+from ml_backend.auth.program_auth import (
+    connected_project,
+    is_operator,
+    require_connection,
+    require_operator,
+    webhook_project,
+)
+from ml_backend.auth.requests import (
+    Refused,
+    connected_projects,
+    find_project,
+    json_body,
+    project_number,
+)
+from ml_backend.store.store import Row, is_connected
+
+__all__ = [
+    "ROUTES",
+    "Access",
+    "Route",
+    "check_request",
+    "current_person",
+    "current_project",
+    "current_reviewer",
+    "project_to_compare",
+]
+
+Access = Literal[
+    "anyone",  # the answer holds no data
+    "panel key",  # whoever has a key of a panel: the page without data
+    "personal link",
+    "annotator",  # people of the project; whoever has only the panel's key is shown nothing about a task
+    "reviewer",  # reviewers, leads, and whoever has the report's key
+    "known reviewer",  # reviewers and leads whose name is known: a decision is signed
+    "lead",  # leads, and whoever has the report's key
+    "report key",  # programs with the report's key in the address
+    "operator",
+    "connection",  # Label Studio's connection, and the operator
+    "connected project",  # the same, with a body that names the project
+    "webhook",
+]
+Place = Literal["address", "query", "body", ""]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A row of the table.
+
+    Attributes
+    ----------
+    method : str
+        GET includes HEAD.
+    rule : str
+        The address as Flask writes it.
+    access : tuple of str
+        Any of these is enough.
+    project : str
+        Where the request names the project: in the ``address``, the ``query`` or the ``body``; empty if it does not.
+    """
+
+    method: str
+    rule: str
+    access: tuple[Access, ...]
+    project: Place = ""
+
+
+def _routes(access: Access | tuple[Access, ...], project: Place, *addresses: str) -> list[Route]:
+    alternatives = access if isinstance(access, tuple) else (access,)
+    split = (address.partition(" ") for address in addresses)
+    return [Route(method, rule, alternatives, project) for method, _, rule in split]
+
+
+ROUTES: tuple[Route, ...] = (
+    *_routes("anyone", "", "GET /health", "GET /panel/static/<version>/<path:name>"),
+    *_routes("anyone", "", "GET /report/static/<version>/<path:name>"),
+    # Label Studio and the operator's programs
+    *_routes("connection", "", "GET /", "GET /versions"),
+    *_routes("connected project", "", "POST /setup", "POST /predict"),
+    *_routes("webhook", "", "POST /webhook"),
+    *_routes("operator", "", "GET /metrics"),
+    *_routes(("operator", "report key"), "query", "GET /api/jobs"),
+    *_routes("report key", "query", "GET /api/settings"),
+    # the panel
+    *_routes("panel key", "", "GET /panel"),
+    *_routes("personal link", "address", "GET /enter/<int:number>"),
+    *_routes("annotator", "query", "GET /api/panel"),
+    *_routes("known reviewer", "body", "POST /api/decisions", "POST /api/take", "POST /api/uncounted"),
+    *_routes("known reviewer", "query", "DELETE /api/decisions/<int:number>", "DELETE /api/uncounted/<int:number>"),
+    *_routes("known reviewer", "body", "POST /api/consensus"),
+    *_routes("known reviewer", "query", "DELETE /api/consensus/<int:which>"),
+    *_routes("reviewer", "query", "GET /api/decisions", "GET /api/uncounted", "GET /api/consensus"),
+    # the report and the queue
+    *_routes("reviewer", "address", "GET /report/<int:number>", "GET /report/<int:number>/<name>"),
+    *_routes("reviewer", "query", "GET /api/report", "GET /api/report/state", "GET /api/queue", "GET /api/queue/next"),
+    *_routes("reviewer", "body", "POST /api/queue", "POST /api/queue/low", "POST /api/comparisons"),
+    *_routes("reviewer", "query", "DELETE /api/queue/<int:task>"),
+    *_routes("lead", "body", "POST /api/report/condition", "POST /api/report/link", "POST /api/report/target"),
+    *_routes("lead", "body", "POST /api/policies", "POST /api/policies/choice"),
+    # the other pages
+    *_routes("reviewer", "address", "GET /audit/<int:number>", "GET /audit/<int:number>/<int:which>.csv"),
+    *_routes("reviewer", "query", "GET /api/audit", "GET /api/audit/<int:which>"),
+    *_routes("reviewer", "body", "POST /api/audit", "POST /api/audit/<int:which>/finish"),
+    *_routes("reviewer", "body", "POST /api/audit/<int:which>/judgements"),
+    *_routes("reviewer", "query", "DELETE /api/audit/<int:which>/judgements"),
+    *_routes("reviewer", "address", "GET /codebook/<int:number>", "GET /codebook/<int:number>/<name>"),
+    *_routes("reviewer", "query", "GET /api/codebook"),
+    *_routes("reviewer", "body", "POST /api/codebook"),
+    *_routes("known reviewer", "body", "POST /api/codebook/decisions"),
+    *_routes(("operator", "reviewer"), "address", "GET /compare/<int:number>"),
+    *_routes(("operator", "reviewer"), "body", "POST /api/side-by-side"),
+    *_routes(("operator", "reviewer"), "query", "GET /api/side-by-side/<int:which>"),
+    # browsers ask before requests from Label Studio's pages; the answer names these pages only
+    *_routes("anyone", "", "OPTIONS /api/panel", "OPTIONS /api/take"),
+    *_routes("anyone", "", "OPTIONS /api/decisions", "OPTIONS /api/decisions/<int:number>"),
+    *_routes("anyone", "", "OPTIONS /api/uncounted", "OPTIONS /api/uncounted/<int:number>"),
+    *_routes("anyone", "", "OPTIONS /api/consensus", "OPTIONS /api/consensus/<int:which>"),
+    *_routes("anyone", "", "OPTIONS /api/queue", "OPTIONS /api/queue/next", "OPTIONS /api/queue/<int:task>"),
+)
+_BY_ADDRESS = {(route.method, route.rule): route for route in ROUTES}
+HEALTH = "/health"
+"""The only address that is served under every host name, and before a project is connected."""
+
+
+def check_request() -> None:
+    """Refuse a request that its row of the table does not allow, and every request without a row.
+
+    Raises
+    ------
+    Refused
+    """
+    if request.url_rule is None:  # the error that there is no such address follows
+        _check_backend()
+        return
+    rule = request.url_rule.rule
+    if rule != HEALTH:
+        _check_backend()
+    route = _BY_ADDRESS.get(("GET" if request.method == "HEAD" else request.method, rule))
+    if route is None:
+        raise Refused(403, "Nobody may use this address: it has no role in the table of routes.")
+    g.softirr_project = _allowed(route)
+
+
+def _check_backend() -> None:
+    check_host()
+    if not is_operator() and not connected_projects():
+        raise Refused(403, "No project is connected to this backend: run softirr-ls connect.")
+
+
+def _allowed(route: Route) -> Row | None:
+    """The project that the request may use in the role that the table names; None where it names no project."""
+    access = route.access
+    if "operator" in access:
+        if is_operator():
+            return _project_of_operator(route)
+        if access == ("operator",) or _asks_for_operator(route):
+            require_operator()
+        access = tuple(one for one in access if one != "operator")
+    (role,) = access
+    if role in _WITHOUT_PROJECT:
+        return _WITHOUT_PROJECT[role]()
+    return _OF_PROJECT[role](_named_project(route))
+
+
+def _asks_for_operator(route: Route) -> bool:
+    """Whether a request without the operator's password is answered by asking for it."""
+    return bool(request.args.get("operator")) or (route.project == "query" and request.args.get("project") is None)
+
+
+def _named_project(route: Route) -> int:
+    match route.project:
+        case "address":
+            return int((request.view_args or {})["number"])
+        case "body":
+            return project_number(json_body().get("project"))
+        case _:
+            return project_number(request.args.get("project"))
+
+
+def _project_of_operator(route: Route) -> Row | None:
+    if not route.project or (route.project == "query" and request.args.get("project") is None):
+        return None
+    project = find_project(_named_project(route))
+    check_source(project)
+    if project is None or not is_connected(project["connection"]):
+        raise Refused(404, "There is no such project.")
+    return project
+
+
+def _page_of_panel() -> Row:
+    project = project_of_key(request.args.get("k"))
+    check_source(project)
+    return project
+
+
+def _report(number: int) -> Row:
+    """The project, for those who may see its report; the comparison page takes the keys of further projects, too."""
+    project = find_project(number)
+    if project is not None and key_opens_report(project, request.args.get(f"k{number}")):
+        check_source(project)
+        if is_connected(project["connection"]):
+            return project
+    return enter(number, "report")
+
+
+def _known_reviewer(number: int) -> Row:
+    project = enter(number, "panel")
+    require_reviewer(project)
+    return project
+
+
+def _lead(number: int) -> Row:
+    project = enter(number, "report")
+    require_lead(project)
+    return project
+
+
+_WITHOUT_PROJECT: dict[Access, Callable[[], Row | None]] = {
+    "anyone": lambda: None,
+    "panel key": _page_of_panel,
+    "connection": require_connection,
+    "connected project": connected_project,
+    "webhook": webhook_project,
+}
+_OF_PROJECT: dict[Access, Callable[[int], Row]] = {
+    "personal link": lambda number: require_link(number)[0],
+    "annotator": lambda number: enter(number, "panel"),
+    "reviewer": _report,
+    "known reviewer": _known_reviewer,
+    "lead": _lead,
+    "report key": require_report_key,
+}
+
+
+def project_to_compare(number: int) -> Row:
+    """A further project of a comparison, for the operator and for those who may see its report.
+
+    Raises
+    ------
+    Refused
+    """
+    project = find_project(number)
+    if is_operator() and project is not None and is_connected(project["connection"]):
+        check_source(project)
+        return project
+    return _report(number)
+
+
+def current_project() -> Row:
+    """The project of the request, which `check_request` allowed."""
+    project: Row | None = g.get("softirr_project")
+    if project is None:
+        raise Refused(400, "The request names no project.")
+    return project
+
+
+def current_person() -> Person | None:
+    """The person behind the request; None for a key that names nobody."""
+    return visitor(current_project())
+
+
+def current_reviewer() -> Person:
+    """The person behind a request that a known reviewer sends.
+
+    Raises
+    ------
+    Refused
+    """
+    return require_reviewer(current_project())

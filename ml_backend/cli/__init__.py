@@ -1,0 +1,170 @@
+"""``softirr-ls``: serve, connect, disconnect, sync, settings, link, consensus, doctor, backup, restore, check, forget, demo."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from softirr.errors import SoftirrError
+from softirr.terminal import Parser, guarded
+
+__all__ = ["main", "parser"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 0 done, 1 findings or a fault on the server's side, 2 unusable input."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    lacking = sorted(
+        name for name in ("alembic", "flask", "huey", "label_studio_sdk", "sqlalchemy") if not find_spec(name)
+    )
+    if lacking:
+        print(f"softirr-ls needs {', '.join(lacking)}: pip install 'softirr[labelstudio]'", file=sys.stderr)
+        return 2
+    if given[:1] == ["demo"]:
+        from ml_backend.demo import main as demo
+
+        return guarded(lambda: demo(given[1:]), program="softirr-ls", fault=1)
+    if given[:1] == ["serve"] and sys.stdout is None:  # a service needs none
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
+
+    def run() -> int:
+        parsed = parser().parse_args(given)
+        try:
+            return int(parsed.run(parsed) or 0)
+        except Exception as error:
+            from ml_backend.store.integrity import store_trouble
+
+            if isinstance(error, OSError | SoftirrError) or (sentence := store_trouble(error)) is None:
+                raise
+            raise SoftirrError(sentence) from None
+
+    return guarded(run, program="softirr-ls", fault=1)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line; what a command runs is loaded when it is run."""
+    from ml_backend.cli.options import add_options
+
+    top = Parser(
+        prog="softirr-ls",
+        description="softirr for Label Studio: agreement in meaning beside each task.",
+        epilog="Server and token: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY. State: SOFTIRR_DATA or SOFTIRR_DATABASE_URL.",
+    )
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    def add_project(sub: argparse.ArgumentParser, *, required: bool = True) -> None:
+        sub.add_argument(
+            "--project", type=int, required=required, metavar="ID", help="the project's number in its address"
+        )
+
+    def add_json(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--json", action="store_true", help="print JSON")
+
+    def command(name: str, module: str, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(run=lambda parsed: getattr(importlib.import_module(f"ml_backend.cli.{module}"), name)(parsed))
+        return sub
+
+    serve = command("serve", "projects", "Run the backend: web server and scorer process.")
+    serve.add_argument("--port", type=_port, help="port to listen on (default: PORT, else 9090)")
+    serve.add_argument("--host", help="address to listen on (default 127.0.0.1; 0.0.0.0 for all)")
+
+    connect = command("connect", "projects", "Connect a project; a second run changes nothing.")
+    add_project(connect)
+    connect.add_argument("--url", help="address of this backend as Label Studio reaches it")
+    connect.add_argument("--panel-url", help="address of this backend as browsers reach it (default: --url)")
+    connect.add_argument(
+        "--pull-only",
+        action="store_true",
+        help="register nothing in Label Studio; the backend looks for changes by itself",
+    )
+    connect.add_argument("--no-panel", action="store_true", help="leave the label config unchanged")
+    connect.add_argument("--rotate-keys", action="store_true", help="make the addresses given out so far stop working")
+    connect.add_argument("--label-studio-url", help="Label Studio's address in the links printed")
+    add_json(connect)
+    add_options(connect)
+
+    disconnect = command("disconnect", "projects", "Undo connect.")
+    add_project(disconnect)
+    disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
+    add_json(disconnect)
+
+    sync = command("sync", "projects", "Bring one project up to date and end.")
+    add_project(sync)
+    add_json(sync)
+    sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
+    sync.add_argument(
+        "--split-again", action="store_true", help="decide again, from all answers, how answers are split"
+    )
+    add_options(sync)
+
+    show = command("settings", "projects", "Show a project's settings and where each comes from.")
+    add_project(show)
+    add_json(show)
+    show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
+    add_options(show)
+
+    link = command(
+        "link",
+        "projects",
+        "Print a personal link: whoever opens it once is known to the panel and the report in that browser.",
+    )
+    add_project(link)
+    link.add_argument("--user", required=True, metavar="EMAIL", help="email address or id of the user in Label Studio")
+    link.add_argument("--role", choices=["annotator", "reviewer", "lead"], default="reviewer", help="default: reviewer")
+    link.add_argument("--days", type=int, default=90, metavar="N", help="how long the link is good for (default 90)")
+    add_json(link)
+
+    agreed = command("consensus", "projects", "Print the agreed answers of a project as CSV.")
+    add_project(agreed)
+    agreed.add_argument("--control", metavar="NAME", help="only this TextArea (default: all)")
+    agreed.add_argument("--output", metavar="FILE", help="write the CSV into this file")
+    agreed.add_argument(
+        "--predictions",
+        action="store_true",
+        help="write the agreed answers into Label Studio as predictions of the model version “consensus”",
+    )
+    agreed.add_argument(
+        "--ground-truth",
+        action="store_true",
+        help="write the agreed answers into Label Studio as ground-truth annotations of the token’s user",
+    )
+    add_json(agreed)
+
+    doctor = command(
+        "doctor",
+        "projects",
+        "Check the connection and say how to fix it.",
+    )
+    add_project(doctor, required=False)
+    doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
+    add_json(doctor)
+
+    backup = command("backup", "stores", "Write the store and all keys into one file.")
+    backup.add_argument("file", metavar="FILE", help="the file to write; it must not exist")
+    add_json(backup)
+
+    restore = command("restore", "stores", "Replace the store with a backup; the old store is kept.")
+    restore.add_argument("file", metavar="FILE", help="a file that softirr-ls backup wrote")
+    add_json(restore)
+
+    check = command("check", "stores", "Check the whole store and say what is wrong with it.")
+    add_json(check)
+
+    forget = command("forget", "stores", "Erase a project: its texts, scores, decisions, audits and agreed answers.")
+    add_project(forget)
+    add_json(forget)
+
+    commands.add_parser("demo", help="Start Label Studio with an example project, scored.", add_help=False)
+    return top
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise ValueError
+    return port

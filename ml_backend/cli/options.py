@@ -1,0 +1,162 @@
+"""The options of a project on the command line, and the settings that they make."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from ml_backend.options import CHOICES, checked_options
+from ml_backend.settings import ProjectSettings
+from softirr.errors import InputError
+from softirr.policy.rules import AS_WRITTEN, MORE_GENERAL, PRESETS, SPLITS, find_policy
+
+__all__ = ["add_options", "find_users", "given_options", "open_services"]
+
+_VALUES = {
+    "--measure": ("NAME", "how two texts are compared (softirr measures lists the names)"),
+    "--permutations": ("N", "for --chance permutation (default 3)"),
+    "--threshold": ("P", "equivalence from which texts match (default 0.5)"),
+    "--missing": (
+        "TEXTS",
+        "texts that mean that an answer is missing, as NA,n/a; none: no text does (default: auto, NA, n/a, -, ? and the like)",
+    ),
+    "--policy": ("NAME", f"what counts as the same: {', '.join(PRESETS)}, or a JSON file"),
+    "--ignore": ("KINDS", "attributes that do not count, joined by commas"),
+    "--count": (
+        "KINDS",
+        "attributes that decide, joined by commas: texts that say different things of one are not the same",
+    ),
+    "--condition": ("FIELD", "field of the tasks' data by which the report groups tasks"),
+    "--target": ("X", "value that the project's coefficient is to reach"),
+}
+_TYPES = {"--permutations": int, "--threshold": float, "--target": float}
+_REPEATED = {
+    "--control": ("controls", "NAME", "a TextArea to score; repeatable (default: all)"),
+    "--reviewer": (
+        "reviewers",
+        "EMAIL",
+        "a user who reviews, by email address or id; repeatable (none: nobody does)",
+    ),
+    "--terminology": (
+        "terminologies",
+        "PATH",
+        "look texts up in this terminology first; repeatable (none: no terminology)",
+    ),
+}
+_SWITCHES = {
+    "--casefold": "“Fever” and “fever” are the same text",
+    "--predictions-as-raters": "the newest prediction of each model counts as a rater's answer",
+    "--suggestions": "write suggested texts beside the score",
+    "--triage-columns": "write agreement, reason and state into the tasks' data, as columns of the triage tab",
+    "--count-reviewers": "reviewers' own answers count as annotators' (default: they are left out)",
+}
+_CHOSEN = {
+    "--chance": (CHOICES["chance"], "how chance agreement is computed"),
+    "--interval": (CHOICES["interval"], "how intervals are computed"),
+    "--regions": (CHOICES["regions"], "texts of regions: pooled per task, or compared where regions overlap"),
+    "--predictions": (
+        CHOICES["predictions"],
+        "write a task's prediction once the task has all its annotations, or from the second on",
+    ),
+    "--panel": (
+        CHOICES["panel"],
+        "show the panel once a task has all its annotations, or from the second on",
+    ),
+    "--more-general": (MORE_GENERAL, "whether a more general text counts as the same"),
+    "--split": (SPLITS, "how a box that contains a list is split into texts (none: as written)"),
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that set a project's settings."""
+    group = parser.add_argument_group("settings of the project (kept for later runs)")
+    for flag, (metavar, text) in _VALUES.items():
+        group.add_argument(flag, metavar=metavar, type=_TYPES.get(flag, str), help=text)
+    for flag, (name, metavar, text) in _REPEATED.items():
+        group.add_argument(flag, action="append", dest=name, metavar=metavar, help=text)
+    for flag, text in _SWITCHES.items():
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
+    for flag, (choices, text) in _CHOSEN.items():
+        group.add_argument(flag, choices=choices, help=text)
+
+
+def given_options(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The settings that the options name, checked."""
+    names = [one.name for one in fields(ProjectSettings)]
+    given = {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
+    if "reviewers" in given:
+        given["reviewers"] = [user for user, _ in find_users([name for name in given["reviewers"] if name != "none"])]
+    given.pop("policy", None)
+    if (policy := _policy(parsed)) is not None:
+        given["policy"] = policy
+    if "terminologies" in given:
+        given["terminologies"] = [_terminology(path) for path in given["terminologies"] if path != "none"]
+    if given.get("condition") == "none":
+        given["condition"] = None
+    options = checked_options(given, source="softirr-ls")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def _policy(parsed: argparse.Namespace) -> dict[str, Any] | None:
+    """The policy of a command, None where it names no part of one."""
+    given = (parsed.policy, parsed.ignore, parsed.count, parsed.more_general, parsed.split)
+    if all(part is None for part in given):
+        return None
+    chosen = AS_WRITTEN if parsed.policy is None else find_policy(parsed.policy)
+    ignore, count = (
+        None if kinds is None else [kind.strip() for kind in kinds.split(",") if kind.strip()]
+        for kinds in (parsed.ignore, parsed.count)
+    )
+    return chosen.changed(ignore=ignore, more_general=parsed.more_general, split=parsed.split, count=count).to_dict()
+
+
+def _terminology(source: str) -> str:
+    """A terminology by its absolute path, once it has been read.
+
+    Raises
+    ------
+    InputError
+        If it can't be read.
+    """
+    from ml_backend.services import INDEXES
+    from softirr.terminology.base import named_paths
+    from softirr.terminology.index import open_index
+
+    name, first, second = named_paths(source)
+    path = f"{name}=" if name else ""
+    path += ",".join(str(one.resolve()) for one in (first, second) if one is not None)
+    open_index(path, cache=open_services().settings.data / INDEXES)
+    return path
+
+
+def find_users(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Id and name of users of Label Studio, by email address or id.
+
+    Raises
+    ------
+    InputError
+        Naming who is not there.
+    """
+    if not names:
+        return []
+    with open_services().client() as client:
+        emails, known = client.user_emails(), client.users()
+    ids = [name if name in known else emails.get(name.lower(), "") for name in names]
+    for name, user in zip(names, ids, strict=True):
+        if not user:
+            raise InputError(f"Label Studio has no user {name}.")
+    return [(user, known[user]) for user in ids]
+
+
+def open_services(**overrides: Any) -> Any:
+    """Store, queue and scorer of this process, with the store in its present form."""
+    from ml_backend.services import Services
+    from ml_backend.settings import Settings
+    from ml_backend.store.files import keep_private
+
+    services = Services(Settings.from_environment(**overrides))
+    keep_private(services.settings.data)
+    services.store.migrate()
+    return services

@@ -1,0 +1,102 @@
+"""Commands about the store: backup, restore, check, forget."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ml_backend.cli.options import open_services
+from softirr.errors import InputError
+
+__all__ = ["backup", "check", "forget", "restore"]
+
+
+def _unopened_store() -> tuple[Any, Any]:
+    """Settings and a store that may be damaged: nothing was read yet."""
+    from ml_backend.settings import Settings
+    from ml_backend.store.files import keep_private
+    from ml_backend.store.store import Store
+
+    settings = Settings.from_environment()
+    keep_private(settings.data)
+    return settings, Store(settings.database_url, settings.data)
+
+
+def backup(parsed: argparse.Namespace) -> None:
+    """Write the store and all keys into one file."""
+    from ml_backend.store.backup import back_up
+
+    _, store = _unopened_store()
+    counts = back_up(store, Path(parsed.file))
+    if parsed.json:
+        print(json.dumps({"file": parsed.file, **counts}))
+    else:
+        print(
+            f"Wrote {parsed.file}: {counts['projects']} projects, {counts['tasks']} tasks. It contains texts and keys: keep it safe."
+        )
+
+
+def restore(parsed: argparse.Namespace) -> None:
+    """Replace the store with a backup."""
+    from ml_backend.store.backup import restore
+
+    settings, store = _unopened_store()
+    counts = restore(store, Path(parsed.file), settings.data)
+    if parsed.json:
+        print(json.dumps(counts))
+        return
+    print(f"Restored {counts['projects']} projects and {counts['tasks']} tasks as of {counts['made_at']}.")
+    if counts["aside"]:
+        print(f"The former store is kept as {counts['aside']}.")
+    print("What changed in Label Studio since then is read at the next start of softirr-ls serve.")
+
+
+def check(parsed: argparse.Namespace) -> int:
+    """Check the whole store."""
+    from ml_backend.store.integrity import examine
+
+    settings, store = _unopened_store()
+    problems = list(examine(store.engine, settings.data))
+    if parsed.json:
+        print(json.dumps({"ok": not problems, "problems": problems}))
+    else:
+        for sentence in problems or ["The store is whole."]:
+            print(sentence)
+    return 1 if problems else 0
+
+
+def forget(parsed: argparse.Namespace) -> int:
+    """Erase a project."""
+    from ml_backend.store.former_stores import AsideErased, erase_aside
+    from ml_backend.store.integrity import sqlite_file
+
+    services = open_services()
+    store, server = services.store, services.settings.label_studio_url
+    row = store.project(server, parsed.project)
+    if row is not None and row["connection"]:
+        number = parsed.project
+        raise InputError(
+            f"Project {number} is connected, so its texts would be read again: run softirr-ls disconnect --project {number} first."
+        )
+    tasks = store.totals(row["id"])["tasks"] if row is not None else 0
+    if row is not None:
+        store.erase_project(row["id"])
+    file = sqlite_file(store.engine)
+    aside = erase_aside(file, server, parsed.project) if file is not None else AsideErased((), ())
+    if row is None and not aside.erased and not aside.left:
+        raise InputError(f"Project {parsed.project} is not known here.")
+    if parsed.json:
+        files = {"erased_from": list(map(str, aside.erased)), "left_in": list(map(str, aside.left))}
+        print(json.dumps({"project": parsed.project, "tasks": tasks, **files}))
+        return 1 if aside.left else 0
+    if row is not None:
+        print(f"Erased project {parsed.project} with {tasks} tasks from the store. Backups made before still hold it.")
+    for former in aside.erased:
+        print(f"Erased it from {former} too, the store before a restore.")
+    for former in aside.left:
+        print(
+            f"{former}, the store before a restore, can't be read and may still hold its texts: delete it, with its -wal and -shm."
+        )
+    return 1 if aside.left else 0

@@ -1,0 +1,139 @@
+"""The options of a project as others give them: the connection in Label Studio, and ``softirr-ls``."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import partial
+from operator import contains
+from typing import Any, get_args
+
+from ml_backend.settings import ProjectSettings
+from softirr.errors import InputError
+from softirr.policy.rules import PRESETS, Policy
+from softirr.report.options import ChanceMethod, IntervalMethod
+from softirr.tables.missing import MissingMarks
+
+__all__ = ["CHOICES", "checked_options"]
+
+CHOICES = {
+    "chance": get_args(ChanceMethod),
+    "interval": get_args(IntervalMethod),
+    "regions": ("pooled", "overlap"),
+    "panel": ("complete", "always"),
+    "predictions": ("complete", "always"),
+}
+"""The words that some options may have."""
+
+
+def checked_options(given: Any, *, source: str) -> dict[str, Any]:
+    """Options of a project, each of the right kind.
+
+    Parameters
+    ----------
+    given : mapping or None
+        For example the ``extra_params`` of the connection, as Label Studio sends them.
+    source : str
+        Where they come from, for the message.
+
+    Raises
+    ------
+    InputError
+        Naming the first option that is unknown or has an unusable value.
+    """
+    if given in (None, "", []):
+        return {}
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            raise InputError(f"{source}: not valid JSON.") from None
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source}: expected an object with options.")
+    known = {f.name for f in fields(ProjectSettings)}
+    checked: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(
+                f"{source}: unknown option {str(name)[:40]!r}; the options are {', '.join(sorted(known))}."
+            )
+        checked[name] = _checked(name, value, source)
+    return checked
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) and one for one in value)
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 < value <= 1
+
+
+_BOOLEAN = ("true or false", lambda value: isinstance(value, bool), bool)
+_SHARE = ("a number above 0 and at most 1", _is_share, float)
+_CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
+    "measure": ("the name of a measure", lambda value: isinstance(value, str) and bool(value.strip()), str.strip),
+    "terminologies": ("a list of paths", _are_texts, tuple),
+    "reviewers": (
+        "a list of ids of users",
+        lambda value: _are_texts(value) and all(map(str.isdigit, value)),
+        lambda value: tuple(dict.fromkeys(value)),
+    ),
+    "controls": (
+        "a name or a list of names of TextArea controls",
+        lambda value: bool(value) and (isinstance(value, str) or _are_texts(value)),
+        lambda value: (value,) if isinstance(value, str) else tuple(value),
+    ),
+    "threshold": _SHARE,
+    "target": _SHARE,
+    "condition": (
+        "the name of a field of the tasks",
+        lambda value: isinstance(value, str) and bool(value.strip()),
+        lambda value: value.strip()[:60],
+    ),
+    "permutations": (
+        "a whole number from 1 to 10000",
+        lambda value: _is_number(value) and isinstance(value, int) and 1 <= value <= 10_000,
+        int,
+    ),
+    "missing": (
+        "auto, none, or texts joined by commas",
+        lambda value: isinstance(value, str),
+        lambda value: MissingMarks.of(value).option,
+    ),
+    **dict.fromkeys(
+        ("casefold", "predictions_as_raters", "suggestions", "count_reviewers", "triage_columns"), _BOOLEAN
+    ),
+    **{name: (f"one of {', '.join(words)}", partial(contains, words), str) for name, words in CHOICES.items()},
+}
+"""Of each option what it must be in words, whether it is, and how it is kept."""
+_MAY_BE_NONE = ("controls", "target", "condition")
+
+
+def _checked(name: str, value: Any, source: str) -> Any:
+    if name == "policy":
+        return _policy(value, source)
+    if value is None and name in _MAY_BE_NONE:
+        return None
+    expected, is_right, kept = _CHECKS[name]
+    if not is_right(value):
+        raise InputError(f"{source}: {name} must be {expected}.")
+    try:
+        return kept(value)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _policy(value: Any, source: str) -> dict[str, Any]:
+    """A preset by its name, or a policy as a JSON object; never a file, since whoever edits the project could name any."""
+    if isinstance(value, str):
+        if value not in PRESETS:
+            raise InputError(f"{source}: there is no policy {value[:40]!r}; the policies are {', '.join(PRESETS)}.")
+        return PRESETS[value].to_dict()
+    try:
+        return Policy.from_dict(value).to_dict()
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None

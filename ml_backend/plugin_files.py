@@ -1,0 +1,11 @@
+"""Where the files for browsers are: in the installed package, or beside it in a checkout."""
+
+from pathlib import Path
+
+__all__ = ["plugin_dir"]
+
+
+def plugin_dir() -> Path:
+    """Folder ``plugin``."""
+    packaged = Path(__file__).parent / "plugin"
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "plugin"

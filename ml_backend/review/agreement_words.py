@@ -1,0 +1,93 @@
+"""Words for the agreement of one task, which allow for the agreement that chance alone gives in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.report.headline import expected_agreement, headline
+
+__all__ = ["chance_of", "is_low", "word"]
+
+CHANCE_LEVEL = "chance-level"
+LOW = 0.6
+"""Agreement beyond chance below which the agreement itself is a reason to look."""
+_WORDS = ((0.2, "very low"), (0.4, "low"), (LOW, "moderate"), (0.8, "high"))
+_HIGHEST = "very high"
+
+
+def chance_of(summary: Mapping[str, Any] | None, control: str | None = None) -> float | None:
+    """The agreement that chance alone gives in a project.
+
+    Parameters
+    ----------
+    summary : mapping or None
+        The project's summary, with its ``controls``.
+    control : str, optional
+        One field; by default the mean of all fields, as the agreement of a task is.
+
+    Returns
+    -------
+    float or None
+        None where no field has one.
+    """
+    fields = (summary or {}).get("controls") or {}
+    chosen = fields.values() if control is None else [fields[control]] if control in fields else []
+    known = [value for field in chosen if (value := _expected(field)) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def word(agreement: float, chance: float | None = None) -> str:
+    """A word for the agreement of one task.
+
+    Parameters
+    ----------
+    agreement : float
+    chance : float, optional
+        The agreement that chance alone gives (`chance_of`); without it the word is about the agreement as it is.
+
+    Returns
+    -------
+    str
+        ``chance-level`` where the agreement looks fair and chance explains it.
+
+    Examples
+    --------
+    >>> word(0.61), word(0.61, 0.05), word(0.61, 0.61), word(0.05, 0.1)
+    ('high', 'moderate', 'chance-level', 'very low')
+    """
+    name = _word(_beyond(agreement, chance))
+    return CHANCE_LEVEL if name == _WORDS[0][1] and _word(agreement) != name else name
+
+
+def is_low(agreement: float, chance: float | None = None) -> bool:
+    """Whether the agreement itself is a reason to look at a task: its word is ``moderate`` or below.
+
+    Parameters
+    ----------
+    agreement : float
+    chance : float, optional
+        As for `word`.
+
+    Returns
+    -------
+    bool
+    """
+    return _beyond(agreement, chance) < LOW
+
+
+def _expected(field: Mapping[str, Any]) -> float | None:
+    best = headline(field)
+    value = expected_agreement(field, best[0]) if best else None
+    return expected_agreement(field, "krippendorff_alpha") if value is None else value
+
+
+def _beyond(agreement: float, chance: float | None) -> float:
+    """The share of the agreement beyond chance; a task with full agreement has all of it."""
+    if chance is None or chance >= 1 or agreement >= 1:
+        return agreement
+    return (agreement - chance) / (1 - chance)
+
+
+def _word(value: float) -> str:
+    return next((name for limit, name in _WORDS if value < limit), _HIGHEST)

@@ -1,0 +1,24 @@
+"""Display names of raters: annotators and models."""
+
+from collections.abc import Mapping
+
+__all__ = ["name_of"]
+
+
+def name_of(raters: Mapping[str, str], rater: str) -> str:
+    """Display name of a rater.
+
+    Parameters
+    ----------
+    raters : mapping of str to str
+        Names by rater id.
+    rater : str
+        Id of an annotator in Label Studio, or ``model:`` and the version of a model.
+
+    Returns
+    -------
+    str
+    """
+    if rater.startswith("model:"):
+        return f"model {rater.removeprefix('model:')}"
+    return raters.get(rater) or f"Annotator {rater}"

@@ -1,0 +1,64 @@
+"""When a task's agreement and suggestion may be shown where annotators can see them: not before they have answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ml_backend.review.triage_queue import mark_state
+from ml_backend.settings import ProjectSettings
+from softirr.tables.table import SKIPPED
+
+__all__ = ["is_released", "n_given"]
+
+
+def n_given(n_annotations: int, answers: Mapping[str, Any]) -> int:
+    """Annotators who have finished with a task: those who skipped it and did not answer it count too.
+
+    Parameters
+    ----------
+    n_annotations : int
+        Annotations that were not skipped.
+    answers : mapping
+        As `ml_backend.labelstudio.answers.task_answers` gives them.
+
+    Returns
+    -------
+    int
+    """
+    entries = answers.values()
+    skipped = {str(rater) for entry in entries for rater, reason in entry.get("excluded", ()) if reason == SKIPPED}
+    return n_annotations + len(skipped - {rater for entry in entries for rater in entry["answers"]})
+
+
+def is_released(
+    settings: ProjectSettings,
+    required: int,
+    n_annotations: int,
+    answers: Mapping[str, Any],
+    *,
+    mark: Mapping[str, Any] | None = None,
+    answers_hash: str = "",
+) -> bool:
+    """Whether a task's prediction may be written into Label Studio, which shows it to everybody who opens the task.
+
+    Parameters
+    ----------
+    settings : ProjectSettings
+        ``predictions="always"`` releases every task.
+    required : int
+        Annotations that the task is to get.
+    n_annotations, answers
+        As for `n_given`.
+    mark : mapping, optional
+        The reviewer's mark on the task: one that is done waits for nobody.
+    answers_hash : str
+        Of the present answers, for which the mark has to hold.
+
+    Returns
+    -------
+    bool
+    """
+    if settings.predictions == "always" or n_given(n_annotations, answers) >= required:
+        return True
+    return mark_state(mark, answers_hash) == "done"

@@ -1,0 +1,117 @@
+"""What is kept of a scored task, and the reasons of a project counted from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ml_backend.labelstudio.answers import rater_order
+from ml_backend.scoring.tables import PLACE
+
+if TYPE_CHECKING:
+    from softirr.report.reasons import ReasonSummary
+
+__all__ = ["control_details", "counted_reasons"]
+
+MOST_PLACES = 200
+"""Places of regions of a task whose agreement is kept."""
+MOST_REASONS = 200
+"""Pairs of texts of a task and field whose reason is kept."""
+
+
+def control_details(items: Sequence[Any]) -> dict[str, Any]:
+    """Details of one control of one task; the agreement of several places is their mean."""
+    known = [item.agreement for item in items if item.agreement is not None]
+    pairs: dict[tuple[str, str], list[float]] = {}
+    unmatched: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
+    for item in items:
+        for a, b, value in item.pairs:
+            pairs.setdefault((a, b), []).append(value)
+        for rater, texts in item.unmatched.items():
+            unmatched.setdefault(rater, []).extend(texts)
+        for rater, texts in item.written.items():
+            written.setdefault(rater, []).extend(texts)
+    return {
+        "agreement": sum(known) / len(known) if known else None,
+        "n_raters": max((item.n_raters for item in items), default=0),
+        "pairs": [[a, b, sum(values) / len(values)] for (a, b), values in pairs.items()],
+        "matches": [match for item in items for match in _matches_of(item)],
+        "unmatched": unmatched,
+        "suggestion": list(dict.fromkeys(text for item in items for text in item.suggestion)),
+        "reasons": [_told(one) for item in items for one in item.reasons][:MOST_REASONS],
+        **({"written": written} if written else {}),
+        **_places_of(items),
+        **_suggestion_codes(items),
+    }
+
+
+def _matches_of(item: Any) -> list[dict[str, Any]]:
+    """The matches of an item, with the number of its place where regions are compared by overlap."""
+    place = {"place": int(item.id.partition(PLACE)[2])} if PLACE in item.id else {}
+    return [(dict(match) if isinstance(match, Mapping) else match.to_dict()) | place for match in item.matches]
+
+
+def _places_of(items: Sequence[Any]) -> dict[str, Any]:
+    """The agreement and the suggestion of each place by its number, where regions are compared by overlap."""
+    numbered = {item.id.partition(PLACE)[2]: item for item in items[:MOST_PLACES] if PLACE in item.id}
+    if not numbered:
+        return {}
+    return {
+        "places": {number: item.agreement for number, item in numbered.items()},
+        "suggested": {number: list(item.suggestion) for number, item in numbered.items() if item.suggestion},
+    }
+
+
+def _told(one: Any) -> dict[str, Any]:
+    """A reason, with the place of the more general text, which counting asks for."""
+    entry: dict[str, Any] = one.to_dict()
+    broader = one.broader
+    return entry if broader is None else {**entry, "broader": broader}
+
+
+def _suggestion_codes(items: Sequence[Any]) -> dict[str, Any]:
+    """The concepts of each text of the suggestion, where there are terminologies; of each part of one that was joined for a box."""
+    coded = [item for item in items if item.suggestion_codes is not None]
+    if not coded:
+        return {}
+    codes_of: dict[str, Any] = {}
+    for item in coded:
+        if item.suggestion_parts:
+            of_wording = {match.wording: match.codes for match in item.matches}
+            codes_of.update((part, of_wording.get(part) or ()) for part in item.suggestion_parts)
+        else:
+            codes_of.update(zip(item.suggestion, item.suggestion_codes, strict=True))
+    return {"suggestion_codes": {text: [code.to_dict() for code in own] for text, own in codes_of.items()}}
+
+
+def counted_reasons(tasks: Iterable[tuple[int, Mapping[str, Any]]], control: str) -> ReasonSummary:
+    """Why texts of a project do not match, counted from the details of its tasks, so that no pair is explained twice.
+
+    Parameters
+    ----------
+    tasks : iterable of (int, mapping)
+        Numbers of tasks and their details (`Scorer.task_details`).
+    control : str
+
+    Returns
+    -------
+    ReasonSummary
+        Of a task at most `MOST_REASONS` pairs count.
+    """
+    from softirr.report.reasons import StoredReason, summarize_reasons
+
+    shared: Counter[tuple[str, str]] = Counter()
+
+    def stored() -> Iterator[tuple[str, list[StoredReason]]]:
+        for number, details in tasks:
+            field = details["controls"].get(control)
+            if field is not None:
+                shared.update((a, b) for a, b, _ in field["pairs"])
+                yield str(number), [StoredReason.from_dict(one) for one in field.get("reasons", ())]
+
+    counted = summarize_reasons(stored(), shared)
+    in_order = sorted(counted.rater_pairs, key=lambda one: tuple(map(rater_order, one[0])))
+    return replace(counted, rater_pairs=tuple(in_order))

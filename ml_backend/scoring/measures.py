@@ -1,0 +1,232 @@
+"""The loaded measures of one process, with their terminologies, and the cache of scored pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ml_backend.scoring.model_lock import ModelLock
+from ml_backend.settings import ProjectSettings
+from softirr.policy.rules import AS_WRITTEN, Policy
+
+__all__ = ["LoadedMeasures", "Progress", "needs_model"]
+
+Progress = Callable[[int, int], Any]
+
+
+def needs_model(measure: str) -> bool:
+    """Whether the measure would load a model: such measures run in the scorer process only."""
+    from softirr.measures import takes_model
+
+    return takes_model(measure.partition(":")[0])
+
+
+class LoadedMeasures:
+    """The measures of one process; thread-safe. A model runs one call at a time, and long work with a model lets short work go first.
+
+    Parameters
+    ----------
+    cache_url : str, optional
+        Store of scored pairs; None for no store.
+    indexes : path, optional
+        Folder of the indexes of terminologies, which processes share; by default the user's cache folder.
+    """
+
+    def __init__(self, cache_url: str | None = None, indexes: Path | None = None):
+        self._cache_url = cache_url
+        self._indexes = indexes
+        self._cache: _CountedCache | None = None
+        self._measures: dict[str, Any] = {}
+        self._looking_up: dict[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {}
+        self._lock = threading.RLock()
+        self._model = ModelLock()
+        self._models: dict[str, tuple[str | None, str | None]] = {}
+        self._used_at = time.monotonic()
+
+    def measure(self, name: str) -> Any:
+        """The measure, loaded once.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            If there is no such measure, or its model can't be loaded.
+        """
+        with self._lock:
+            if name not in self._measures:
+                import softirr
+
+                self._measures[name] = softirr.measure(name)
+                self._models.pop(name, None)
+            return self._measures[name]
+
+    def measure_under(self, name: str, policy: Policy, terminologies: Sequence[str] = ()) -> Any:
+        """The measure with terminologies under a policy.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            Also if a terminology can't be read.
+        """
+        from softirr.policy.measure import under_policy
+
+        return under_policy(self._with_terminologies(name, tuple(terminologies)), policy)
+
+    def _with_terminologies(self, name: str, paths: tuple[str, ...]) -> Any:
+        """The measure with the terminologies as their files are now."""
+        if not paths:
+            return self.measure(name)
+        from softirr.measures.terminology import with_terminology
+        from softirr.policy.simplified import simplifications
+
+        indexes = self._opened(paths)
+        with self._lock:
+            state = tuple(index.sha256 for index in indexes)
+            kept, measure = self._looking_up.get((name, paths), (None, None))
+            if kept != state:
+                measure = with_terminology(self.measure(name), indexes, simplify=simplifications)
+                self._looking_up[name, paths] = (state, measure)
+            return measure
+
+    def _opened(self, paths: Sequence[str]) -> list[Any]:
+        """The terminologies as their files are now."""
+        if not paths:
+            return []
+        from softirr.terminology.index import open_index
+
+        return [open_index(path, cache=self._indexes) for path in paths]
+
+    def codes(self, texts: Sequence[str], settings: ProjectSettings) -> dict[str, Any] | None:
+        """The concepts of each text in the project's terminologies; None where it has none.
+
+        Raises
+        ------
+        softirr.errors.InputError
+            If a terminology can't be read.
+        """
+        if not settings.terminologies:
+            return None
+        from softirr.policy.simplified import simplifications
+        from softirr.terminology.coder import Coder
+
+        coder = Coder(self._opened(settings.terminologies), simplifications)
+        return {text: [code.to_dict() for code in coder.codes(text)] for text in texts}
+
+    def judged_measure(
+        self,
+        settings: ProjectSettings,
+        decisions: Sequence[Mapping[str, Any]] = (),
+    ) -> Any:
+        """The project's measure under its policy, with its reviewers' decisions."""
+        from ml_backend.scoring.decided import verdicts
+        from softirr.measures.corrected import corrected
+
+        measure = self.measure_under(settings.measure, settings.policy, settings.terminologies)
+        decided = verdicts(decisions, casefold=settings.casefold)
+        return corrected(measure, decided) if decided else measure
+
+    def provenance(self, name: str, policy: Policy = AS_WRITTEN, terminologies: Sequence[str] = ()) -> dict[str, Any]:
+        """Name and model of a measure, the policy where the project has one, and its terminologies."""
+        if name not in self._models:
+            known = self.measure(name).provenance()
+            self._models[name] = (getattr(known, "model", None), getattr(known, "model_sha256", None))
+        model, sha256 = self._models[name]
+        used = [{"name": one.name, "sha256": one.sha256} for one in self._opened(terminologies)]
+        return {
+            "measure": name,
+            "model": model,
+            "model_sha256": sha256,
+            **({} if policy.is_default else {"policy": policy.told()}),
+            **({"terminologies": used} if used else {}),
+        }
+
+    @contextlib.contextmanager
+    def alone_with(self, measure: str, progress: Progress | None = None) -> Iterator[Progress | None]:
+        """Hold the model's lock, where the measure needs a model: a model serves one job at a time.
+
+        Yields the `progress` to pass to long work, which then lets short work go first between two batches.
+        """
+        if not needs_model(measure):
+            yield progress
+            return
+        with self._model.hold():
+            try:
+                yield self._model.yielding_progress(progress)
+            finally:
+                self._used_at = time.monotonic()
+
+    def release(self, idle: float) -> bool:
+        """Give the memory of models back that nobody has used for `idle` seconds; they are loaded again when needed.
+
+        Returns
+        -------
+        bool
+            Whether there was anything to give back.
+        """
+        with self._lock:
+            if not self._measures or self._model.is_held or time.monotonic() - self._used_at < idle:
+                return False
+            self._measures.clear()
+            self._looking_up.clear()
+        gc.collect()
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+        if trim is not None:  # the C library keeps freed memory otherwise
+            trim(0)
+        return True
+
+    def cache(self, measure: str | None = None) -> Any:
+        """The store of scored pairs, opened on first use; None for measures that are faster than a lookup."""
+        if self._cache_url is None or (measure is not None and not needs_model(measure)):
+            return None
+        with self._lock:
+            if self._cache is None:
+                from softirr.measures.cache import open_cache
+
+                self._cache = _CountedCache(open_cache(self._cache_url))
+            return self._cache
+
+    def take_cache_counts(self) -> dict[str, int]:
+        """Pairs found and not found in the cache since the last call, for the counters."""
+        return self._cache.take() if self._cache is not None else {}
+
+    def close(self) -> None:
+        """Release models and cache."""
+        self._measures.clear()
+        self._looking_up.clear()
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+
+class _CountedCache:
+    """A cache of scored pairs that counts its requests."""
+
+    def __init__(self, inner: Any):
+        self._inner = inner
+        self._lock = threading.Lock()
+        self._hits = self._misses = 0
+
+    def get(self, model: str, pairs: list[tuple[bytes, bytes]]) -> Any:
+        values, known = self._inner.get(model, pairs)
+        with self._lock:
+            self._hits += int(known.sum())
+            self._misses += len(pairs) - int(known.sum())
+        return values, known
+
+    def put(self, model: str, pairs: list[tuple[bytes, bytes]], values: Any) -> None:
+        self._inner.put(model, pairs, values)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def take(self) -> dict[str, int]:
+        with self._lock:
+            counts = {"cache_hits": self._hits, "cache_misses": self._misses}
+            self._hits = self._misses = 0
+            return counts

@@ -1,0 +1,99 @@
+"""Tasks whose texts cannot be scored are set aside, so that one text never stops a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+__all__ = ["NOT_SCORED", "Answers", "score_or_set_aside", "without_texts"]
+
+NOT_SCORED = "set aside: softirr could not score the texts of this task ({}); report this as an error of softirr"
+
+Answers = Mapping[int, Mapping[str, Any]]
+_SOUND = {"answers": {"1": ["fever"], "2": ["cough"]}, "excluded": []}
+"""Answers that every measure can score: if these fail, the measure is at fault and no text is."""
+
+
+def score_or_set_aside(
+    score: Callable[[Answers], dict[int, dict[str, Any]]],
+    answers: Answers,
+    passed: tuple[type[Exception], ...],
+) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
+    """Score tasks together; where that fails, find the tasks that cannot be scored and score the others.
+
+    Parameters
+    ----------
+    score : callable
+        Returns the details of tasks by their number.
+    answers : mapping of int to mapping
+        The answers of each task.
+    passed : tuple of exception classes
+        Raised by whoever ends the work: never the fault of a text.
+
+    Returns
+    -------
+    dict of int to dict, dict of int to str
+        Details of the tasks that could be scored, and the reason for each that could not.
+
+    Raises
+    ------
+    Exception
+        What `score` raises where the fault is not a text's: the work was ended, the store is away, or the measure fails with any text.
+    """
+    passed = (*passed, OSError, sa.exc.SQLAlchemyError)
+    try:
+        return score(answers), {}
+    except passed:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a text makes a measure do
+        score({0: {name: _SOUND for entry in answers.values() for name in entry}})
+        return _searched(score, answers, passed, error)
+
+
+def _searched(
+    score: Callable[[Answers], dict[int, dict[str, Any]]],
+    answers: Answers,
+    passed: tuple[type[Exception], ...],
+    error: Exception,
+) -> tuple[dict[int, dict[str, Any]], dict[int, str]]:
+    """Details and reasons of tasks that could not be scored together, from both halves of them."""
+    numbers = list(answers)
+    if len(numbers) == 1:
+        return {}, {numbers[0]: NOT_SCORED.format(type(error).__name__)}
+    details: dict[int, dict[str, Any]] = {}
+    reasons: dict[int, str] = {}
+    for half in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]):
+        part = {number: answers[number] for number in half}
+        try:
+            details |= score(part)
+        except passed:
+            raise
+        except Exception as again:  # noqa: BLE001 - as above
+            own, failed = _searched(score, part, passed, again)
+            details |= own
+            reasons |= failed
+    return details, reasons
+
+
+def without_texts(answers: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    """The answers of a task that was set aside: none, and each rater is listed with the reason.
+
+    Parameters
+    ----------
+    answers : mapping
+        Of one task, as the store has them.
+    reason : str
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        name: {
+            "answers": {},
+            "excluded": [*entry["excluded"], *([rater, reason] for rater in entry["answers"])],
+        }
+        for name, entry in answers.items()
+    }

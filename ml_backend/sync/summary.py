@@ -1,0 +1,65 @@
+"""The report of a whole project, which panel and pages show."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from ml_backend.labelstudio.answers import without
+from ml_backend.review.audits import judged_sheets
+from ml_backend.scoring.details import counted_reasons
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.store import Store
+
+__all__ = ["summarize"]
+
+SUMMARY_SHARE = 20.0
+"""Coefficients take at most one part in this many of the time while people are at work."""
+
+
+def summarize(
+    store: Store,
+    scorer: Scorer,
+    project: int,
+    controls: Sequence[str],
+    settings: ProjectSettings,
+    check: Callable[[], None],
+    *,
+    unanswered: Collection[str],
+    progress: Callable[[int, int], None],
+) -> tuple[dict[str, Any], float]:
+    """Compute the report on each control; returns it, and the time from which it may be computed again.
+
+    Parameters
+    ----------
+    project : int
+        Key in the store.
+    unanswered : collection of str
+        Controls that nobody answers in the whole project.
+    check : callable
+        Called often; raises to break off.
+    progress : callable
+        Called as ``progress(done, total)``.
+    """
+    # The thread's own time excludes other programs, which make little work take long on a busy machine.
+    started, own = time.monotonic(), time.thread_time()
+
+    def checked(done: int, total: int) -> None:
+        check()
+        progress(done, total)
+
+    reports = {
+        control: scorer.summary(
+            ((number, without(given, unanswered)) for number, given in store.answers(project)),
+            control,
+            settings,
+            decisions=store.decisions(project),
+            reasons=counted_reasons(store.details(project), control),
+            judgments=judged_sheets(ReviewStore(store), project, control),
+            progress=checked,
+        )
+        for control in controls
+    }
+    due = time.time() + SUMMARY_SHARE * (time.thread_time() - own)
+    return {"controls": reports, "seconds": time.monotonic() - started}, due

@@ -1,0 +1,121 @@
+"""Scoring the tasks of one project: details, and the hash of the prediction that each task should have."""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from ml_backend.labelstudio import predictions as shapes
+from ml_backend.labelstudio.answers import answers_hash, without
+from ml_backend.review.release import is_released
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.scoring.set_aside import score_or_set_aside, without_texts
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.splittings import SplittingStore
+from ml_backend.store.store import Row, Store
+
+__all__ = ["TaskScorer"]
+
+log = logging.getLogger(__name__)
+
+
+class TaskScorer:
+    """Scores tasks of one project during one run.
+
+    Parameters
+    ----------
+    project, number : int
+        Its key in the store and its number in Label Studio.
+    required : int
+        Annotations that each task is to get.
+    build : callable
+        Details of a task -> its prediction (`predictions.build`).
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        scorer: Scorer,
+        *,
+        project: int,
+        number: int,
+        settings: ProjectSettings,
+        required: int,
+        build: Callable[[Mapping[str, Any]], dict[str, Any]],
+    ):
+        self._store, self._scorer = store, scorer
+        self._project, self._number = project, number
+        self._settings, self._required, self._build = settings, required, build
+
+    def score(
+        self,
+        rows: Sequence[Row],
+        unanswered: Collection[str],
+        passed: tuple[type[Exception], ...],
+        progress: Callable[[int, int], None],
+    ) -> int:
+        """Score tasks and store the results; returns the number of pairs of annotators.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            Of the store (`Store.unscored`).
+        unanswered : collection of str
+            Controls that nobody answers in the whole project: answers to them are missing.
+        passed : tuple of exception classes
+            Raised by whoever ends the work.
+        """
+        decisions = self._store.decisions(self._project)
+
+        def score(answers: Mapping[int, Mapping[str, Any]]) -> dict[int, dict[str, Any]]:
+            return self._scorer.task_details(answers, self._settings, decisions=decisions, progress=progress)
+
+        given = {row["number"]: without(row["answers"], unanswered) for row in rows}
+        details, reasons = score_or_set_aside(score, given, passed)
+        rows = [self._set_aside(row, reasons[row["number"]]) if row["number"] in reasons else row for row in rows]
+        details |= score({row["number"]: row["answers"] for row in rows if row["number"] in reasons})
+        scored = []
+        n_pairs = 0
+        marks = ReviewStore(self._store).marks(self._project)
+        for row in rows:
+            task = details[row["number"]]
+            desired = None
+            if task["agreement"] is not None:
+                if self._is_released(row, marks.get(row["number"])):
+                    desired = shapes.prediction_hash(self.prediction(task))
+                n_pairs += sum(len(entry["pairs"]) for entry in task["controls"].values())
+            scored.append(
+                {
+                    "number": row["number"],
+                    "answers_hash": row["answers_hash"],
+                    "agreement": task["agreement"],
+                    "details": task,
+                    "desired": desired,
+                }
+            )
+        self._store.put_scored(self._project, scored)
+        if self._store.decisions(self._project) != decisions:  # decided meanwhile: these scores may be older than that
+            self._store.forget_scores_of(self._project, [row["number"] for row in rows])
+        self._store.count(tasks_scored=len(rows), **self._scorer.take_cache_counts())
+        return n_pairs
+
+    def _is_released(self, row: Row, mark: Row | None) -> bool:
+        return is_released(
+            self._settings,
+            self._required,
+            row["n_annotations"],
+            row["answers"],
+            mark=mark,
+            answers_hash=row["answers_hash"],
+        )
+
+    def _set_aside(self, row: Row, reason: str) -> Row:
+        """The row of a task without its texts, stored like this: the project is scored without it and lists it with the reason."""
+        log.warning("project %d: task %d could not be scored and is set aside", self._number, row["number"])
+        answers = without_texts(row["answers"], reason)
+        SplittingStore(self._store).put_answers(self._project, [(row["number"], answers, answers_hash(answers))])
+        return {**row, "answers": answers, "answers_hash": answers_hash(answers)}
+
+    def prediction(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        """The prediction of a task with these details."""
+        return self._build(details)

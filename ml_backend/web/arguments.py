@@ -1,0 +1,62 @@
+"""What requests name: fields, numbers, and the person who acts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ml_backend.auth.requests import LARGEST_NUMBER, Refused
+from ml_backend.auth.routes import current_person
+from ml_backend.store.store import Row
+
+__all__ = ["acting_name", "field", "fields", "known_field", "whole_number"]
+
+
+def acting_name(body: Mapping[str, Any]) -> str:
+    """Name of the person, by Label Studio's session or a personal link; a lead with the report's address types a name."""
+    person = current_person()
+    known = person.name if person is not None else ""
+    typed = body.get("who")
+    return known or (" ".join(typed.split())[:80] if isinstance(typed, str) else "")
+
+
+def whole_number(value: Any, name: str) -> int:
+    """`value` as a positive whole number.
+
+    Raises
+    ------
+    Refused
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value[:12])
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST_NUMBER:
+        raise Refused(400, f"{name} is not a positive whole number.")
+    return value
+
+
+def fields(project: Row) -> list[str]:
+    """The scored fields of a project."""
+    return list((project["summary"] or {}).get("controls") or ())
+
+
+def field(project: Row, given: Any) -> str | None:
+    """The field that a request names; without a name the project's first, or None while nothing is scored.
+
+    Raises
+    ------
+    Refused
+        If there is no such field.
+    """
+    names = fields(project)
+    return next(iter(names), None) if given is None or not names else known_field(project, given)
+
+
+def known_field(project: Row, given: Any) -> str:
+    """The field that a request has to name.
+
+    Raises
+    ------
+    Refused
+        If the project has no such field: another one's numbers under its name would mislead.
+    """
+    if not isinstance(given, str) or given not in fields(project):
+        raise Refused(404, "This project has no such field.")
+    return given

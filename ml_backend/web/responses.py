@@ -1,0 +1,58 @@
+"""Replies to browsers: pages, JSON for a person, and refusals."""
+
+import hashlib
+import json
+from typing import Any
+
+from flask import Response, current_app, jsonify, request
+
+from ml_backend.auth.origins import page_policy, panel_policy
+from ml_backend.auth.requests import Refused
+from ml_backend.web.pages import message
+
+__all__ = ["data", "page", "refusal", "refused"]
+
+
+def refused(error: Refused) -> tuple[Response, int, dict[str, str]]:
+    """The reason for a refusal as JSON, for programs."""
+    headers = {"WWW-Authenticate": 'Basic realm="softirr"'} if error.status == 401 else {}
+    return jsonify({"error": error.sentence}), error.status, headers
+
+
+def page(html: str, *, label_studio: list[str] | None = None) -> Response:
+    """A page with a strict policy that nobody stores; in frames of Label Studio only if `label_studio` is given."""
+    response = current_app.make_response(html)
+    response.headers["Content-Type"] = "text/html; charset=utf-8"
+    response.headers["Content-Security-Policy"] = page_policy() if label_studio is None else panel_policy(label_studio)
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return response
+
+
+def data(body: Any, *, status: int = 200, etag: bool = False) -> Response:
+    """JSON for a visitor; with `etag`, unchanged content is 304 without a body."""
+    response = jsonify(body)
+    response.status_code = status
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Vary"] = "Cookie, Origin, X-Softirr-Key"
+    if not etag:
+        response.headers["Cache-Control"] = "private, no-store"
+        return response
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.set_etag(hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:24])
+    response.make_conditional(request)
+    return response
+
+
+def refusal(error: Refused) -> Response:
+    """The reason for a refusal: a page for people, JSON for programs."""
+    if request.path.startswith("/api/") or request.path.rpartition(".")[2] in ("csv", "json"):
+        return data({"error": error.sentence}, status=error.status)
+    up = "../" * max(1, request.path.strip("/").count("/"))
+    response = page(message("Not shown", error.sentence, asks_key=error.status == 403, up=up))
+    response.status_code = error.status
+    if error.status == 401:
+        response.headers["WWW-Authenticate"] = 'Basic realm="softirr"'
+    return response

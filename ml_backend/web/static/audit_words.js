@@ -1,0 +1,196 @@
+/** What the audit page writes: sentences, and the line of widths. */
+
+export const KEYS = {
+  1: "same",
+  s: "same",
+  2: "different",
+  d: "different",
+  3: "first",
+  f: "first",
+  4: "second",
+  g: "second",
+  5: "unsure",
+  u: "unsure",
+  "?": "unsure",
+};
+
+export const WORDS = {
+  same: "the same",
+  different: "not the same",
+  first: "first is more general",
+  second: "second is more general",
+  unsure: "can’t tell",
+};
+
+const FIRST_FORECAST = 15; // judgements; fewer tell too little about how many it takes
+const MOST_FORECAST = 1000;
+const SECONDS = [5, 12]; // that one judgement takes
+
+export const number = (value) => Number(value).toFixed(2).replace("-", "−");
+
+export const plural = (n, one) => `${Number(n).toLocaleString("en")} ${n === 1 ? one : `${one}s`}`;
+
+export function line(text) {
+  const p = document.createElement("p");
+  p.textContent = text;
+  return p;
+}
+
+/** The widths after each look as a line, with the wanted width across. */
+export function chart(looks, wanted) {
+  const [w, h] = [160, 40];
+  const most = Math.max(wanted, ...looks.map((one) => one.width)) * 1.1;
+  const furthest = Math.max(...looks.map((one) => one.judged));
+  const points = looks.map(
+    (one) => `${((w * one.judged) / furthest).toFixed(1)},${(h * (1 - one.width / most)).toFixed(1)}`,
+  );
+  const y = (h * (1 - wanted / most)).toFixed(1);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
+  svg.setAttribute("role", "img");
+  svg.setAttribute(
+    "aria-label",
+    `Width of the interval: ${looks.map((one) => `${number(one.width)} after ${one.judged}`).join(", ")}`,
+  );
+  for (const [tag, attributes] of [
+    ["line", { x1: 0, x2: w, y1: y, y2: y, class: "wanted" }],
+    ["polyline", { points: points.join(" "), class: "width" }],
+    ...points.map((one) => ["circle", { cx: one.split(",")[0], cy: one.split(",")[1], r: 2, class: "look" }]),
+  ]) {
+    const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    svg.append(part);
+  }
+  return svg;
+}
+
+/** What this judge did, and how far the judges agree. */
+export function account(own, total) {
+  const parts = [
+    [own.same, "the same"],
+    [own.different, "not the same"],
+    [own.unsure, "can’t tell"],
+  ];
+  const lines = [
+    line(`You judged ${own.n} of ${plural(total, "pair")}: ${parts.map(([n, what]) => `${n} ${what}`).join(", ")}.`),
+  ];
+  if (own.n && own.unsure === own.n) {
+    lines.push(
+      line(
+        "“Can’t tell” counts as not judged, so nothing follows from these judgements. Say “not the same” " +
+          "where nothing in the guideline makes two texts the same, or ask somebody who knows the subject " +
+          "to judge them.",
+      ),
+    );
+  }
+  if (own.agreement) {
+    const alpha = own.agreement.krippendorff_alpha;
+    lines.push(
+      line(
+        `The judges say the same about ${Math.round(100 * own.agreement.observed_agreement)}% of the ` +
+          `${plural(own.agreement.pairs, "pair")} that two or more ` +
+          `judged${alpha === null ? "" : ` (Krippendorff’s alpha ${number(alpha)})`}.`,
+      ),
+    );
+  }
+  if (!own.counts) {
+    lines.push(
+      line(
+        "Somebody else judged every pair, so the result rests on those judgements. Yours count as soon " +
+          "as you have judged every pair.",
+      ),
+    );
+  }
+  return lines;
+}
+
+export function outcome({ headline, coefficients }) {
+  const best = coefficients.find((one) => one.key === headline) ?? coefficients[0];
+  if (!best) return [line("No coefficient is defined on these answers.")];
+  const value = line(number(best.value));
+  value.className = "result-value";
+  value.dataset.coefficient = best.key;
+  value.dataset.value = best.value;
+  const interval = best.ci95 ? `, 95% interval ${number(best.ci95[0])} to ${number(best.ci95[1])}` : "";
+  const plain = best.plain === null ? "none" : number(best.plain);
+  return [
+    value,
+    line(
+      `${best.name}${interval}. By the measure alone: ${plain}. ` +
+        "The interval stays valid if you stopped because of what you saw.",
+    ),
+  ];
+}
+
+/** What so many judgements cost, in time. */
+export function cost(wanted) {
+  if (!(wanted > 0)) return "";
+  const [least, most] = SECONDS.map((one) => Math.max(1, Math.round((one * wanted) / 60)));
+  const time = least === most ? plural(least, "minute") : `${least} to ${plural(most, "minute")}`;
+  return `${plural(wanted, "judgement")}: about ${time}.`;
+}
+
+/**
+ * What is known about the audit before this judge begins.
+ *
+ * @param {any} audit as the service answers it; null where there is none
+ * @param {boolean} running
+ */
+export function drawnLines(audit, running) {
+  if (audit?.status === "failed") return [line(`The last audit could not be done: ${audit.problem}`)];
+  if (!running) return [];
+  const fewer = audit.n_pairs < audit.wanted ? "; there are no more than these to judge" : "";
+  const asker = audit.created_by ? ` for ${audit.created_by}` : "";
+  const lines = [line(`${plural(audit.n_pairs, "pair")} of texts were drawn${asker}${fewer}.`)];
+  if (audit.problem) lines.push(line(`No result yet: ${audit.problem}`));
+  for (const one of audit.judges) {
+    lines.push(line(`${one.name} has judged ${one.n >= audit.n_pairs ? "all" : one.n} of them.`));
+  }
+  if (audit.status === "done") {
+    lines.push(
+      line(
+        "The audit is done; its coefficient stands at the top of the report. Somebody else can judge the same " +
+          "pairs too.",
+      ),
+    );
+  }
+  return lines;
+}
+
+/** Minutes that so many judgements take at this judge's own pace; breaks do not count. */
+export function minutes(n, times) {
+  const gaps = times
+    .slice(1)
+    .map((one, i) => one - times[i])
+    .filter((gap) => gap < 60_000)
+    .sort((a, b) => a - b);
+  const pace = gaps.length < 3 ? 8_000 : gaps[Math.floor(gaps.length / 2)];
+  return Math.max(1, Math.round((n * pace) / 60_000));
+}
+
+/**
+ * How wide the interval is, without where it lies: that could influence a judge.
+ *
+ * @param {{judged: number, value: number, ci95: number[], width: number, needed: Record<string, number>}} last look
+ * @param {string} wanted width
+ * @param {number} total pairs that were drawn
+ * @param {number[]} times of this judge's judgements, in milliseconds
+ */
+export function widthSentence(last, wanted, total, times) {
+  const width =
+    `After ${plural(last.judged, "judgment")}: ${number(last.value)}, ` +
+    `95% interval ${number(last.ci95[0])} to ${number(last.ci95[1])}.`;
+  const needed = last.needed[wanted];
+  if (last.width <= Number(wanted)) return `${width} You can stop: it is as narrow as you want it.`;
+  if (last.judged < FIRST_FORECAST) return `${width} A few more judgements, and this line says how many it takes.`;
+  if (!needed || needed > MOST_FORECAST) {
+    return (
+      `${width} Judgements hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not ` +
+      "narrow any more."
+    );
+  }
+  const more = Math.max(1, needed - last.judged);
+  const time = plural(minutes(more, times), "minute");
+  const beyond = needed > total ? ", more than were drawn" : "";
+  return `${width} About ${plural(more, "more judgement")} (${time} at your pace) make it ${wanted} wide${beyond}.`;
+}

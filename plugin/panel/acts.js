@@ -1,0 +1,163 @@
+/**
+ * What a reviewer does to a task, as requests, with the requests that take it back. `U` takes back the last act, whole:
+ * moving a text is two decisions and one act.
+ *
+ * @typedef {{ path: string, method: string, body?: object }} PanelRequest
+ * @typedef {{ requests: PanelRequest[], done: string, back(replies: any[]): PanelRequest[] }} PanelAct
+ */
+import { keep, recall } from "./handover.js";
+
+const KEPT = "softirr-acts";
+const MOST = 30;
+
+/**
+ * @param {PanelPayload} payload
+ * @returns {Record<string, (...given: any[]) => PanelAct>}
+ */
+export function actsOf(payload) {
+  const about = { project: Number(payload.project.id), task: Number(payload.task.id) };
+  const query = `?project=${encodeURIComponent(payload.project.id)}`;
+  const post = (path, body) => ({ path, method: "POST", body: { ...about, ...body } });
+  const remove = (path, id) => ({ path: `${path}/${encodeURIComponent(id)}${query}`, method: "DELETE" });
+  const fields = payload.controls ?? [payload];
+  const earlier = fields.flatMap((field) => field.decisions ?? []);
+  const sameTexts = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+  const redecide = (one) => post("/api/decisions", { pairs: [one.texts], verdict: one.verdict });
+  const answerOf = (name) => fields.find((field) => (field.name ?? payload.control) === name)?.agreed;
+  const agreeOn = (control, answer) => post("/api/consensus", { control, texts: answer.texts });
+
+  /** The mark of the task as it is now. */
+  const mark = () => {
+    const { state, note } = payload.review ?? {};
+    if (state === "done") return post("/api/queue", {});
+    return state === "sent back" ? post("/api/queue", { state, note }) : remove("/api/queue", payload.task.id);
+  };
+
+  return {
+    decide: (...decisions) => ({
+      requests: [post("/api/decisions", { decisions })],
+      done:
+        decisions.length > 1
+          ? "Saved: moved."
+          : `Saved: ${decisions[0].verdict === "same" ? "the same" : "not the same"}.`,
+      back: ([reply]) =>
+        reply.pairs.map((pair, index) => {
+          const before = earlier.find((one) => sameTexts(one.texts, pair));
+          return before ? redecide(before) : remove("/api/decisions", reply.ids[index]);
+        }),
+    }),
+    undo: (id) => ({
+      requests: [remove("/api/decisions", id)],
+      done: "Decision taken back.",
+      back: () => earlier.filter((one) => one.id === id).map(redecide),
+    }),
+    agree: (suggestions) => ({
+      requests: suggestions.map((one) => post("/api/consensus", one)),
+      done: "Saved as the agreed answer.",
+      back: (replies) =>
+        replies.map(({ agreed }) => {
+          const before = answerOf(agreed.control);
+          return before ? agreeOn(agreed.control, before) : remove("/api/consensus", agreed.id);
+        }),
+    }),
+    disagree: (id) => ({
+      requests: [remove("/api/consensus", id)],
+      done: "Agreed answer taken back.",
+      back: () =>
+        fields
+          .filter((field) => field.agreed?.id === id)
+          .map((field) => agreeOn(field.name ?? payload.control, field.agreed)),
+    }),
+    uncount: (attribute) => ({
+      requests: [post("/api/uncounted", { attribute })],
+      done: "Proposed to the project’s lead. Scores stay as they are until the lead decides.",
+      back: ([reply]) => [remove("/api/uncounted", reply.proposal)],
+    }),
+    count: (id) => ({
+      requests: [remove("/api/uncounted", id)],
+      done: "Proposal taken back.",
+      back: () =>
+        (payload.uncounted ?? [])
+          .filter((one) => one.id === id)
+          .map(({ attribute }) => post("/api/uncounted", { attribute })),
+    }),
+    mark: () => ({ requests: [post("/api/queue", {})], done: "Done.", back: () => [mark()] }),
+    unmark: () => ({
+      requests: [remove("/api/queue", payload.task.id)],
+      done: "Back in the queue.",
+      back: () => [mark()],
+    }),
+    sendBack: (note) => ({
+      requests: [post("/api/queue", { state: "sent back", note })],
+      done: "Sent back to the annotators.",
+      back: () => [mark()],
+    }),
+  };
+}
+
+/**
+ * Do an act, and note what takes it back.
+ *
+ * @param {(path: string, options?: RequestInit) => Promise<Response>} call
+ * @param {PanelPayload} payload
+ * @param {PanelAct} act
+ */
+export async function perform(call, payload, act) {
+  const replies = [];
+  try {
+    for (const one of act.requests) replies.push(await ask(call, one));
+  } finally {
+    // also what was done before a later request failed can be taken back
+    if (replies.length) remember(payload, act.back(replies));
+  }
+}
+
+/**
+ * Take back the last act on this task; false if there is none.
+ *
+ * @param {(path: string, options?: RequestInit) => Promise<Response>} call
+ * @param {PanelPayload} payload
+ */
+export async function takeBack(call, payload) {
+  const acts = noted(payload);
+  const last = acts.pop();
+  if (!last) return false;
+  write(payload, acts);
+  for (const one of last) await ask(call, one);
+  return true;
+}
+
+/**
+ * @param {(path: string, options?: RequestInit) => Promise<Response>} call
+ * @param {PanelRequest} request
+ */
+async function ask(call, { path, method, body }) {
+  const response = await call(path, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+  return response.json();
+}
+
+/** @param {PanelPayload} payload */
+function placeOf(payload) {
+  return `${payload.project.id}/${payload.task.id}`;
+}
+
+/**
+ * @param {PanelPayload} payload
+ * @returns {PanelRequest[][]}
+ */
+export function noted(payload) {
+  try {
+    const { place, acts } = JSON.parse(recall(KEPT));
+    return place === placeOf(payload) ? acts : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(payload, requests) {
+  write(payload, [...noted(payload), requests].slice(-MOST));
+}
+
+function write(payload, acts) {
+  keep(KEPT, JSON.stringify({ place: placeOf(payload), acts }));
+}

@@ -1,0 +1,118 @@
+/** Where a text is in the task: the region's label, its position, and a piece of the image or of the text. */
+import { inline, isolated, press, safe } from "./pieces.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Size in px of a picture of a region, and how much of what is around a box it shows, in parts of the box. */
+const PICTURE = { inline: 84, block: 56 };
+const AROUND = 0.4;
+
+/**
+ * The regions of the texts of a row: one picture with every annotator's box, and a button for each region.
+ *
+ * @param {PanelContext} context
+ * @param {[PanelId, PanelRegion | null | undefined][]} regions by annotator
+ * @param {string} place
+ * @returns {HTMLElement | null}
+ */
+export function regionsOf(context, regions, place) {
+  const { h, name, actions, part } = context;
+  /** @type {[PanelId, PanelRegion][]} */
+  const known = regions.filter(([, region]) => region);
+  if (!known.length) return null;
+  const [, first] = known[0];
+  const labels = [...new Set(known.map(([, region]) => region.label).filter(Boolean))];
+  const position = first.quote ? "" : first.box ? extent(first.box) : first.where;
+  const buttons = known
+    .filter(([, region]) => actions.region && region.region && region.annotation)
+    .map(([rater, region]) => {
+      const label = known.length > 1 ? (context.short?.get(String(rater)) ?? name(rater)) : "Show region";
+      const more = {
+        class: "sirr-small",
+        "aria-label": `Show the region of ${inline(name(rater))}`,
+        title: `Selects the region in the annotation of ${inline(name(rater))}`,
+      };
+      const act = () => actions.region(region.annotation, region.region);
+      return press(h, `${part}region-${rater}-${place}`, label, act, more);
+    });
+  return h(
+    "span",
+    { class: "sirr-region" },
+    picture(
+      context,
+      known.map(([, region]) => region),
+    ),
+    h(
+      "span",
+      { class: "sirr-region-words" },
+      labels.length ? isolated(h, labels.join(" / ")) : null,
+      position ? h("span", { title: first.where }, position) : null,
+      first.quote ? h("q", { dir: "auto" }, first.quote) : null,
+      ...(buttons.length ? [h("span", { class: "sirr-region-go" }, known.length > 1 ? "Show " : "", ...buttons)] : []),
+    ),
+  );
+}
+
+/**
+ * The boxes in a piece of the image, where Label Studio serves it; else in the outline of the whole image.
+ *
+ * @param {PanelContext} context
+ * @param {PanelRegion[]} regions
+ */
+function picture({ h, payload }, regions) {
+  const boxes = regions.map((one) => one.box).filter(Boolean);
+  if (!boxes.length) return null;
+  const shown = payload.shows?.address ? safe(payload.shows.address) : "";
+  const address = shown.startsWith("http") ? shown : null;
+  const ratio = regions.find((one) => one.ratio)?.ratio ?? 4 / 3;
+  const part = address ? around(boxes, ratio) : [0, 0, 100, 100];
+  // percents of an image are not square; the picture is as wide as the part that it shows
+  const shape = (part[2] * ratio) / part[3];
+  const wide = Math.min(PICTURE.inline, PICTURE.block * shape);
+  const make = (tag, attributes) => {
+    const node = h("span", {}).ownerDocument.createElementNS(SVG, tag);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+    return node;
+  };
+  const svg = make("svg", {
+    class: "sirr-picture",
+    viewBox: part.join(" "),
+    width: Math.round(wide),
+    height: Math.round(wide / shape),
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": "Position of the region",
+  });
+  if (address) {
+    svg.append(make("image", { href: address, x: 0, y: 0, width: 100, height: 100, preserveAspectRatio: "none" }));
+  }
+  for (const [x, y, width, height] of boxes) {
+    svg.append(make("rect", { x, y, width, height, "vector-effect": "non-scaling-stroke" }));
+  }
+  return svg;
+}
+
+/**
+ * From where to where a box goes, across and down.
+ *
+ * @param {number[]} box
+ */
+function extent([left, top, width, height]) {
+  return `${Math.round(left)}–${Math.round(left + width)}% × ${Math.round(top)}–${Math.round(top + height)}%`;
+}
+
+/**
+ * The part of the image with all boxes and some of what is around them.
+ *
+ * @param {number[][]} boxes
+ * @param {number} ratio
+ */
+function around(boxes, ratio) {
+  const left = Math.min(...boxes.map((box) => box[0]));
+  const top = Math.min(...boxes.map((box) => box[1]));
+  const wide = Math.max(...boxes.map((box) => box[0] + box[2])) - left;
+  const high = Math.max(...boxes.map((box) => box[1] + box[3])) - top;
+  const margin = Math.max(2, AROUND * Math.max(wide, high / ratio));
+  const [x, y] = [Math.max(0, left - margin), Math.max(0, top - margin * ratio)];
+  return [x, y, Math.min(100, left + wide + margin) - x, Math.min(100, top + high + margin * ratio) - y];
+}

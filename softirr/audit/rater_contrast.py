@@ -1,0 +1,161 @@
+"""Agreement of one rater with others, and of these among themselves, corrected by judgments of pairs from the answers of all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softirr.chance.permutation import permutation
+from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.intervals import Coefficient, analytic
+from softirr.coefficients.summary import summarize
+from softirr.errors import InputError
+from softirr.evidence.design import Design, TextPairs
+from softirr.evidence.estimate import Judged, MeasureChance, estimate
+from softirr.evidence.frames import Frames, seed_of
+from softirr.evidence.judged import collect
+from softirr.evidence.known import recorded_provenance
+from softirr.evidence.record import record_of
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures import Measure
+from softirr.measures.cache import MemoryCache, PairCache
+from softirr.measures.pairs import PairScorer
+from softirr.provenance import Progress
+from softirr.tables.ratings import Ints
+from softirr.tables.sheets import Judgements, read_sheet
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["JudgedPart", "JudgedRaters"]
+
+_LEAST = 6
+"""Fewest judged pairs of answers to one item for an interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPart:
+    """A coefficient of some pairs of raters, corrected by judgments.
+
+    Attributes
+    ----------
+    coefficient : Coefficient
+    estimate : Estimate
+        By the corrected scores, with the influence of each item.
+    items : tuple of str
+        Ids of these items.
+    judged : int
+        Judged pairs of texts of these pairs of raters.
+    """
+
+    coefficient: Coefficient
+    estimate: Estimate
+    items: tuple[str, ...]
+    judged: int
+
+
+class JudgedRaters:
+    """Judged sheets of a table, by which raters are compared with the others.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        The whole table that the units were drawn from, with every rater.
+    measure : Measure
+    sheets : sequence of Judgements or paths
+    assignment : str
+    cache, progress
+        As for :func:`softirr.agreement`.
+
+    Raises
+    ------
+    InputError
+        If a sheet does not belong to this table, or nothing is judged.
+
+    References
+    ----------
+    Särndal, C.-E., Swensson, B. and Wretman, J. (1992). Model assisted survey sampling, chapter 10 (estimation for domains).
+    """
+
+    def __init__(
+        self,
+        table: AnnotationTable,
+        measure: Measure,
+        sheets: Sequence[Judgements | str | os.PathLike[str]],
+        *,
+        assignment: str = "optimal",
+        cache: PairCache | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+        ids = {unit: sheet.place((unit, pair)) for sheet in read for unit, pair in sheet.values}
+        if not ids:
+            raise InputError("The sheets hold no units: name at least one sheet that audit sample has drawn.")
+        self._seed = seed_of(ids)
+        scorer = PairScorer(measure, table.texts, cache=cache or MemoryCache(), progress=progress)
+        self._answers = AnswerScorer(table, scorer, method=assignment)
+        self._frames = Frames(table, scorer, self._seed, assignment)
+        self._judged = collect(self._frames, read).judged
+        if not len(self._judged.keys):
+            raise InputError("No pair is judged.")
+        self._record = record_of(recorded_provenance(measure))
+
+    def compared(
+        self, rater: str, others: Collection[str], items: Collection[str], coefficient: str
+    ) -> tuple[JudgedPart, JudgedPart]:
+        """The others among themselves, and the rater with the others, on the same items.
+
+        Parameters
+        ----------
+        rater : str
+        others, items : collection of str
+        coefficient : {"cohen_kappa", "observed_agreement"}
+
+        Returns
+        -------
+        (JudgedPart, JudgedPart)
+        """
+        table, ratings = self._frames.table, self._frames.design.ratings
+        raters, names = sorted(table.raters), sorted(table.items)
+        people = np.array([name == rater or name in others for name in raters])
+        kept = np.array([name in items for name in names])
+        rows = np.flatnonzero(people[ratings.rater] & kept[ratings.item])
+        number = raters.index(rater)
+        among, own = (
+            self._part(self._frames.design.part(rows, number, with_rater=with_rater), coefficient)
+            for with_rater in (False, True)
+        )
+        return among, own
+
+    def _part(self, design: Design, name: str) -> JudgedPart:
+        ratings = design.ratings
+        comparisons = ratings.comparisons
+        permutations = 5 if self._answers.scorer.cheap else 2
+        chance = permutation(ratings, self._answers, permutations=permutations, seed=self._seed)
+        scores = self._answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        summary = summarize(ratings, scores, chance).coefficients
+        by_measure = {key: analytic(one) for key, one in summary.items()}
+        place = np.arange(len(comparisons.left))
+        judged, n = self._of_part(design)
+        whole = estimate(design, by_measure, MeasureChance(ratings, chance, place), self._record, judged)
+        influence = whole.influences[name]
+        items = sorted(self._frames.table.items)
+        ids = () if influence.items is None else tuple(items[i] for i in influence.items.tolist())
+        coefficient = whole.coefficients[name]
+        if n < min(_LEAST, len(design.same.texts.p)):
+            coefficient = Coefficient(coefficient.value, undefined=coefficient.undefined, judgments=n)
+        return JudgedPart(coefficient, influence, ids, n)
+
+    def _of_part(self, design: Design) -> tuple[Judged, int]:
+        """The judgments of pairs of answers of the part and of pairs of different items, and the number of the former."""
+        judged = self._judged
+
+        def numbers(texts: TextPairs) -> Ints:
+            places = np.unique(judged.place(texts.left, texts.right))
+            return places[places >= 0]
+
+        own, every = numbers(design.same.texts), numbers(self._frames.design.same.texts)
+        kept = np.union1d(own, np.setdiff1d(np.arange(len(judged.keys)), every))
+        parts = (judged.keys[kept], judged.same[kept], judged.weight[kept], judged.p[kept])
+        return Judged(*parts, judged.n_texts), len(own)

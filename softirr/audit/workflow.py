@@ -1,0 +1,206 @@
+"""The audit: judgments of a random sample of pairs correct the coefficients, whatever the measure.
+
+``draw_sheet`` draws units and writes them as a sheet that contains texts only; ``apply`` reads judged sheets and gives the report with corrected
+coefficients. A unit is a pair of texts of two raters, from their answers to one item or to different items (agreement by chance). N units are N judgments,
+also where answers are sets of texts. Texts that are identical, known to a terminology or decided by a reviewer are never in a sheet.
+
+"Can't tell" and an empty judgment count as not judged. That one text is more general counts as the policy says.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from softirr.defaults import JUDGMENTS
+from softirr.errors import InputError
+from softirr.evidence.frames import AuditUnit, Frames
+from softirr.evidence.judged import ONLY
+from softirr.measures import DEFAULT_MEASURE, Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.pairs import PairScorer
+from softirr.report.agreement import agreement
+from softirr.report.options import AgreementOptions
+from softirr.report.results import AgreementReport
+from softirr.tables.cells import plain_cell
+from softirr.tables.sheets import HEADER, VALUES, Judgements, read_sheet
+from softirr.tables.table import AnnotationTable
+
+__all__ = [
+    "ONLY",
+    "VALUES",
+    "AuditSheet",
+    "AuditUnit",
+    "Judgements",
+    "apply",
+    "audit_lines",
+    "draw_sheet",
+    "read_sheet",
+]
+
+
+@dataclass(frozen=True)
+class AuditSheet:
+    """Units in the order in which they are judged: the beginning of a sheet is a valid sample too.
+
+    Attributes
+    ----------
+    units : tuple of AuditUnit
+    """
+
+    units: tuple[AuditUnit, ...]
+
+    def to_csv(self) -> str:
+        """The sheet as CSV with the columns of ``HEADER``; the last one is empty."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(HEADER)
+        for unit in self.units:
+            writer.writerow((unit.id, ONLY, plain_cell(unit.text_a), plain_cell(unit.text_b), ""))
+        return out.getvalue()
+
+
+def draw_sheet(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    *,
+    judgements: int = JUDGMENTS,
+    seed: int = 0,
+    assignment: str = "optimal",
+    without: Collection[str] = (),
+    cache: CacheOption = "auto",
+    progress: ProgressOption = "auto",
+) -> AuditSheet:
+    """Draw units to be judged.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : str or Measure
+        Strata of pairs where it is uncertain get more units.
+    judgements : int
+        Number of pairs of texts. A larger number with the same seed draws the same pairs and additional ones.
+    seed : int
+    assignment : {"optimal", "greedy"}
+        How the measure's sets are matched.
+    without : collection of str
+        Ids of units to leave out of the sheet because they are judged already.
+    cache, progress
+        As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    AuditSheet
+
+    Raises
+    ------
+    InputError
+        If there is nothing to judge.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> len(softirr.audit.draw_sheet(table, "indel", judgements=12).units)
+    12
+    """
+    if judgements < 1:
+        raise InputError(f"The number of judgments is {judgements}, but it must be at least 1.")
+    made = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(made, cache, progress) as (store, shown):
+        frames = Frames(table, PairScorer(made, table.texts, cache=store, progress=shown), seed, assignment)
+        units = list(islice(frames.units(), judgements))
+    if not units:
+        raise InputError("There is nothing to judge: no two answers to one item differ.")
+    return AuditSheet(tuple(unit for unit in units if unit.id not in without))
+
+
+def apply(
+    table: AnnotationTable,
+    measure: str | Measure = DEFAULT_MEASURE,
+    sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
+    options: AgreementOptions | None = None,
+    **changes: Any,
+) -> AgreementReport:
+    """The report of a table with coefficients corrected by judged sheets.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : str or Measure
+        Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the table.
+    sheets : sequence of Judgements or paths
+        Of one or several judges, drawn at once or one after another.
+    options : AgreementOptions, optional
+    **changes
+        As for :func:`softirr.agreement`.
+
+    Returns
+    -------
+    AgreementReport
+        With ``audit``.
+
+    Raises
+    ------
+    InputError
+        If a sheet was changed or contradicts itself, or no judged pair belongs to this table.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [(str(i), who, f"{who} finds {i}") for i in range(9) for who in ("ann", "bob")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> sheet = softirr.audit.draw_sheet(table, "indel", judgements=12)
+    >>> judged = softirr.audit.Judgements("eve", {(unit.id, 1): "different" for unit in sheet.units})
+    >>> report = softirr.audit.apply(table, "indel", [judged])
+    >>> report.audit.judgements, report.coefficients["observed_agreement"].value < 0.2
+    (12, True)
+    """
+    read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+    if not any(sheet.values for sheet in read):
+        raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
+    if not any(value.strip() for sheet in read for value in sheet.values.values()):
+        raise InputError("No pair is judged.")
+    return agreement(table, measure, options, judgments=read, **changes)
+
+
+def audit_lines(report: AgreementReport) -> Iterator[str]:
+    """The result of an audit as sentences.
+
+    Parameters
+    ----------
+    report : AgreementReport
+        Of :func:`apply`.
+
+    Yields
+    ------
+    str
+    """
+    audit = report.audit
+    if audit is None:
+        return
+    yield f"{audit.judgements} of {audit.asked} pairs of texts are judged."
+    for name, off in audit.off.items():
+        coefficient = report.coefficients[name]
+        if coefficient.value is None:
+            continue
+        line = f"{name.replace('_', ' ')}: {coefficient.value:.3f}"
+        if coefficient.ci95 is not None:
+            line += f" (95% interval {coefficient.ci95[0]:.3f} to {coefficient.ci95[1]:.3f})"
+        if off is not None:
+            direction = "high" if off > 0 else "low"
+            line += f"; by the measure alone {audit.plain[name]:.3f}, {abs(off):.3f} too {direction}"
+        yield line + "."
+    if audit.judges_agreement:
+        own = audit.judges_agreement
+        alpha = "not defined" if own["krippendorff_alpha"] is None else f"{own['krippendorff_alpha']:.2f}"
+        yield (
+            f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs (alpha {alpha})."
+        )

@@ -1,0 +1,227 @@
+"""Agreement expected by chance from permuted answers (Wullschleger et al. 2026), with the standard error of the permutation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softirr.chance.equivalence import Equivalence
+from softirr.chance.expected import GRID, Chance, ChanceDistribution, on_grid
+from softirr.chance.leave_one_rater_out import LeftOut
+from softirr.tables.ratings import Comparisons, Floats, Ints, Marginals, Pooling, Ratings, sums
+
+__all__ = ["permutation"]
+
+
+def permutation(
+    ratings: Ratings,
+    equivalence: Equivalence,
+    *,
+    permutations: int = 3,
+    marginals: Marginals = "answers",
+    seed: int = 0,
+) -> Chance:
+    """Expected agreement by permuting the second rater's answers D times (Wullschleger et al. 2026).
+
+    The pooled expectation of Scott and Fleiss permutes all answers; the mean over distinct answers (Gwet) permutes the distinct answers. The
+    standard errors treat the permuted pairs as independent draws, which makes them slightly too large.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Needs at least one item with two answers.
+    equivalence : Equivalence
+        Scores the permuted pairs.
+    permutations : int
+        Number of permutations D.
+    marginals : {"answers", "gwet2014"}
+        As for :func:`exact`.
+    seed : int
+
+    Returns
+    -------
+    Chance
+        With the standard errors of the permutation.
+    """
+    rng = np.random.default_rng(seed)
+    comparisons = ratings.comparisons
+    pooling = Pooling.of(ratings, marginals)
+    distinct = np.unique(ratings.answer[pooling.rows])
+    if ratings.weights is not None:
+        return _weighted_draws(ratings, equivalence, pooling, permutations, rng)
+    raters = [_permuted_pairs(comparisons, rng) for _ in range(permutations)]
+    draws = [_permuted_pooling(pooling, rng) for _ in range(permutations)]
+    others = [rng.permutation(len(distinct)) for _ in range(permutations)]
+    left = [ratings.answer[comparisons.left]] * permutations
+    right = [ratings.answer[comparisons.right[p]] for p in raters]
+    first, second = zip(*draws, strict=True)
+    left += [ratings.answer[rows] for rows in first] + [distinct] * permutations
+    right += [ratings.answer[rows] for rows in second] + [distinct[p] for p in others]
+    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
+    values = equivalence.score(k, l)
+    n_pairs, n_rows = len(comparisons.left), len(first[0])
+    pairwise = values[: permutations * n_pairs].reshape(permutations, n_pairs)
+    pooled = values[permutations * n_pairs : permutations * (n_pairs + n_rows)].reshape(permutations, n_rows)
+    uniform = values[permutations * (n_pairs + n_rows) :]
+    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
+
+    cohen, cohen_error, at_left, at_right, cohen_noise = _cohen_from_permutations(comparisons, pairwise, raters)
+    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
+    off = np.concatenate([p != np.arange(len(distinct)) for p in others])
+    q = len(distinct)
+    similarity = (1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0
+    similarity_error = float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0
+    return Chance(
+        method="permutation",
+        cohen=cohen,
+        cohen_error=cohen_error,
+        cohen_left=at_left,
+        cohen_right=at_right,
+        cohen_noise=cohen_noise,
+        pooling=pooling,
+        pooled=float(pooled.mean()),
+        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
+        pooled_at=pooled_at,
+        pooled_noise=pooled_noise,
+        distinct=q,
+        similarity=similarity,
+        similarity_error=similarity_error,
+        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
+        pairs_scored=len(keys),
+        pooled_without=_without_from_draws(ratings, pooling, pooled, first, second),
+    )
+
+
+def _weighted_draws(
+    ratings: Ratings, equivalence: Equivalence, pooling: Pooling, draws: int, rng: np.random.Generator
+) -> Chance:
+    """What :func:`permutation` gives where items weigh differently: partners are drawn with replacement, by the weights of their items."""
+    comparisons, distinct = ratings.comparisons, np.unique(ratings.answer[pooling.rows])
+    weight, pair, m = ratings.weight[comparisons.item], comparisons.rater_pair, len(comparisons.shared)
+    mass = sums(pair, weight, m)
+    partners = [_partners(comparisons, weight, rng) for _ in range(2 * draws)]
+    pooled_draws = [_permuted_pooling(pooling, rng) for _ in range(draws)]
+    others = [rng.permutation(len(distinct)) for _ in range(draws)]
+    first, second = zip(*pooled_draws, strict=True)
+    left = [ratings.answer[comparisons.left]] * draws + [
+        ratings.answer[comparisons.left[at]] for at in partners[draws:]
+    ]
+    right = [ratings.answer[comparisons.right[at]] for at in partners[:draws]] + [
+        ratings.answer[comparisons.right]
+    ] * draws
+    left += [ratings.answer[rows] for rows in first] + [distinct] * draws
+    right += [ratings.answer[rows] for rows in second] + [distinct[at] for at in others]
+    k, l = np.concatenate(left), np.concatenate(right)  # noqa: E741
+    values = equivalence.score(k, l)
+    n, rows = len(weight), len(first[0])
+    pairwise, pooled = values[: 2 * draws * n].reshape(2, draws, n), values[2 * draws * n :][: draws * rows]
+    pooled, uniform = pooled.reshape(draws, rows), values[2 * draws * n + draws * rows :]
+    at = pairwise.mean(axis=1)  # (2, P): at the left and at the right answers
+    expected = sums(pair, weight * at.mean(axis=0), m) / mass
+    spread = sums(pair, weight**2 * ((pairwise - expected[pair]) ** 2).mean(axis=(0, 1)), m)
+    within = pairwise.var(axis=1, ddof=1).sum(axis=0) / draws if draws > 1 else np.zeros(n)
+    pooled_at, pooled_noise = _pooled_from_draws(pooling, pooled, first, second, len(ratings.item))
+    off = np.concatenate([at != np.arange(len(distinct)) for at in others])
+    q = len(distinct)
+    keys = np.unique(np.minimum(k, l)[k != l] * np.int64(ratings.n_answers) + np.maximum(k, l)[k != l])
+    return Chance(
+        method="permutation",
+        cohen=expected,
+        cohen_error=np.sqrt(spread / (2 * draws)) / mass,
+        cohen_left=at[0],
+        cohen_right=at[1],
+        cohen_noise=sums(pair, weight**2 * within, m) / sums(pair, weight**2, m),
+        pooling=pooling,
+        pooled=float(pooled.mean()),
+        pooled_error=float(pooled.std(ddof=1) / np.sqrt(pooled.size)),
+        pooled_at=pooled_at,
+        pooled_noise=pooled_noise,
+        distinct=q,
+        similarity=(1 + (q - 1) * float(uniform[off].mean())) / q if off.any() else 1.0,
+        similarity_error=float(uniform[off].std() / np.sqrt(off.sum())) if off.any() else 0.0,
+        distribution=_sampled_distribution(ratings, pooled.ravel(), np.concatenate(first), np.concatenate(second)),
+        pairs_scored=len(keys),
+    )
+
+
+def _partners(comparisons: Comparisons, weight: Floats, rng: np.random.Generator) -> Ints:
+    """For each comparison another one of its rater pair, drawn with replacement by weight."""
+    order = np.argsort(comparisons.rater_pair, kind="stable")
+    reached = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ends = np.cumsum(comparisons.shared)
+    low, high = reached[ends - comparisons.shared][comparisons.rater_pair], reached[ends][comparisons.rater_pair]
+    found = np.searchsorted(reached, low + rng.random(len(weight)) * (high - low), side="right") - 1
+    first, last = (ends - comparisons.shared)[comparisons.rater_pair], ends[comparisons.rater_pair] - 1
+    return np.asarray(order[np.clip(found, first, last)])
+
+
+def _without_from_draws(
+    ratings: Ratings, pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...]
+) -> Floats | None:
+    """The pooled expectation without each rater: the mean over the draws that are left; values (D, n)."""
+    if pooling.marginals != "answers":
+        return None
+    rows, others, flat = np.concatenate(first), np.concatenate(second), values.ravel()
+    left_out, one = LeftOut(ratings, pooling), np.zeros(len(flat), dtype=np.int64)
+    above = left_out.sums_of_kept(rows, others, flat, one, 1)[:, 0]
+    below = left_out.sums_of_kept(rows, others, np.ones(len(flat)), one, 1)[:, 0]
+    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.5)
+
+
+def _permuted_pairs(comparisons: Comparisons, rng: np.random.Generator) -> Ints:
+    """A permutation of the comparisons within each rater pair: the comparison whose right answer is paired with each left answer."""
+    order = np.lexsort((rng.random(len(comparisons.left)), comparisons.rater_pair))
+    met = np.empty(len(order), dtype=np.int64)
+    met[np.argsort(comparisons.rater_pair, kind="stable")] = order
+    return met
+
+
+def _permuted_pooling(pooling: Pooling, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Pairs of rows, both sides distributed as π: a permutation where all weights are equal, else draws with replacement."""
+    n = len(pooling.rows)
+    if np.ptp(pooling.weights) == 0:
+        return pooling.rows, pooling.rows[rng.permutation(n)]
+    return rng.choice(pooling.rows, n, p=pooling.weights), rng.choice(pooling.rows, n, p=pooling.weights)
+
+
+def _cohen_from_permutations(
+    comparisons: Comparisons, values: Floats, met: list[Ints]
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Expected agreement of each rater pair, its error, the means at left and right answers, and their noise, from values (D, P)."""
+    d, m = len(values), len(comparisons.shared)
+    received = np.empty_like(values)
+    for row, permuted, out in zip(values, met, received, strict=True):
+        out[permuted] = row
+    at_left, at_right = values.mean(axis=0), received.mean(axis=0)
+    total = sums(comparisons.rater_pair, at_left, m)
+    expected = total / comparisons.shared
+    squares = sums(comparisons.rater_pair, ((values - expected[comparisons.rater_pair]) ** 2).sum(axis=0), m)
+    draws = d * comparisons.shared
+    error = np.sqrt(squares / np.maximum(draws - 1, 1) / draws)
+    if d < 2:
+        return expected, error, at_left, at_right, np.zeros(m)
+    spread = (values.var(axis=0, ddof=1) + received.var(axis=0, ddof=1)) / d
+    noise = sums(comparisons.rater_pair, spread, m) / comparisons.shared
+    return expected, error, at_left, at_right, noise
+
+
+def _pooled_from_draws(
+    pooling: Pooling, values: Floats, first: tuple[Ints, ...], second: tuple[Ints, ...], n_rows: int
+) -> tuple[Floats, float]:
+    """Mean equivalence of each pooled row over its drawn pairs, and the mean noise of these means, from values (D, n)."""
+    rows = np.concatenate([*first, *second])
+    flat = np.concatenate([values.ravel(), values.ravel()])
+    count = np.bincount(rows, minlength=n_rows)[pooling.rows]
+    total = np.bincount(rows, weights=flat, minlength=n_rows)[pooling.rows]
+    squares = np.bincount(rows, weights=flat**2, minlength=n_rows)[pooling.rows]
+    mean = np.where(count > 0, total / np.maximum(count, 1), values.mean())
+    repeated = count >= 2
+    within = (squares - count * mean**2)[repeated].sum() / max(float((count - 1)[repeated].sum()), 1.0)
+    return mean, float(max(within, 0) * np.mean(1 / np.maximum(count, 1)))
+
+
+def _sampled_distribution(ratings: Ratings, values: Floats, first: Ints, second: Ints) -> ChanceDistribution | None:
+    different = ratings.item[first] != ratings.item[second]
+    if not different.any():
+        return None
+    counts = np.bincount(on_grid(values[different]), minlength=GRID + 1).astype(np.float64)
+    return ChanceDistribution.of(counts, sample=float(different.sum()))

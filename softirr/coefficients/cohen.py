@@ -1,0 +1,219 @@
+"""Soft Cohen's kappa: the mean over rater pairs, each corrected for the chance agreement of its own two raters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from softirr.chance.expected import Chance
+from softirr.coefficients.chance_correction import CERTAIN, corrected, corrected_all, lowest, ratio
+from softirr.coefficients.definition import WULLSCHLEGER_2026, Definition, Reference
+from softirr.coefficients.estimate import Estimate, Replicate, Undefined, missing, undefined
+from softirr.tables.ratings import Floats, Ints, Ratings, sums
+
+__all__ = ["DEFINITION", "cohen_pair", "mean_cohen"]
+
+
+def cohen_pair(ratings: Ratings, scores: Floats, chance: Chance, pair: int) -> Estimate:
+    """Soft Cohen's kappa of one rater pair, over the items both answered (Wullschleger et al. 2026).
+
+    The influence of an item is ``[(s_i - Po) - (1 - κ) (h_s(a_i) + h_r(b_i) - 2 Pe)] / (1 - Pe)``, where h_s(a) is the mean equivalence of a
+    with the answers of s. It gives the variance of weighted kappa by Fleiss, Cohen and Everitt (1969).
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of each rater pair.
+    pair : int
+        Index into ``ratings.comparisons.rater_pairs``.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the pair's shared items.
+
+    Examples
+    --------
+    The second example of Cohen (1960), p. 45, two raters and 200 items:
+
+    >>> import numpy as np
+    >>> from softirr.coefficients.matrix import matrix_agreement
+    >>> table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+    >>> items = [[i, j] for i, row in enumerate(table) for j, count in enumerate(row) for _ in range(count)]
+    >>> found = matrix_agreement(np.array(items))
+    >>> round(cohen_pair(found.ratings, found.scores, found.chance, 0).value, 3)
+    0.492
+    """
+    mine = ratings.comparisons.of_pair(pair)
+    expected = float(chance.cohen[pair])
+    if len(mine) < 2:
+        return undefined(Undefined.ONE_ITEM, expected)
+    weight = ratings.weight[ratings.comparisons.item[mine]]
+    weight = weight / weight.mean()
+    observed = float(np.average(scores[mine], weights=weight))
+    value = corrected(observed, expected)
+    if value is None:
+        return undefined(Undefined.NO_VARIATION, expected)
+    slope = (1 - value) / (1 - expected)
+    by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
+    own, n = scores[mine], len(mine)
+    mean_by_chance = float(np.average(by_chance, weights=weight))
+    influence = weight * ((own - observed) / (1 - expected) - slope * (by_chance - mean_by_chance))
+    different = (n * expected - observed) / (n - 1)
+    if ratings.weights is not None:
+        squares = (weight / n) ** 2  # of the items' shares: pairs of an item with itself
+        different = (expected - float(squares @ own)) / (1 - float(squares.sum()))
+    by_different_items = corrected(observed, different)
+
+    def replicate(weights: Floats) -> Floats:
+        total = weights @ weight
+        met = (weights @ (weight * by_chance)) / total - mean_by_chance + expected
+        return corrected_all((weights @ (weight * own)) / total, met)
+
+    return Estimate(
+        value,
+        influence,
+        expected=expected,
+        chance_error=slope * float(chance.cohen_error[pair]),
+        noise=slope**2 * float(chance.cohen_noise[pair]),
+        floor=lowest(value),
+        shift=0.0 if by_different_items is None else by_different_items - value,
+        replicate=replicate,
+        items=ratings.comparisons.item[mine],
+    )
+
+
+def mean_cohen(ratings: Ratings, scores: Floats, chance: Chance, *, rater: int | None = None) -> Estimate:
+    """Cohen's kappa: the mean over rater pairs of :func:`cohen_pair` (Wullschleger et al. 2026, "the pairwise average of all annotator pairs").
+
+    Pairs that share one item, or whose answers are all equivalent, have no kappa: the mean excludes them. ``expected`` is the mean
+    over the same pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance
+        Expected agreement of each rater pair.
+    rater : int, optional
+        Restrict the mean to the pairs of this rater.
+
+    Returns
+    -------
+    Estimate
+        Influence in the order of the items that the defined pairs share.
+    """
+    if reason := missing(ratings):
+        return undefined(reason)
+    comparisons = ratings.comparisons
+    if rater is None:
+        wanted: Ints = np.arange(len(comparisons.rater_pairs))
+        mine: Ints = np.arange(len(comparisons.item))
+    else:
+        wanted, mine = comparisons.pairs_of_rater(rater), comparisons.of_rater(rater)
+        if not len(wanted):
+            return undefined(Undefined.NO_OTHER_RATER)
+    met = chance.cohen[wanted]
+    expected = float(met.mean())
+    m = len(wanted)
+    count = comparisons.shared[wanted]
+    pair, own = np.searchsorted(wanted, comparisons.rater_pair[mine]), scores[mine]
+    weight = ratings.weight[comparisons.item[mine]]
+    mass = sums(pair, weight, m)
+    observed = sums(pair, weight * own, m) / mass
+    defined = (count >= 2) & (1 - met > CERTAIN)
+    if not defined.any():
+        if (count < 2).all() and m:
+            return undefined(Undefined.ONE_ITEM if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
+        return undefined(Undefined.NO_VARIATION if m == 1 else Undefined.NO_PAIR_DEFINED, expected)
+    attainable = np.where(defined, 1 - met, 1.0)
+    kappa = (observed - met) / attainable
+    slope = (1 - kappa) / attainable
+    k = int(defined.sum())
+
+    by_chance = chance.cohen_left[mine] + chance.cohen_right[mine]
+    mean_by_chance = sums(pair, weight * by_chance, m) / mass
+    one = (own - observed[pair]) / attainable[pair] - slope[pair] * (by_chance - mean_by_chance[pair])
+    used = np.flatnonzero(defined[pair])
+    items, place = np.unique(comparisons.item[mine[used]], return_inverse=True)
+    share = len(items) / (k * mass[pair[used]])
+    influence = sums(place, share * weight[used] * one[used], len(items))
+    # rater pairs sample their chance pairs independently of each other, so their noise adds up
+    noisy = chance.cohen_noise[wanted[defined]]
+    squares = sums(pair, weight**2, m) / mass**2  # 1 / count where all items weigh the same
+    noise = float(np.sum(slope[defined] ** 2 * noisy * len(items) * squares[defined] / k**2))
+    error = chance.cohen_sum_error(np.where(defined, slope, 0.0), wanted) / k
+    different = (count * met - observed) / np.maximum(count - 1, 1)
+    if ratings.weights is not None:
+        with_itself = sums(pair, weight**2 * own, m) / mass**2
+        different = np.divide(met - with_itself, 1 - squares, out=met.copy(), where=squares < 1 - CERTAIN)
+    by_different_items = corrected_all(observed, different)
+    shift = np.where(np.isfinite(by_different_items), by_different_items - kappa, 0.0)[defined]
+    return Estimate(
+        float(kappa[defined].mean()),
+        influence,
+        None,
+        float(met[defined].mean()),
+        error,
+        noise,
+        floor=lowest(float(kappa[defined].mean())),
+        shift=float(shift.mean()),
+        replicate=_mean_cohen_replicates(pair[used], place, len(items), weight[used], own[used], by_chance[used], met),
+        items=items,
+    )
+
+
+def _mean_cohen_replicates(
+    pair: Ints, item: Ints, n_items: int, weight: Floats, scores: Floats, by_chance: Floats, expected: Floats
+) -> Replicate:
+    """Replicates of the mean over rater pairs; pair, item and weight of each comparison, expected agreement of each pair."""
+    from scipy.sparse import csr_matrix
+
+    m = len(expected)
+    mass = sums(pair, weight, m)
+    mean_by_chance = np.divide(sums(pair, weight * by_chance, m), mass, out=np.zeros(m), where=mass > 0)
+
+    def by_pair(values: Floats) -> Any:
+        return csr_matrix((values, (pair, item)), shape=(m, n_items))
+
+    ones, total_mass = by_pair(np.ones(len(pair))), by_pair(weight)
+    own, chance = by_pair(weight * scores), by_pair(weight * by_chance)
+
+    def replicate(weights: Floats) -> Floats:
+        total = total_mass @ weights.T
+        met = ratio(chance @ weights.T, total) - mean_by_chance[:, None] + expected[:, None]
+        kappa = corrected_all(ratio(own @ weights.T, total), met)
+        usable = np.isfinite(kappa) & (ones @ weights.T >= 2)
+        return ratio(np.where(usable, kappa, 0.0).sum(axis=0), usable.sum(axis=0).astype(np.float64))
+
+    return replicate
+
+
+DEFINITION = Definition(
+    key="cohen_kappa",
+    name="Cohen's kappa",
+    short="Cohen's kappa",
+    meaning="Beyond chance, mean over pairs of {rater}s, each with their own habits.",
+    formula="the mean over rater pairs of observed agreement corrected for the two raters' own agreement by chance",
+    observed="of a rater pair, over the items that both answered",
+    expected=r"$p_r^\top S\, p_s$, over the same items",
+    references=(
+        Reference(
+            key="cohen1960",
+            authors="Cohen, J.",
+            short="Cohen",
+            year=1960,
+            title="A coefficient of agreement for nominal scales",
+            where="Educational and Psychological Measurement",
+        ),
+        WULLSCHLEGER_2026,
+    ),
+    estimate=mean_cohen,
+    chance="cohen",
+    audited=True,
+)

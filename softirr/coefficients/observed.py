@@ -1,0 +1,97 @@
+"""Observed agreement: the mean over items of the mean equivalence of their pairs of answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softirr.coefficients.definition import Definition
+from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
+from softirr.tables.ratings import Floats, Ints, Ratings, item_means
+
+__all__ = ["DEFINITION", "observed_agreement", "pair_agreement", "rater_agreement"]
+
+
+def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
+    """Mean over items of the mean equivalence of their pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+
+    Returns
+    -------
+    Estimate
+    """
+    if reason := missing(ratings):
+        return undefined(reason)
+    return _mean(ratings, item_means(ratings, scores), ratings.comparable_items)
+
+
+def pair_agreement(ratings: Ratings, scores: Floats, pair: int) -> Estimate:
+    """Mean equivalence of two raters' answers over the items both answered.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    pair : int
+        Row of ``ratings.comparisons.rater_pairs``.
+
+    Returns
+    -------
+    Estimate
+    """
+    mine = ratings.comparisons.of_pair(pair)
+    return _mean(ratings, scores[mine], ratings.comparisons.item[mine])
+
+
+def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
+    """Mean over a rater's items of the mean equivalence of the rater's answer with the others'.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    rater : int
+
+    Returns
+    -------
+    Estimate
+    """
+    comparisons = ratings.comparisons
+    mine = comparisons.of_rater(rater)
+    if not len(mine):
+        return undefined(Undefined.NO_OTHER_RATER)
+    items, place = np.unique(comparisons.item[mine], return_inverse=True)
+    return _mean(ratings, np.bincount(place, weights=scores[mine]) / np.bincount(place), items)
+
+
+def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:
+    """Mean of one value per item, by the items' weights."""
+    own = ratings.weight[items]
+    mean = float(np.average(values, weights=own))
+    return Estimate(
+        mean,
+        own / own.mean() * (values - mean),
+        floor=0.0,
+        replicate=lambda weights: (weights @ (own * values)) / (weights @ own),
+        items=items,
+    )
+
+
+DEFINITION = Definition(
+    key="observed_agreement",
+    name="Observed agreement",
+    short="observed agreement",
+    meaning="Mean equivalence of two answers to the same {item}, not corrected for chance.",
+    formula="the mean over items of the mean equivalence of their pairs of answers",
+    observed="mean over items of the mean over their pairs",
+    expected="",
+    references=(),
+    estimate=lambda ratings, scores, chance: observed_agreement(ratings, scores),
+    audited=True,
+)

@@ -1,0 +1,39 @@
+"""Defaults that several modules, commands, screens or pages of the documentation share: each is written here and nowhere else."""
+
+__all__ = [
+    "ANSWER_COST",
+    "ASSUMED_CHANCE",
+    "ASSUMED_VALUE",
+    "CHEAP_TARGET_SE",
+    "FEW_ITEMS",
+    "JUDGMENTS",
+    "JUDGMENT_COST",
+    "MARGIN",
+    "PERMUTATIONS",
+    "TARGET_SE",
+    "THRESHOLD",
+    "WIDTH",
+]
+
+THRESHOLD = 0.5
+"""Equivalence from which on two texts match."""
+
+PERMUTATIONS = 3
+"""Permutations for chance (Wullschleger et al. 2026)."""
+TARGET_SE, CHEAP_TARGET_SE = 0.005, 0.001
+"""Standard error of the expected agreement at which stratified chance stops: for measures with a model, and for others."""
+FEW_ITEMS = 30
+"""With fewer items a report warns that its intervals are approximate."""
+
+JUDGMENTS = 60
+"""Pairs of texts of an audit."""
+
+WIDTH = 0.1
+"""Width of the 95% interval that a plan aims at, from end to end."""
+ASSUMED_VALUE, ASSUMED_CHANCE = 0.6, 0.1
+"""Coefficient and agreement by chance of a plan without a pilot."""
+ANSWER_COST, JUDGMENT_COST = 1.0, 0.2
+"""Costs of a plan."""
+
+MARGIN = 0.05
+"""How far below the others a rater or a model may be and still be within their range."""

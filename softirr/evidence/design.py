@@ -1,0 +1,486 @@
+"""The pairs of texts from which judged ones are drawn: two frames, their strata, and the order of drawing.
+
+*Same*: every pair of answers to one item. *Different*: a large random sample of pairs of answers to different items, half of it drawn for
+Cohen's chance agreement (two raters' answers to the items they share), half for the pooled one. Judges judge pairs of texts, one of
+each answer. The texts of one answer differ in meaning, so each has at most one equivalent in the other answer, and the true equivalence of
+two answers is a sum over pairs of texts. Texts that occur in both answers match each other: no pair with one of them is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from softirr.tables.ratings import Comparisons, Floats, Ints, Ratings, sums
+
+__all__ = ["CHANCE_CUTS", "Design", "Frame", "RatingsOfPairs", "TextPairs", "chance_stratum"]
+
+LEAST_CHANCE = 0.1
+"""Least share of judgments for pairs of different items, after the first ones."""
+SAME_CUTS = (0.25, 0.5, 0.75)
+"""Quantiles of P that separate the strata of pairs of the same item: few strata, so that each has some judged pairs."""
+CHANCE_CUTS = (0.5, 0.9)
+"""Values of P that separate the strata of pairs of different items. Nearly all of those that mean the same are in the highest one."""
+_CHANCE_SPREAD = np.array([0.02, 0.07, 0.25])
+"""Standard deviation of the share of equivalent pairs in each of these strata over benchmark populations: how judgments are allocated."""
+_SAME_FIRST = 20
+"""Pairs of the same item that are drawn before any pair of different items, unless many of the latter have a high P."""
+_FLAT = 0.4
+"""Added to the standard deviation implied by P when judgments are allocated, because P may be wrong."""
+
+
+def chance_stratum(p: Floats) -> Ints:
+    """Stratum of pairs of different items by their P, shape (n,): 0, 1 or 2, separated at ``CHANCE_CUTS``."""
+    return np.searchsorted(CHANCE_CUTS, p, side="right").astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TextPairs:
+    """The E pairs of texts that could match in M pairs of answers.
+
+    The true equivalence of pair i of answers is ``known[i]`` plus the sum of ``share`` over its pairs of equivalent texts.
+
+    Attributes
+    ----------
+    known : shape (M,)
+        Equivalence that needs no judgment: from texts that occur in both answers or are known to mean the same, and of two empty answers.
+    told : shape (M,)
+        Number of pairs of different texts of which a terminology or a reviewer says whether they mean the same.
+    owner : shape (E,)
+        Pair of answers that each pair of texts belongs to.
+    left, right : shape (E,)
+        The texts as numbers; equal numbers mean equal texts.
+    share : shape (E,)
+        2 / (m + n) for answers of m and n texts.
+    p : shape (E,)
+        The measure's P.
+    """
+
+    known: Floats
+    told: Floats
+    owner: Ints
+    left: Ints
+    right: Ints
+    share: Floats
+    p: Floats
+
+    @classmethod
+    def of(
+        cls,
+        first: Ints,
+        second: Ints,
+        sizes: Ints,
+        texts: Ints,
+        score: Callable[[Ints, Ints], Floats],
+        truth: Callable[[Ints, Ints], Floats] | None = None,
+    ) -> TextPairs:
+        """Make all pairs of texts of pairs of answers whose equivalence is not known.
+
+        Texts that occur in both answers match each other, and so do texts that are known to mean the same: no pair with one of them is left.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+            Answers.
+        sizes : shape (V,)
+            Number of texts of each answer.
+        texts : shape (sum of sizes,)
+            The concatenated texts of the answers.
+        score : callable
+            The measure's P of texts left[i] and right[i].
+        truth : callable, optional
+            1 or 0 where it is known whether texts left[i] and right[i] mean the same, else nan.
+        """
+        start = np.cumsum(sizes) - sizes
+        m, n = sizes[first], sizes[second]
+        area = m * n
+        owner = np.repeat(np.arange(len(first)), area)
+        within = np.arange(int(area.sum())) - np.repeat(np.cumsum(area) - area, area)
+        row, col = within // np.maximum(n[owner], 1), within % np.maximum(n[owner], 1)
+        left, right = texts[start[first[owner]] + row], texts[start[second[owner]] + col]
+        identical = left == right
+        if truth is not None and len(left):
+            known_value = truth(left, right)
+            different = known_value == 0
+            told = sums(owner, ((left != right) & ~np.isnan(known_value)).astype(np.float64), len(first))
+            identical |= known_value == 1
+        else:
+            told, different = np.zeros(len(first)), np.zeros(len(left), dtype=bool)
+        row_at, col_at = (np.cumsum(m) - m)[owner] + row, (np.cumsum(n) - n)[owner] + col
+        row_taken, col_taken = np.zeros(int(m.sum()), dtype=bool), np.zeros(int(n.sum()), dtype=bool)
+        row_taken[row_at[identical]] = True
+        col_taken[col_at[identical]] = True
+        both = np.minimum(np.bincount(owner[identical], minlength=len(first)), np.minimum(m, n))
+        known = np.where(m + n > 0, 2 * both / np.maximum(m + n, 1), 1.0)
+        kept = ~row_taken[row_at] & ~col_taken[col_at] & ~different
+        owner, left, right = owner[kept], left[kept], right[kept]
+        share = 2 / (m + n)[owner] if len(owner) else np.zeros(0)
+        p = np.asarray(score(left, right), dtype=np.float64) if len(owner) else np.zeros(0)
+        return cls(known, told, owner, left, right, share, p)
+
+    def weights(self, of_answers: Floats) -> Floats:
+        """Weight of each pair of texts in a weighted sum over pairs of answers, shape (E,)."""
+        return np.asarray(of_answers[self.owner] * self.share)
+
+    def part(self, kept: Ints) -> tuple[TextPairs, Ints]:
+        """The pairs of texts of some pairs of answers, in their new order, and which of the E pairs of texts these are."""
+        place = np.full(len(self.known), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        texts = np.flatnonzero(place[self.owner] >= 0)
+        of = (self.left[texts], self.right[texts], self.share[texts], self.p[texts])
+        return TextPairs(self.known[kept], self.told[kept], place[self.owner[texts]], *of), texts
+
+    def equivalence(self, of_texts: Floats) -> Floats:
+        """Equivalence of the pairs of answers from that of the pairs of texts, shape (M,)."""
+        return np.asarray(np.clip(self.known + sums(self.owner, self.share * of_texts, len(self.known)), 0, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Pairs of texts from which judged ones are drawn.
+
+    Attributes
+    ----------
+    first, second : shape (M,)
+        Distinct answers.
+    texts : TextPairs
+        The pairs of texts of these pairs of answers.
+    stratum : shape (E,)
+        Stratum of each pair of texts, ascending with P.
+    rank : shape (E,)
+        Random order in which pairs of a stratum are drawn; does not depend on the measure.
+    rate : shape (K,)
+        Share of the judgements that each stratum gets.
+    """
+
+    first: Ints
+    second: Ints
+    texts: TextPairs
+    stratum: Ints
+    rank: Floats
+    rate: Floats
+
+    @classmethod
+    def same_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, total: float) -> Frame:
+        """Pairs of the same item, in strata of equal size by P, drawn nearly in proportion to their size.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+        texts : TextPairs
+        rank : shape (E,)
+        total : float
+            Sum of the weights of the pairs of texts in observed agreement.
+        """
+        if not len(rank):
+            return cls(first, second, texts, np.zeros(0, dtype=np.int64), rank, np.zeros(0))
+        edges = np.unique(np.quantile(texts.p, SAME_CUTS))
+        _, stratum = np.unique(np.searchsorted(edges, texts.p, side="left"), return_inverse=True)
+        size = np.bincount(stratum)
+        mean = np.bincount(stratum, weights=texts.p) / size
+        rate = size * (np.sqrt(mean * (1 - mean)) + _FLAT)
+        return cls(first, second, texts, stratum.astype(np.int64), rank, rate / rate.sum() * total / 2)
+
+    @classmethod
+    def different_items(cls, first: Ints, second: Ints, texts: TextPairs, rank: Floats, weights: Floats) -> Frame:
+        """Pairs of different items, in strata by P, drawn in proportion to what each adds to the variance of agreement by chance.
+
+        Parameters
+        ----------
+        first, second : shape (M,)
+        texts : TextPairs
+        rank : shape (E,)
+        weights : shape (M,)
+            Of the pairs of answers in agreement by chance.
+        """
+        stratum = chance_stratum(texts.p)
+        own = sums(stratum, texts.weights(weights), len(_CHANCE_SPREAD)) / max(float(weights.sum()), 1e-300)
+        return cls(first, second, texts, stratum, rank, own * _CHANCE_SPREAD / 2)
+
+    def part(self, kept: Ints) -> Frame:
+        """Some pairs of answers, in a new order."""
+        pairs, texts = self.texts.part(kept)
+        return Frame(self.first[kept], self.second[kept], pairs, self.stratum[texts], self.rank[texts], self.rate)
+
+    @cached_property
+    def queues(self) -> list[Ints]:
+        """Members of each stratum in the order in which they are drawn."""
+        return [
+            mine[np.argsort(self.rank[mine], kind="stable")]
+            for mine in (np.flatnonzero(self.stratum == h) for h in range(len(self.rate)))
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsOfPairs(Ratings):
+    """Ratings of which only some pairs of raters are compared.
+
+    Attributes
+    ----------
+    of_rater : int
+    with_rater : bool
+        Whether the pairs with this rater are compared, or those without.
+    """
+
+    of_rater: int
+    with_rater: bool
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The pairs of answers to one item by these pairs of raters."""
+        every = Ratings(self.item, self.rater, self.answer, self.n_items, self.n_raters, self.n_answers).comparisons
+        wanted = (every.rater_pairs == self.of_rater).any(axis=1) == self.with_rater
+        kept = np.flatnonzero(wanted[every.rater_pair])
+        number = np.cumsum(wanted) - 1
+        return Comparisons(
+            every.left[kept],
+            every.right[kept],
+            every.item[kept],
+            number[every.rater_pair[kept]],
+            every.rater_pairs[wanted],
+            every.shared[wanted],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Both frames of a project, and the order in which their pairs are drawn.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    same : Frame
+        In the order of ``ratings.comparisons``.
+    different : Frame
+    cohen_weight, pooled_weight : shape (M,)
+        Weight of each pair of ``different`` in the mean over rater pairs of ``p_r' S p_s`` and in ``π' S π``.
+    rows : two arrays of shape (M,)
+        Rows of the ratings of the pairs of ``different``.
+    density : shape (M,)
+        Probability of each of these pairs in a single draw.
+    """
+
+    ratings: Ratings
+    same: Frame
+    different: Frame
+    cohen_weight: Floats
+    pooled_weight: Floats
+    rows: tuple[Ints, Ints]
+    density: Floats
+
+    @classmethod
+    def of(
+        cls,
+        ratings: Ratings,
+        text_pairs: Callable[[Ints, Ints], TextPairs],
+        *,
+        pool: int,
+        seed: int = 0,
+    ) -> Design:
+        """Make the frames of a table.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            Needs at least one item with two answers.
+        text_pairs
+            The pairs of texts that could match in answers k[i] and l[i].
+        pool : int
+            Number of pairs of answers in the different-item frame.
+        seed : int
+        """
+        comparisons = ratings.comparisons
+        draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
+        rows, density, cohen, pooled = _pool(ratings, pool, draw_pool)
+        first, second = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
+        texts = text_pairs(first, second)
+        per_pair = ratings.pair_weights
+        total = float(texts.weights(per_pair).sum())
+        same = Frame.same_items(first, second, texts, _ranks(texts, draw_same), total)
+        first, second = ratings.answer[rows[0]], ratings.answer[rows[1]]
+        texts = text_pairs(first, second)
+        different = Frame.different_items(first, second, texts, _ranks(texts, draw_different), pooled)
+        return cls(ratings, same, different, cohen, pooled, rows, density)
+
+    def part(self, rows: Ints, rater: int, *, with_rater: bool) -> Design:
+        """The frames of some pairs of raters on some items.
+
+        Within a stratum the pairs are drawn at random, so those that belong to a part are a random sample of the stratum's part.
+
+        Parameters
+        ----------
+        rows : shape (n,)
+            Rows of the ratings that count, ascending.
+        rater : int
+        with_rater : bool
+            Pairs of this rater with others, or of the others among themselves.
+
+        Returns
+        -------
+        Design
+        """
+        some = self.ratings.restricted(rows)
+        ratings = RatingsOfPairs(
+            some.item, some.rater, some.answer, some.n_items, some.n_raters, some.n_answers, rater, with_rater
+        )
+        n, whole, own = np.int64(len(self.ratings.item)), self.ratings.comparisons, ratings.comparisons
+        keys = whole.left * n + whole.right
+        by_key = np.argsort(keys)
+        same_at = by_key[np.searchsorted(keys[by_key], rows[own.left] * n + rows[own.right])]
+        place = np.full(int(n), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        first, second = place[self.rows[0]], place[self.rows[1]]
+        there = np.flatnonzero((first >= 0) & (second >= 0))
+        cell = _cells(ratings, first[there], second[there]) if len(there) else there
+        usable = own.shared >= 2
+        inside = np.append(usable, False)[cell]
+        different_at, cell = there[inside], cell[inside]
+        density = self.density[different_at]
+        shared = own.shared.astype(np.float64)
+        weight = _scaled(
+            1 / (shared[cell] ** 2 * density), float(np.mean(1 - 1 / shared[usable])) if usable.any() else 0.0
+        )
+        return replace(
+            self,
+            ratings=ratings,
+            same=self.same.part(same_at),
+            different=self.different.part(different_at),
+            cohen_weight=weight,
+            pooled_weight=weight,
+            rows=(first[different_at], second[different_at]),
+            density=density,
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether the pairs of different items are all that there are, each once."""
+        return bool(len(self.density)) and bool((self.density == 1).all())
+
+    def draws(self) -> Iterator[tuple[int, int]]:
+        """(frame, member) in the order of drawing: 0 is ``same``, 1 ``different``. Every prefix is a valid sample.
+
+        The first pairs are of the same item. Each further pair is of the stratum furthest below its share (Sainte-Laguë's method, in which a
+        larger sample never takes a pair away from a stratum); pairs of different items get at least a tenth.
+        """
+        queues = [(0, queue) for queue in self.same.queues] + [(1, queue) for queue in self.different.queues]
+        size = np.array([len(queue) for _, queue in queues], dtype=np.int64)
+        of_chance = np.array([frame for frame, _ in queues], dtype=np.int64)
+        planned = np.concatenate([self.same.rate, self.different.rate])
+        later = planned.copy()
+        least = LEAST_CHANCE * float(planned.sum())
+        if (of_chance == 1).any() and float(planned[of_chance == 1].sum()) < least:
+            later[of_chance == 1] += (
+                (least - float(planned[of_chance == 1].sum())) * _CHANCE_SPREAD / _CHANCE_SPREAD.sum()
+            )
+        drawn = np.zeros(len(queues), dtype=np.int64)
+        while (left := drawn < size).any():
+            share = planned if int(drawn.sum()) < _SAME_FIRST else later
+            h = int(np.argmax(np.where(left, share / (2 * drawn + 1), -1.0)))
+            yield queues[h][0], int(queues[h][1][drawn[h]])
+            drawn[h] += 1
+
+    def key(self, frame: int, member: int) -> tuple[int, int]:
+        """The unordered pair of texts of a draw."""
+        texts = (self.different if frame else self.same).texts
+        a, b = int(texts.left[member]), int(texts.right[member])
+        return (a, b) if a < b else (b, a)
+
+
+def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
+    """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements."""
+    comparisons = ratings.comparisons
+    rows = ratings.comparable
+    n = len(rows)
+    per_item = ratings.per_item[ratings.comparable_items]
+    ordered_pairs = float(n * (n - 1) - np.sum(per_item * (per_item - 1)))
+    shared = comparisons.shared.astype(np.float64)
+    usable = np.flatnonzero(comparisons.shared >= 2)
+    nothing = np.zeros(0, dtype=np.int64)
+    if ordered_pairs <= 0:
+        return (nothing, nothing), np.zeros(0), np.zeros(0), np.zeros(0)
+    m = len(usable)
+    if ordered_pairs <= 2 * size:
+        return _every_pair(ratings)
+    half = size // 2 if m else 0
+    order = np.argsort(comparisons.rater_pair, kind="stable")
+    start = np.cumsum(comparisons.shared) - comparisons.shared
+    q = usable[rng.integers(0, max(m, 1), half)] if half else nothing
+    i = rng.integers(0, comparisons.shared[q]) if half else nothing
+    j = (i + rng.integers(1, comparisons.shared[q])) % comparisons.shared[q] if half else nothing
+    first, second = comparisons.left[order[start[q] + i]], comparisons.right[order[start[q] + j]]
+    others: list[tuple[Ints, Ints]] = []
+    missing = size - half
+    while missing > 0:
+        a, b = rows[rng.integers(0, n, 2 * missing)], rows[rng.integers(0, n, 2 * missing)]
+        fits = np.flatnonzero(ratings.item[a] != ratings.item[b])[:missing]
+        others.append((a[fits], b[fits]))
+        missing -= len(fits)
+    first = np.concatenate([first, *(a for a, _ in others)])
+    second = np.concatenate([second, *(b for _, b in others)])
+    cell = _cells(ratings, first, second)
+    cells = np.append(np.where(comparisons.shared >= 2, m * shared * (shared - 1), np.inf), np.inf)
+    cohen_part = 1 / cells[cell]  # 0 where the pair belongs to no pair of raters
+    density = half / size * cohen_part + (1 - half / size) * 2 / ordered_pairs
+    weight = np.append(np.where(comparisons.shared >= 2, 1 / (max(m, 1) * shared**2), 0.0), 0.0)[cell]
+    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
+    own = ratings.weight[comparisons.item]
+    mass, squares = (np.bincount(comparisons.rater_pair, weights=own**k, minlength=len(shared)) for k in (1, 2))
+    apart = 1 - squares[usable] / np.maximum(mass[usable], 1e-300) ** 2
+    cohen = _scaled(weight * count / density, float(apart.mean()) if m else 0.0)
+    answers = ratings.weight[ratings.comparable_items] * per_item
+    pooled = _scaled(count / density, 1 - float(np.sum(answers**2)) / float(answers.sum()) ** 2)
+    return (first, second), density, cohen, pooled
+
+
+def _every_pair(ratings: Ratings) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
+    """Every pair of rows of different items, where there are few: agreement by chance is exact then."""
+    comparisons, rows = ratings.comparisons, ratings.comparable
+    first, second = (rows[part] for part in np.triu_indices(len(rows), 1))
+    apart = ratings.item[first] != ratings.item[second]
+    first, second = first[apart], second[apart]
+    own = ratings.weight[comparisons.item]
+    mass = np.bincount(comparisons.rater_pair, weights=own, minlength=len(comparisons.shared))
+    count = ratings.weight[ratings.item[first]] * ratings.weight[ratings.item[second]]
+    usable = comparisons.shared >= 2
+    per_cell = np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0) / max(int(usable.sum()), 1)
+    cohen = np.append(per_cell, 0.0)[_cells(ratings, first, second)] * count
+    items = ratings.comparable_items
+    pooled = 2 * count / float(np.sum(ratings.weight[items] * ratings.per_item[items])) ** 2
+    return (first, second), np.ones(len(first)), cohen, np.asarray(pooled)
+
+
+def _ranks(texts: TextPairs, rng: np.random.Generator) -> Floats:
+    """A random number for each pair of texts.
+
+    The first pair of texts takes the number of its pair of answers, so that the order of answers with one text is the same for any measure.
+    """
+    rank = rng.random(len(texts.known))[texts.owner]
+    later = np.flatnonzero(texts.owner[1:] == texts.owner[:-1]) + 1
+    rank[later] = rng.random(len(later))
+    return np.asarray(rank)
+
+
+def _scaled(weights: Floats, total: float) -> Floats:
+    found = float(weights.sum())
+    return weights * (total / found) if found > 0 else weights
+
+
+def _cells(ratings: Ratings, first: Ints, second: Ints) -> Ints:
+    """For each pair of rows, the rater pair whose shared items both belong to, or the number of rater pairs."""
+    comparisons = ratings.comparisons
+    m = len(comparisons.rater_pairs)
+    code = comparisons.rater_pairs[:, 0] * np.int64(ratings.n_raters) + comparisons.rater_pairs[:, 1]
+    r, s = ratings.rater[first], ratings.rater[second]
+    wanted = np.minimum(r, s) * np.int64(ratings.n_raters) + np.maximum(r, s)
+    place = np.minimum(np.searchsorted(code, wanted), m - 1)
+    answered = np.sort(ratings.item * np.int64(ratings.n_raters) + ratings.rater)
+
+    def has(item: Ints, rater: Ints) -> np.ndarray:
+        key = item * np.int64(ratings.n_raters) + rater
+        return answered[np.minimum(np.searchsorted(answered, key), len(answered) - 1)] == key
+
+    both = (code[place] == wanted) & has(ratings.item[first], s) & has(ratings.item[second], r)
+    return np.where(both, place, m)

@@ -1,0 +1,282 @@
+"""BERT classifiers that softirr itself made, loaded with torch, tokenizers and safetensors alone.
+
+transformers takes seconds of processor time and 200 MB to import. The bundled model and other folders of ``softirr train`` have one known shape, so
+they need none of it. The names of the weights are those of transformers, so that :class:`softirr.inference.forward.PackedBert` reads both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from softirr.errors import InputError
+
+__all__ = ["BertConfig", "BertForSequenceClassification", "BertTokens", "is_own_bert", "load_own_bert"]
+
+_TRAINED_HERE = "training.json"
+"""``softirr train`` writes this file into its folders."""
+_FILES = (_TRAINED_HERE, "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+_WORDS = "bert.embeddings.word_embeddings.weight"
+_DAMAGED = "The weights or the tokenizer in {} are missing, damaged or of another model; copy the whole model again."
+
+
+@dataclass(frozen=True)
+class BertConfig:
+    """The settings of a folder's ``config.json`` that determine the outputs."""
+
+    id2label: dict[int, str]
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    max_position_embeddings: int
+    type_vocab_size: int
+    layer_norm_eps: float
+    pad_token_id: int
+    hidden_act: str = "gelu"
+    model_type: str = "bert"
+
+    @property
+    def num_labels(self) -> int:
+        """Number of outputs."""
+        return len(self.id2label)
+
+
+def is_own_bert(folder: Path) -> bool:
+    """Whether a folder is one of ``softirr train`` with a BERT classifier, which :func:`load_own_bert` can load.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    bool
+    """
+    if not all((folder / name).is_file() for name in _FILES):
+        return False
+    try:
+        config, tokens = (_read(folder / name) for name in ("config.json", "tokenizer_config.json"))
+    except ValueError:
+        return False
+    return (
+        config.get("architectures") == ["BertForSequenceClassification"]
+        and (config.get("model_type"), config.get("hidden_act")) == ("bert", "gelu")
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not config.get("is_decoder")
+        and tokens.get("tokenizer_class") in ("BertTokenizer", "BertTokenizerFast")
+        and tokens.get("truncation_side", "right") == "right"
+    )
+
+
+def load_own_bert(folder: Path, dtype: torch.dtype) -> tuple[BertTokens, BertForSequenceClassification]:
+    """The tokenizer and the model (for use, not for training) of a folder for which :func:`is_own_bert` holds.
+
+    Parameters
+    ----------
+    folder : Path
+    dtype : torch.dtype
+        Number format of the weights.
+
+    Returns
+    -------
+    tuple of (BertTokens, BertForSequenceClassification)
+
+    Raises
+    ------
+    InputError
+        If the files are damaged or do not belong together.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        given = _read(folder / "config.json")
+        names = {int(number): str(label) for number, label in given["id2label"].items()}
+        fields = BertConfig.__dataclass_fields__.keys() - {"id2label"}
+        config = BertConfig(id2label=names, **{name: given[name] for name in fields})
+        shapes = BertForSequenceClassification.shapes(config)
+        with safe_open(folder / "model.safetensors", framework="pt") as file:
+            # The table of words is half of the model and is read row by row, so it stays as stored: float16 adds up exactly in float32.
+            weights = {name: _kept(file, name, dtype) for name in shapes}
+        fits = all(weights[name].shape == shape for name, shape in shapes.items())
+        tokenizer = BertTokens(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+        raise InputError(_DAMAGED.format(folder)) from error
+    if not fits:
+        raise InputError(_DAMAGED.format(folder))
+    return tokenizer, BertForSequenceClassification(config, weights)
+
+
+def _kept(file: Any, name: str, dtype: torch.dtype) -> Tensor:
+    weight: Tensor = file.get_tensor(name)
+    return weight if name == _WORDS else weight.to(dtype)
+
+
+class BertTokens:
+    """The part of a transformers tokenizer that :class:`softirr.inference.tokens.PairTokens` uses.
+
+    Parameters
+    ----------
+    folder
+        With ``tokenizer.json`` and ``tokenizer_config.json``.
+    """
+
+    truncation_side = "right"
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises nothing more special
+            raise InputError(_DAMAGED.format(folder)) from error
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        settings = _read(folder / "tokenizer_config.json")
+        self.model_max_length = int(settings["model_max_length"])
+        self._limited: dict[int, Any] = {}
+        self.pad_token_id = self._tokenizer.token_to_id(settings["pad_token"])
+
+    def __call__(
+        self,
+        texts: str | Sequence[str],
+        other: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        return_token_type_ids: bool = True,
+        verbose: bool = True,
+    ) -> dict[str, Any]:
+        """Ids and token types of a text, of a pair of texts, or of each of several texts."""
+        if truncation:
+            # a tokenizer keeps the setting, so each length has one of its own
+            return self._cut(texts, other, max_length or self.model_max_length)
+        if isinstance(texts, str):
+            encoded = self._tokenizer.encode(texts, other or None, add_special_tokens=add_special_tokens)
+            return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
+        batch = self._tokenizer.encode_batch(list(texts), add_special_tokens=add_special_tokens)
+        return {"input_ids": [e.ids for e in batch], "token_type_ids": [e.type_ids for e in batch]}
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """Special tokens of a text or of a pair."""
+        return int(self._tokenizer.num_special_tokens_to_add(pair))
+
+    def _cut(self, text: Any, other: str | None, max_length: int) -> dict[str, Any]:
+        limited = self._limited.get(max_length)
+        if limited is None:
+            from tokenizers import Tokenizer
+
+            limited = Tokenizer.from_str(self._tokenizer.to_str())
+            limited.enable_truncation(max_length, strategy="longest_first")
+            self._limited[max_length] = limited
+        encoded = limited.encode(text, other or None)  # as transformers does: an empty second text is none
+        return {"input_ids": encoded.ids, "token_type_ids": encoded.type_ids}
+
+
+@dataclass(frozen=True)
+class Logits:
+    """What a forward pass returns, as in transformers."""
+
+    logits: Tensor
+
+
+class BertForSequenceClassification:
+    """BERT with a pooler and a linear layer, for use only.
+
+    Parameters
+    ----------
+    config
+    weights
+        By the names that they have in transformers: the attributes of the model are ``bert.embeddings.word_embeddings.weight`` and so on.
+    """
+
+    def __init__(self, config: BertConfig, weights: Mapping[str, Tensor]) -> None:
+        self.config, self._weights = config, dict(weights)
+        root = _tree(self._weights)
+        self.bert: Any = root.bert
+        self.classifier: Any = root.classifier
+
+    @staticmethod
+    def shapes(config: BertConfig) -> dict[str, tuple[int, ...]]:
+        """The shape of each weight, by name."""
+        width, wide = config.hidden_size, config.intermediate_size
+        result: dict[str, tuple[int, ...]] = {
+            _WORDS: (config.vocab_size, width),
+            "bert.embeddings.position_embeddings.weight": (config.max_position_embeddings, width),
+            "bert.embeddings.token_type_embeddings.weight": (config.type_vocab_size, width),
+        }
+        linear = {"bert.pooler.dense": (width, width), "classifier": (config.num_labels, width)}
+        norms = ["bert.embeddings.LayerNorm"]
+        for number in range(config.num_hidden_layers):
+            layer = f"bert.encoder.layer.{number}."
+            linear |= {f"{layer}attention.self.{name}": (width, width) for name in ("query", "key", "value")}
+            linear |= {f"{layer}attention.output.dense": (width, width), f"{layer}intermediate.dense": (wide, width)}
+            linear[f"{layer}output.dense"] = (width, wide)
+            norms += [f"{layer}attention.output.LayerNorm", f"{layer}output.LayerNorm"]
+        for name, shape in linear.items():
+            result |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+        for name in norms:
+            result |= {f"{name}.weight": (width,), f"{name}.bias": (width,)}
+        return result
+
+    def parameters(self) -> Iterable[Tensor]:
+        """All weights."""
+        return self._weights.values()
+
+    def to(self, where: torch.device | torch.dtype) -> BertForSequenceClassification:
+        """The model on another device or in another number format; this one is not changed."""
+        return type(self)(self.config, {name: weight.to(where) for name, weight in self._weights.items()})
+
+    def __call__(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Logits:
+        """Logits of padded inputs, each of shape (pairs, tokens)."""
+        embeddings = self.bert.embeddings
+        places = torch.arange(input_ids.shape[1], device=input_ids.device)
+        x = F.embedding(input_ids, embeddings.word_embeddings.weight)
+        x = x + F.embedding(places, embeddings.position_embeddings.weight)
+        x = self._norm(embeddings, x + F.embedding(token_type_ids, embeddings.token_type_embeddings.weight))
+        allowed = attention_mask[:, None, None, :].bool()
+        for layer in self.bert.encoder.layer:
+            x = self._norm(
+                layer.attention.output, _linear(layer.attention.output.dense, self._attend(layer, x, allowed)) + x
+            )
+            x = self._norm(layer.output, _linear(layer.output.dense, F.gelu(_linear(layer.intermediate.dense, x))) + x)
+        return Logits(_linear(self.classifier, torch.tanh(_linear(self.bert.pooler.dense, x[:, 0]))))
+
+    def _attend(self, layer: Any, x: Tensor, allowed: Tensor) -> Tensor:
+        own = layer.attention.self
+        shape = (*x.shape[:2], self.config.num_attention_heads, -1)
+        q, k, v = (_linear(part, x).view(shape).transpose(1, 2) for part in (own.query, own.key, own.value))
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).transpose(1, 2).reshape(x.shape)
+
+    def _norm(self, around: Any, x: Tensor) -> Tensor:
+        norm = around.LayerNorm
+        return F.layer_norm(x, (x.shape[-1],), norm.weight, norm.bias, self.config.layer_norm_eps)
+
+
+def _linear(layer: Any, x: Tensor) -> Tensor:
+    return F.linear(x, layer.weight, layer.bias)
+
+
+def _tree(values: Mapping[str, Any]) -> Any:
+    """Values by dotted name as nested attributes; numbered ones as a list."""
+    children: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        first, _, rest = name.partition(".")
+        children.setdefault(first, {})[rest] = value
+    if all(name.isdigit() for name in children):
+        return [_tree(children[name]) for name in sorted(children, key=int)]
+    return SimpleNamespace(**{name: child[""] if "" in child else _tree(child) for name, child in children.items()})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,550 @@
+"""``softirr bench evidence``: the records of measures, and how well the estimator does with them.
+
+A population is a project whose truth is known: drawn from texts as people wrote them (:mod:`softirr.lab.experiments.wording`), simulated from a
+terminology (:mod:`softirr.lab.experiments.generate`), or a part of an annotated table. A *kind* is a source with a kind of disagreement. Sources weigh the
+same, and so do the kinds of a source.
+
+Half of the projects from wording have frequent concepts (a Zipf distribution), so that agreement by chance is high in some of them.
+
+The tables come from records that never saw the source they are used on. ``--aside`` tables use concepts that were set aside.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softirr.chance.exact import exact
+from softirr.chance.permutation import permutation
+from softirr.coefficients import registry
+from softirr.coefficients.intervals import analytic
+from softirr.errors import InputError
+from softirr.evidence.design import Design, chance_stratum
+from softirr.evidence.estimate import Judged, MeasureChance, estimate
+from softirr.evidence.frames import Frames
+from softirr.evidence.posterior import Scores, logit
+from softirr.evidence.record import ANY, Record, Spread
+from softirr.lab.experiments.generate import NEGATIVES as RELATIVES
+from softirr.lab.experiments.generate import Generator, Setting
+from softirr.lab.experiments.tables import load_table
+from softirr.lab.experiments.wording import NEGATIVES, Part, read_wording
+from softirr.measures import Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.cache import MemoryCache
+from softirr.measures.pairs import PairScorer
+from softirr.tables.ratings import Floats, Ints, Ratings
+from softirr.tables.table import AnnotationTable, Answer
+from softirr.terminal import Parser, positive
+from softirr.terminology import load
+from softirr.terminology.base import named_paths
+from softirr.text import normalize
+
+__all__ = ["Case", "Population", "Row", "fit", "judge", "main", "populations", "statistics"]
+
+HEADLINE = "krippendorff_alpha"
+JUDGMENTS = (0, 10, 20, 30, 60, 100)
+_ITEMS = 300
+_TABLE_PART, _SMALL_PART, _MOST_PARTS = 100, 26, 4
+_LEAST_PAIRS = 8
+_THIRDS = (0.4, 0.7)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A project whose truth is known.
+
+    Attributes
+    ----------
+    group, source, kind : str
+        ``wording``, ``terminology`` or ``table``; the file; and the kind of disagreement.
+    number : int
+    table : AnnotationTable
+    concepts : dict of str to frozenset of str
+        The concepts of each normalized text.
+    """
+
+    group: str
+    source: str
+    kind: str
+    number: int
+    table: AnnotationTable
+    concepts: dict[str, frozenset[str]]
+
+
+def populations(
+    wording: Iterable[str],
+    terminologies: Iterable[str],
+    tables: Iterable[str],
+    *,
+    count: int,
+    part: Part,
+    items: int = _ITEMS,
+) -> Iterator[Population]:
+    """Populations of every source.
+
+    Parameters
+    ----------
+    wording : iterable of str
+        Files of texts with concepts.
+    terminologies, tables : iterable of str
+        ``NAME=PATH``.
+    count : int
+        Of each kind.
+    part : {"visible", "aside"}
+        Which concepts of wording.
+    items : int
+        Most items of a population from wording.
+
+    Yields
+    ------
+    Population
+    """
+    for path in wording:
+        yield from _of_wording(path, count, part, items)
+    if part == "visible":
+        for given in terminologies:
+            yield from _of_terminology(given, count)
+        for given in tables:
+            yield from _of_table(given)
+
+
+def _of_wording(path: str, count: int, part: Part, items: int) -> Iterator[Population]:
+    texts = read_wording(path, part=part)
+    for kind in NEGATIVES:
+        for number in range(count):
+            rng = np.random.default_rng((zlib.crc32(f"{texts.name}{part}".encode()), number))
+            share = float(rng.uniform(0.1, 0.95))
+            n_items = int(min(items, max(60, 1.5 * len(texts.pairs))))
+            seed = zlib.crc32(f"{texts.name}{kind}{number}{part}".encode())
+            drawn = texts.project(n_items, share, kind, seed, skewed=number % 2 == 1)
+            rows = (
+                Answer(f"{place:04d}", rater, (text,))
+                for place, both in enumerate(drawn.texts)
+                for rater, text in zip("12", both, strict=True)
+            )
+            yield Population("wording", texts.name, kind, number, AnnotationTable.from_answers(rows), drawn.identity())
+
+
+def _of_terminology(given: str, count: int) -> Iterator[Population]:
+    label, path, _ = named_paths(given)
+    terminology = load(str(path))
+    settings: tuple[Setting, ...] = ("paper", "hard")
+    for setting in settings:
+        generator = Generator(terminology, setting, seed=77, size=150)
+        for negatives in RELATIVES:
+            for number in range(max(1, count // 2)):
+                drawn = generator.population(number, negatives)
+                concepts: dict[str, set[str]] = defaultdict(set)
+                for both in zip(drawn.concepts, drawn.texts, strict=True):
+                    for codes, texts in zip(*both, strict=True):
+                        for code, text in zip(codes, texts, strict=True):
+                            concepts[normalize(text)].add(code)
+                own = {text: frozenset(codes) for text, codes in concepts.items()}
+                name = label or terminology.name
+                yield Population("terminology", name, f"{setting} {negatives}", number, drawn.table(), own)
+
+
+def _of_table(given: str) -> Iterator[Population]:
+    table = load_table(given)
+    items = sorted({answer.item for answer in table.answers}, key=lambda item: zlib.crc32(item.encode()))
+    size = _TABLE_PART if len(items) >= 2 * _TABLE_PART else _SMALL_PART
+    for number in range(min(len(items) // size, _MOST_PARTS)):
+        mine = set(items[number * size : (number + 1) * size])
+        answers = [answer for answer in table.answers if answer.item in mine]
+        concepts: dict[str, set[str]] = defaultdict(set)
+        for answer in answers:
+            codes = answer.by_text or dict(zip(answer.texts, answer.codes, strict=False))
+            for text, code in codes.items():
+                concepts[normalize(text)].add(code)
+        rows = (Answer(answer.item, answer.rater, answer.texts) for answer in answers)
+        own = {text: frozenset(codes) for text, codes in concepts.items()}
+        yield Population("table", table.name, "as found", number, AnnotationTable.from_answers(rows), own)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A population scored by a measure.
+
+    Attributes
+    ----------
+    population : Population
+    measure : str
+    model_sha256 : str or None
+    design : Design
+    measure_chance : MeasureChance
+    by_measure : dict of str to Coefficient
+    concepts : tuple of frozenset of str
+        Of each text of the table.
+    truth : dict of str to (float or None)
+        The coefficients of the project's own items.
+    """
+
+    population: Population
+    measure: str
+    model_sha256: str | None
+    design: Design
+    measure_chance: MeasureChance
+    by_measure: dict[str, Any]
+    concepts: tuple[frozenset[str], ...]
+    truth: dict[str, float | None]
+
+    @classmethod
+    def of(cls, population: Population, measure: Measure, cache: MemoryCache) -> Case:
+        """Score a population."""
+        table = population.table
+        scorer = PairScorer(measure, table.texts, cache=cache)
+        frames = Frames(table, scorer, population.number, "optimal")
+        concepts = tuple(population.concepts.get(normalize(text), frozenset({f"?{text}"})) for text in table.texts)
+        design = frames.design
+        ratings = design.ratings
+        comparisons = ratings.comparisons
+        scores = _scored(design, design.same.texts.p)
+        chance = permutation(ratings, _Sampled(design), permutations=2, seed=0)
+        by_measure = {name: analytic(one) for name, one in _all(ratings, scores, chance).items()}
+        truth = _truth(frames, concepts)
+        place = np.arange(len(comparisons.left))
+        measure_chance = MeasureChance(ratings, chance, place)
+        sha = measure.provenance().model_sha256
+        return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
+
+    def same(self, left: Ints, right: Ints) -> Floats:
+        """T of texts left[i] and right[i]."""
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return np.array([float(bool(self.concepts[a] & self.concepts[b])) for a, b in pairs])
+
+
+class _Sampled:
+    """Equivalence of two answers, for chance: that of the pairs of different items that were sampled, at random."""
+
+    def __init__(self, design: Design) -> None:
+        self._values = _scored_different(design)
+        self._rng = np.random.default_rng(0)
+
+    def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+        drawn = self._rng.choice(self._values, len(k)) if len(self._values) else np.zeros(len(k))
+        return np.where(k == l, 1.0, drawn)
+
+    def block(self, ks: Ints, ls: Ints) -> Floats:
+        return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+
+
+def _scored(design: Design, of_texts: Floats) -> Floats:
+    return design.same.texts.equivalence(of_texts)
+
+
+def _scored_different(design: Design) -> Floats:
+    texts = design.different.texts
+    apart = design.different.first != design.different.second
+    return texts.equivalence(texts.p)[apart]
+
+
+def _all(ratings: Ratings, scores: Floats, chance: Any) -> dict[str, Any]:
+    return {one.key: one.estimate(ratings, scores, chance) for one in registry.DEFINITIONS if one.audited}
+
+
+def _truth(frames: Frames, concepts: Sequence[frozenset[str]]) -> dict[str, float | None]:
+    """The coefficients by the concepts: exact, with texts that share a concept as the same."""
+    ratings = frames.design.ratings
+    table = frames.table
+    names = sorted({name for own in concepts for name in own})
+    number = {name: place for place, name in enumerate(names)}
+    from scipy.sparse import csr_matrix
+
+    of_answer = [{number[name] for text in answer for name in concepts[text]} for answer in table.answers]
+    size = np.array([len(answer) for answer in table.answers])
+    flat = [(row, column) for row, own in enumerate(of_answer) for column in own]
+    rows, columns = np.array(flat, dtype=np.int64).reshape(-1, 2).T
+    has = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(size), len(names)))
+    codes = np.asarray(has.sum(axis=1)).ravel()
+
+    class Shared:
+        def score(self, k: Ints, l: Ints) -> Floats:  # noqa: E741
+            both = np.asarray(has[k].multiply(has[l]).sum(axis=1)).ravel()
+            single = (size[k] <= 1) & (size[l] <= 1)
+            whole = codes[k] + codes[l]
+            shared = np.where(single, both > 0, 2 * both / np.maximum(whole, 1))
+            return np.where((k == l) | (whole == 0), 1.0, shared)
+
+        def block(self, ks: Ints, ls: Ints) -> Floats:
+            return self.score(np.repeat(ks, len(ls)), np.tile(ls, len(ks))).reshape(len(ks), len(ls))
+
+    shared = Shared()
+    left, right = ratings.comparisons.left, ratings.comparisons.right
+    scores = shared.score(ratings.answer[left], ratings.answer[right])
+    chance = exact(ratings, shared, scores)
+    return {name: one.value for name, one in _all(ratings, scores, chance).items()}
+
+
+# --- record -----------------------------------------------------------------------------------------------------------
+
+
+def statistics(case: Case) -> Row:
+    """What a population says of a measure.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    dict
+        ``recovery``, ``leak`` and ``slope`` (None where there are too few pairs for one), and ``chance``: weighted share of equivalent pairs and number of
+        pairs in each stratum of pairs of different items.
+    """
+    same, different = case.design.same.texts, case.design.different.texts
+    truth, apart = case.same(same.left, same.right), case.same(different.left, different.right)
+    weight = same.weights(case.design.ratings.pair_weights)
+    chance_weight = different.weights(case.design.pooled_weight)
+    stratum = chance_stratum(different.p)
+    scores = Scores(same.p, weight, different.p, chance_weight)
+    base = float(np.average(different.p, weights=chance_weight)) if chance_weight.sum() > 0 else 0.0
+    way = max(1 - base, 1e-3)
+
+    def place(which: Any) -> float | None:
+        if int(which.sum()) < _LEAST_PAIRS:
+            return None
+        return (float(np.average(same.p[which], weights=weight[which])) - base) / way
+
+    strata = []
+    for number in range(3):
+        own = chance_weight * (stratum == number)
+        share = float(own @ apart / own.sum()) if own.sum() > 0 else 0.0
+        strata.append([share, int((stratum == number).sum())])
+    about = case.population
+    return {
+        "measure": case.measure,
+        "model_sha256": case.model_sha256,
+        "group": about.group,
+        "source": about.source,
+        "kind": about.kind,
+        "number": about.number,
+        "recovery": place(truth == 1),
+        "leak": place(truth == 0),
+        "slope": _slope(logit(scores.p), truth),
+        "chance": strata,
+    }
+
+
+def _slope(logits: Floats, truth: Floats) -> float | None:
+    """Slope of the logistic function of T on logit P, shrunk a little to 1."""
+    if min(float(truth.sum()), float((1 - truth).sum())) < _LEAST_PAIRS:
+        return None
+    from scipy.optimize import minimize
+
+    def loss(weights: Floats) -> float:
+        eta = weights[0] + weights[1] * logits
+        return float(np.sum(np.logaddexp(0, eta) - truth * eta) + (weights[1] - 1) ** 2 / 8)
+
+    return float(minimize(loss, np.array([0.0, 1.0])).x[1])
+
+
+def fit(rows: Sequence[Row], measure: str) -> Record:
+    """The record of a measure.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As :func:`statistics` gives them; of several measures for the record of any measure.
+    measure : str
+
+    Returns
+    -------
+    Record
+    """
+    if not rows:
+        raise InputError("There are no populations to fit a record to.")
+    recovery = _spread([(row, logit_bounded(row["recovery"])) for row in rows if row["recovery"] is not None])
+    leak = _spread([(row, row["leak"]) for row in rows if row["leak"] is not None])
+    slope = _spread([(row, float(np.log(np.clip(row["slope"], 0.02, 10)))) for row in rows if row["slope"] is not None])
+    return Record(measure, recovery, leak, slope, tuple(_beta(rows, stratum) for stratum in range(3)))
+
+
+def logit_bounded(share: float) -> float:
+    """Log odds of a share, bounded."""
+    bounded = min(max(share, 0.02), 0.98)
+    return float(np.log(bounded / (1 - bounded)))
+
+
+def _by_kind(values: Sequence[tuple[Row, float]]) -> tuple[Floats, Floats]:
+    """Mean of each kind, and its weight: sources weigh the same, and so do the kinds of a source."""
+    kinds: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row, value in values:
+        kinds[row["measure"], row["source"], row["kind"]].append(value)
+    of_source: dict[tuple[str, str], int] = defaultdict(int)
+    for measure, source, _ in kinds:
+        of_source[measure, source] += 1
+    means = np.array([np.mean(own) for own in kinds.values()])
+    weights = np.array([1 / of_source[measure, source] for measure, source, _ in kinds])
+    return means, weights
+
+
+def _spread(values: Sequence[tuple[Row, float]]) -> Spread:
+    """Mean over kinds and the standard deviation of a further source: the mean is itself uncertain."""
+    means, weights = _by_kind(values)
+    mean = float(np.average(means, weights=weights))
+    n = max(float(weights.sum()), 2.0)
+    variance = float(np.average((means - mean) ** 2, weights=weights)) * n / (n - 1) * (1 + 1 / n)
+    return Spread(round(mean, 4), round(max(variance, 1e-4) ** 0.5, 4))
+
+
+def _beta(rows: Sequence[Row], stratum: int) -> tuple[float, float]:
+    """Beta distribution of the share of equivalent pairs of different items over kinds, by its moments."""
+    values = [(row, row["chance"][stratum][0]) for row in rows if row["chance"][stratum][1] >= _LEAST_PAIRS]
+    if len(values) < 3:
+        return (0.5, 1.0) if stratum == 2 else (0.5, 10.0)
+    means, weights = _by_kind(values)
+    mean = min(max(float(np.average(means, weights=weights)), 1e-4), 0.9)
+    variance = max(float(np.average((means - mean) ** 2, weights=weights)), mean**2 / 4)
+    strength = max(mean * (1 - mean) / variance - 1, 0.3)
+    return round(mean * strength, 4), round((1 - mean) * strength, 4)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def judge(case: Case, n: int) -> Judged:
+    """The first n units of a sheet, judged rightly.
+
+    Parameters
+    ----------
+    case : Case
+    n : int
+
+    Returns
+    -------
+    Judged
+    """
+    texts = len(case.concepts)
+    keys: dict[int, float] = {}
+    if n:
+        for frame, member in case.design.draws():
+            a, b = case.design.key(frame, member)
+            pairs = case.design.different.texts if frame else case.design.same.texts
+            keys.setdefault(a * texts + b, float(pairs.p[member]))
+            if len(keys) == n:
+                break
+    order = np.array(sorted(keys), dtype=np.int64)
+    same = case.same(*np.divmod(order, texts)) if len(order) else np.zeros(0)
+    return Judged(order, same, np.ones(len(order)), np.array([keys[key] for key in order.tolist()]), texts)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    group: str
+    source: str
+    judgments: int
+    truth: float
+    value: float
+    low: float
+    high: float
+
+
+def _trials(cases: Sequence[Case], rows: Sequence[Row], judgments: Sequence[int]) -> Iterator[_Trial]:
+    """The estimate of each case with each number of judgments, by a record that never saw the source."""
+    records: dict[tuple[str, str], Record] = {}
+    for case in cases:
+        key = case.measure, case.population.source
+        if key not in records:
+            known = [row for row in rows if row["measure"] == key[0] and row["source"] != key[1]]
+            records[key] = fit(known, key[0])
+        truth = case.truth[HEADLINE]
+        if truth is None:
+            continue
+        for n in judgments:
+            result = estimate(case.design, case.by_measure, case.measure_chance, records[key], judge(case, n))
+            found = result.coefficients[HEADLINE]
+            if found.value is None or found.ci95 is None:
+                continue
+            about = case.population
+            yield _Trial(about.group, about.source, n, truth, found.value, *found.ci95)
+
+
+def _tables(trials: Sequence[_Trial]) -> Iterator[str]:
+    yield "| sources | judgments | mean error | 95% held: all | low | middle | high | mean width |"
+    yield "|---|---|---|---|---|---|---|---|"
+    measures = list(dict.fromkeys(getattr(one, "group", "") for one in trials))
+    for group in ("all", *measures):
+        for n in sorted({one.judgments for one in trials}):
+            own = [one for one in trials if one.judgments == n and group in ("all", one.group)]
+            yield f"| {group} | {n} | {_row(own)} |"
+    yield ""
+    yield "| source | " + " | ".join(f"error at {n}" for n in sorted({one.judgments for one in trials})) + " |"
+    yield "|---|" + "---|" * len({one.judgments for one in trials})
+    for source in dict.fromkeys(one.source for one in trials):
+        cells = []
+        for n in sorted({one.judgments for one in trials}):
+            own = [one for one in trials if one.judgments == n and one.source == source]
+            cells.append(f"{np.mean([abs(one.value - one.truth) for one in own]):.3f}")
+        yield f"| {source} | " + " | ".join(cells) + " |"
+
+
+def _row(trials: Sequence[_Trial]) -> str:
+    truth = np.array([one.truth for one in trials])
+    held = np.array([one.low - 1e-9 <= one.truth <= one.high + 1e-9 for one in trials])
+    thirds = [truth < _THIRDS[0], (truth >= _THIRDS[0]) & (truth < _THIRDS[1]), truth >= _THIRDS[1]]
+    cells = [f"{np.mean([abs(one.value - one.truth) for one in trials]):.3f}", f"{held.mean():.1%}"]
+    cells += [f"{held[third].mean():.1%}" if third.any() else "" for third in thirds]
+    return " | ".join([*cells, f"{np.mean([one.high - one.low for one in trials]):.3f}"])
+
+
+def main(argv: Sequence[str]) -> int:
+    """Collect populations, print the tables, write the records; returns the exit status."""
+    parser = Parser(prog="softirr bench evidence", description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--rows", required=True, metavar="FILE", help="statistics of populations, one JSON object a line"
+    )
+    parser.add_argument("--wording", nargs="*", default=[], metavar="PATH", help="files of texts with concepts")
+    parser.add_argument("--terminology", nargs="*", default=[], metavar="NAME=PATH")
+    parser.add_argument("--table", nargs="*", default=[], metavar="NAME=PATH", help="annotated tables")
+    parser.add_argument("--measures", nargs="*", default=["nli"], metavar="NAME")
+    parser.add_argument("--populations", type=positive, default=4, help="of each kind (4)")
+    parser.add_argument("--items", type=positive, default=_ITEMS, help=f"of a population from wording ({_ITEMS})")
+    parser.add_argument("--judgments", type=int, nargs="*", default=list(JUDGMENTS), metavar="N")
+    parser.add_argument("--aside", action="store_true", help="concepts that were set aside; adds nothing to the rows")
+    parser.add_argument("--write", metavar="FILE", help="write the records, such as softirr/evidence/records.json")
+    options = parser.parse_args(argv)
+    path = Path(options.rows)
+    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    sources = (options.wording, options.terminology, options.table)
+    part: Part = "aside" if options.aside else "visible"
+    for name in options.measures:
+        measure, cases = measure_by_name(name), []
+        for population in populations(*sources, count=options.populations, part=part, items=options.items):
+            print(name, population.source, population.kind, population.number, file=sys.stderr, flush=True)
+            cases.append(Case.of(population, measure, MemoryCache()))
+        if cases and not options.aside:
+            rows = [row for row in rows if row["measure"] != name] + [statistics(case) for case in cases]
+            path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+        if cases and options.judgments:
+            print(
+                f"\n{name}, {part}: {len(cases)} populations of {len({c.population.source for c in cases})} sources\n"
+            )
+            for line in _tables(list(_trials(cases, rows, options.judgments))):
+                print(line, flush=True)
+    if options.write:
+        _write(rows, Path(options.write))
+    return 0
+
+
+def _write(rows: Sequence[Row], path: Path) -> None:
+    """Write the record of each measure, and of any measure."""
+    measures: dict[str, Any] = {}
+    for measure in dict.fromkeys(row["measure"] for row in rows):
+        own = [row for row in rows if row["measure"] == measure]
+        hashes = {row["model_sha256"] for row in own}
+        if len(hashes) > 1:
+            raise InputError(f"The rows of {measure} are of several models: remove those of the earlier ones.")
+        measures[measure] = {"model_sha256": hashes.pop(), **fit(own, measure).to_dict()}
+    measures[ANY] = {"model_sha256": None, **fit(rows, ANY).to_dict()}
+    about = "Written by softirr bench evidence; see softirr/evidence/record.py."
+    content = json.dumps({"about": about, "measures": measures}, indent=1, sort_keys=True, ensure_ascii=False)
+    path.write_text(content + "\n", encoding="utf-8")

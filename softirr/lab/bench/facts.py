@@ -1,0 +1,160 @@
+"""``softirr bench facts``: how often facts that are read before a model separate texts of one concept, and texts of different concepts.
+
+Tables of texts that people wrote, with the concept that each was coded with: tab-separated with the columns ``text`` and ``concept``. A fact that separates two
+texts of one concept is an error where codes stand for one meaning; codes that leave out doses or doubt show how often these differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from softirr.errors import InputError
+from softirr.measures import Measure
+from softirr.measures import measure as measure_by_name
+from softirr.measures.facts import Compared, facts_of
+from softirr.tables.ratings import Ints
+from softirr.terminal import Parser, guarded, positive
+from softirr.text import normalize
+
+__all__ = ["main", "row"]
+
+MOST_PAIRS = 300
+"""Pairs of one concept, at most."""
+_SCORED = 200
+"""Separated pairs that the model is asked about, at most."""
+
+
+def row(source: Path, others: int, seed: int, model: Measure | None) -> str:
+    """One line of the table.
+
+    Parameters
+    ----------
+    source : Path
+        Table of texts and concepts.
+    others : int
+        Pairs of different concepts that are drawn.
+    seed : int
+    model : Measure, optional
+        Asked, without facts, about separated pairs.
+
+    Returns
+    -------
+    str
+    """
+    rng = Random(seed)
+    by_concept, concepts = _read(source)
+    texts = sorted(concepts)
+    number = {text: place for place, text in enumerate(texts)}
+    facts_of.cache_clear()
+    start = time.process_time()
+    facts = [facts_of(text) for text in texts]
+    each = (time.process_time() - start) / max(len(texts), 1)
+    compared = Compared(facts)
+    same = [pair for concept in sorted(by_concept) for pair in _pairs(by_concept[concept], rng)]
+    drawn = [(rng.choice(texts), rng.choice(texts)) for _ in range(others)]
+    different = [(a, b) for a, b in drawn if not concepts[a] & concepts[b]]
+    cells = []
+    for pairs in (same, different):
+        left, right = _numbers(pairs, number)
+        differ = compared.differ(left, right)
+        separated = [pair for pair, apart in zip(pairs, differ.tolist(), strict=True) if apart]
+        rng.shuffle(separated)
+        cells += [
+            f"{len(pairs):,}",
+            f"{len(separated) / max(len(pairs), 1):.3%}",
+            _called_same(separated[:_SCORED], model),
+        ]
+    values = sum(bool(one.values) for one in facts) / max(len(facts), 1)
+    rewritten = sum(one.written != text for one, text in zip(facts, texts, strict=True)) / max(len(facts), 1)
+    name = source.name.partition(".")[0]
+    return " | ".join(
+        ["", name, f"{len(texts):,}", f"{values:.1%}", f"{rewritten:.1%}", *cells, f"{each * 1e6:.0f}", ""]
+    ).strip()
+
+
+def _read(source: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+    by_concept: defaultdict[str, set[str]] = defaultdict(set)
+    concepts: defaultdict[str, set[str]] = defaultdict(set)
+    with gzip.open(source, "rt", encoding="utf-8") if source.suffix == ".gz" else source.open(encoding="utf-8") as file:
+        lines = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if not {"text", "concept"} <= set(lines.fieldnames or ()):
+            raise InputError(f"{source} has no columns text and concept.")
+        for line in lines:
+            text = normalize(line["text"])
+            by_concept[line["concept"]].add(text)
+            concepts[text].add(line["concept"])
+    return {concept: sorted(texts) for concept, texts in by_concept.items()}, dict(concepts)
+
+
+def _pairs(texts: Sequence[str], rng: Random) -> list[tuple[str, str]]:
+    if len(texts) * (len(texts) - 1) // 2 <= MOST_PAIRS:
+        return list(combinations(texts, 2))
+    drawn = (rng.sample(texts, 2) for _ in range(MOST_PAIRS))
+    return [(a, b) for a, b in drawn]
+
+
+def _numbers(pairs: Sequence[tuple[str, str]], number: dict[str, int]) -> tuple[Ints, Ints]:
+    flat = np.array([number[text] for pair in pairs for text in pair], dtype=np.int64).reshape(-1, 2)
+    return flat[:, 0], flat[:, 1]
+
+
+def _called_same(pairs: list[tuple[str, str]], model: Measure | None) -> str:
+    """Share of separated pairs that the model alone calls the same."""
+    if model is None or not pairs:
+        return "-"
+    return f"{float(np.mean(model.score(pairs) >= 0.5)):.0%} of {len(pairs)}"
+
+
+def _lines(options: argparse.Namespace) -> Iterator[str]:
+    model = None if options.measure == "none" else measure_by_name(options.measure, facts=False)
+    yield "| set | texts | with a value | rewritten | pairs of one concept | separated | of these, called the same by the model | pairs of two concepts | separated | of these, called the same by the model | µs per text |"
+    yield "|" + "---|" * 11
+    for source in options.tables:
+        yield row(source, options.others, options.seed, model)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+
+    Returns
+    -------
+    int
+        Exit status.
+    """
+    parser = Parser(prog="softirr bench facts", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument(
+        "tables", nargs="+", type=Path, help="tables with the columns text and concept, .tsv or .tsv.gz"
+    )
+    parser.add_argument(
+        "--others", type=positive, default=200_000, help="pairs of two concepts that are drawn (default: 200000)"
+    )
+    parser.add_argument(
+        "--measure", default="nli", help="the model that is asked about separated pairs; none for none (default: nli)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
+
+    def work() -> int:
+        for line in _lines(parser.parse_args(argv)):
+            print(line, flush=True)
+        return 0
+
+    return guarded(work, program="softirr bench facts")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,255 @@
+"""Texts as people wrote them, with the concept ids that human coders gave them, and projects of two raters drawn from them.
+
+A file holds ``text, concept, source_id, n`` with a header line (gzip TSV). A third of the concepts, chosen by hash, is set aside: nothing is fitted to
+it or tuned on it, and results on it are reported apart.
+
+A project of two raters: both raters describe the same thing, so they name the same concept with the probability ``share``. Otherwise the second
+rater names another concept, a random one or one with a similar wording. Each rater draws one of the concept's texts.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from softirr.errors import InputError
+from softirr.text import normalize
+
+__all__ = ["ASIDE", "NEGATIVES", "CodedText", "Part", "Project", "Wording", "coded_rows", "is_aside", "read_wording"]
+
+ASIDE = 3
+"""One concept in so many is set aside."""
+Part = Literal["visible", "aside", "all"]
+Negatives = Literal["random", "similar"]
+NEGATIVES: tuple[Negatives, ...] = ("random", "similar")
+CONTEXT_IS_PREFIX = frozenset({"craft"})
+"""Sets in which both raters stay inside one vocabulary: the part of the source before its first slash."""
+CONTEXT_IS_SOURCE = frozenset({"intents", "icu_labels", "keypoints", "xlbel"})
+"""Sets in which both raters stay inside one source."""
+_NEAREST = 10
+_LONGEST = 400
+
+
+def is_aside(concept: str) -> bool:
+    """Whether a concept belongs to the third that is set aside.
+
+    Parameters
+    ----------
+    concept : str
+
+    Returns
+    -------
+    bool
+    """
+    return int(hashlib.sha256(concept.encode()).hexdigest()[:8], 16) % ASIDE == 0
+
+
+@dataclass(frozen=True)
+class Project:
+    """A simulated project: what two raters wrote about each item, and which concepts they meant.
+
+    Attributes
+    ----------
+    texts, concepts : tuple of (str, str)
+        One pair for each item.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    concepts: tuple[tuple[str, str], ...]
+
+    def identity(self) -> dict[str, frozenset[str]]:
+        """The concepts of each text, by its normalized form."""
+        result: dict[str, set[str]] = {}
+        for both, codes in zip(self.texts, self.concepts, strict=True):
+            for text, code in zip(both, codes, strict=True):
+                result.setdefault(normalize(text), set()).add(code)
+        return {text: frozenset(codes) for text, codes in result.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """The texts of one set, without those that carry two or more concepts.
+
+    Attributes
+    ----------
+    name : str
+    texts : dict of str to dict of str to tuple of str
+        Context to concept to its distinct texts. Two raters of an item stay inside one context.
+    """
+
+    name: str
+    texts: dict[str, dict[str, tuple[str, ...]]]
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """(context, concept) of every concept with two texts or more."""
+        return tuple(
+            (context, concept)
+            for context, concepts in self.texts.items()
+            for concept, texts in concepts.items()
+            if len(texts) > 1
+        )
+
+    def project(self, n_items: int, share: float, negatives: Negatives, seed: int, *, skewed: bool = False) -> Project:
+        """Draw a project.
+
+        Parameters
+        ----------
+        n_items : int
+        share : float
+            Probability that both raters name the same concept.
+        negatives : {"random", "similar"}
+            Which other concept the second rater names: any of the same context, or one of the ten with the most similar text (Indel).
+        seed : int
+        skewed : bool
+            Whether few concepts are frequent (Zipf's law), so that agreement by chance is high; else every concept is as frequent.
+
+        Returns
+        -------
+        Project
+        """
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(self.pairs))
+        if skewed:
+            frequency = 1 / np.arange(1, len(order) + 1)
+            order = rng.choice(order, n_items, p=frequency / frequency.sum())
+        texts, concepts = [], []
+        for place in range(n_items):
+            context, concept = self.pairs[int(order[place % len(order)])]
+            own = self.texts[context][concept]
+            first = own[int(rng.integers(len(own)))]
+            if rng.random() < share:
+                others = [text for text in own if text != first] or list(own)
+                # sometimes both use the same words, as people do
+                second = first if rng.random() < 1 / (2 * len(own)) else others[int(rng.integers(len(others)))]
+                other = concept
+            else:
+                other = self._other(context, concept, first, negatives, rng)
+                names = self.texts[context][other]
+                second = names[int(rng.integers(len(names)))]
+            texts.append((first, second))
+            concepts.append((concept, other))
+        return Project(tuple(texts), tuple(concepts))
+
+    def _other(self, context: str, concept: str, text: str, negatives: Negatives, rng: np.random.Generator) -> str:
+        names = self._concepts[context]
+        if negatives == "random":
+            while (other := names[int(rng.integers(len(names)))]) == concept:
+                pass
+            return other
+        from rapidfuzz import process
+        from rapidfuzz.distance import Indel
+
+        wordings, owner = self._flat[context]
+        limit = _NEAREST + len(self.texts[context][concept])
+        nearest = process.extract(text, wordings, scorer=Indel.normalized_similarity, limit=limit, processor=None)
+        others = list(dict.fromkeys(owner[place] for _, _, place in nearest if owner[place] != concept))[:_NEAREST]
+        return others[int(rng.integers(len(others)))] if others else self._other(context, concept, text, "random", rng)
+
+    @cached_property
+    def _concepts(self) -> dict[str, tuple[str, ...]]:
+        return {context: tuple(concepts) for context, concepts in self.texts.items()}
+
+    @cached_property
+    def _flat(self) -> dict[str, tuple[list[str], list[str]]]:
+        result = {}
+        for context, concepts in self.texts.items():
+            rows = [(text, concept) for concept, texts in concepts.items() for text in texts]
+            result[context] = [text for text, _ in rows], [concept for _, concept in rows]
+        return result
+
+
+def read_wording(path: str | Path, *, part: Part = "visible", without: Collection[str] = ()) -> Wording:
+    """Read one set of texts.
+
+    Parameters
+    ----------
+    path : path
+        ``NAME.tsv.gz``; the set is called NAME.
+    part : {"visible", "aside", "all"}
+        The two thirds of the concepts that may be learnt from, the third that is set aside, or both.
+    without : collection of str
+        Case-folded texts to leave out, such as those that a training source has.
+
+    Returns
+    -------
+    Wording
+
+    Raises
+    ------
+    InputError
+        If the file has other columns or no concept with two texts.
+    """
+    name = Path(path).name.removesuffix(".tsv.gz")
+    owners: dict[tuple[str, str], set[str]] = {}
+    for row in coded_rows(path):
+        owners.setdefault((row.context, row.text), set()).add(row.concept)
+    result: dict[str, dict[str, list[str]]] = {}
+    spellings: set[tuple[str, str]] = set()
+    for (context, text), concepts in owners.items():
+        (concept, *others) = concepts
+        folded = text.casefold()
+        if others or folded in without or (concept, folded) in spellings or len(text) > _LONGEST:
+            continue
+        if part != "all" and is_aside(concept) != (part == "aside"):
+            continue
+        spellings.add((concept, folded))
+        result.setdefault(context, {}).setdefault(concept, []).append(text)
+    texts = {
+        context: {concept: tuple(own) for concept, own in concepts.items()}
+        for context, concepts in result.items()
+        if len(concepts) > 1
+    }
+    wording = Wording(name, texts)
+    if not wording.pairs:
+        raise InputError(f"{path}: no concept has two texts, so no project can be drawn from it.")
+    return wording
+
+
+class CodedText(NamedTuple):
+    """A line of a file: a text as written, the concept that a coder gave it, where it stood, and what both raters of an item share."""
+
+    context: str
+    concept: str
+    text: str
+    source: str
+
+
+def coded_rows(path: str | Path) -> Iterator[CodedText]:
+    """The lines of a file.
+
+    Parameters
+    ----------
+    path : path
+        ``NAME.tsv.gz``; the set is called NAME.
+
+    Yields
+    ------
+    CodedText
+        The text is normalized.
+
+    Raises
+    ------
+    InputError
+        If the file has other columns.
+    """
+    name = Path(path).name.removesuffix(".tsv.gz")
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if not {"text", "concept", "source_id"} <= set(reader.fieldnames or ()):
+            raise InputError(f"{path}: the columns are not text, concept, source_id and n.")
+        for row in reader:
+            source = row["source_id"] or ""
+            if name in CONTEXT_IS_PREFIX:
+                context = source.partition("/")[0]
+            else:
+                context = source if name in CONTEXT_IS_SOURCE else ""
+            yield CodedText(context, row["concept"], normalize(row["text"]), source)

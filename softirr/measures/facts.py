@@ -1,0 +1,290 @@
+"""Facts that models overlook: dates, amounts, signs, doubt and the scope of negation are read from both texts before a model compares them.
+
+Two texts with different values of one type, in the same place, are not the same. Numbers without a unit are compared where nothing else differs. A value that is written in another unit or form is rewritten to one
+form before the model sees the text. What only one text mentions, and what is not clear, is left to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.lexicon.words import any_of, entries
+from softirr.measures.assertions import Assertions, assertions, without_question_mark
+from softirr.measures.base import Measure, layers_of
+from softirr.measures.dates import clock_times, dates, weekdays
+from softirr.measures.layers import Stage, TextLayerMeasure, layered
+from softirr.measures.quantities import NUMBER, TypedValue, numbers, quantities, ratios
+from softirr.provenance import Provenance
+
+__all__ = ["VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
+
+VERSION = 2
+"""Of what is read; it is part of the key of cached scores and of the provenance."""
+LONGEST = 2_000
+"""Characters of a text from which nothing is read."""
+MOST_VALUES = 8
+"""Values of one type in a text, beyond which it is a table and not compared."""
+
+_HINT = re.compile(r"\d|[+?−]|-(?:$|[\s,;)/]|ve\b)|[Dd]ay\b|[Dd]ays\b|positive|negative|\bneg\b|\bpos\b", re.IGNORECASE)
+"""Texts without any of these have no value; most texts of most projects."""
+_HINT_WORDS = re.compile(
+    r"\b(?:mon|tue|wed|thu|fri|sat|sun)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    re.IGNORECASE,
+)
+_SIGN = re.compile(
+    r"(?P<name>[A-Z0-9](?![.,])|\b[A-Z][a-z])(?P<attached>[+−-](?:ve\b)?)(?=$|[\s,;)/])|(?<=\s)(?P<word>[+−-]ve)\b|(?:^|\s)(?P<alone>[+−-])(?=$|\s*[,;)/])|(?<=[a-z])(?P<end>\+)$"
+)
+_SIGNED = re.compile(r"(?<![\w.)/+−-])(?<!\d\s)[+−-]\d{1,9}(?:\.\d{1,9})?(?![\w/+-]|\.\d)")
+_SYMMETRIC = re.compile(r"[\s,;/&+x×-]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What was read in a text.
+
+    Attributes
+    ----------
+    values : tuple of TypedValue
+        In the order of the text.
+    written : str
+        The text with its values in one form.
+    frame : str
+        The text without its values.
+    is_list : bool
+        Whether nothing but marks and "and" stands between the values, so that their order means nothing.
+    asserted : Assertions or None
+    """
+
+    values: tuple[TypedValue, ...]
+    written: str
+    frame: str
+    is_list: bool
+    asserted: Assertions | None
+
+
+@lru_cache(maxsize=1 << 17)
+def facts_of(text: str) -> TextFacts:
+    """Read a normalized text; one that is long has no facts.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    TextFacts
+
+    Examples
+    --------
+    >>> facts_of("0.005 g on 5 January 2026").written
+    '5 mg on 2026-01-05'
+    """
+    if len(text) > LONGEST:
+        return TextFacts((), text, text, True, None)
+    asserted = assertions(text)
+    if not _HINT.search(text) and not _HINT_WORDS.search(text):
+        return TextFacts((), text, text, True, asserted)
+    values = _not_overlapping(
+        [
+            *dates(text),
+            *clock_times(text),
+            *weekdays(text),
+            *quantities(text),
+            *ratios(text),
+            *_signs(text),
+            *numbers(text),
+        ]
+    )
+    written, frame, between = [], [], []
+    at = 0
+    for value in values:
+        if value.end == value.start:
+            continue
+        gap = text[at : value.start]
+        written += [gap, value.written or text[value.start : value.end]]
+        frame += [gap, "#"]
+        between.append(gap)
+        at = value.end
+    is_list = all(_SYMMETRIC.fullmatch(gap) for gap in between[1:])
+    whole = "".join([*written, text[at:]])
+    return TextFacts(values, without_question_mark(whole), "".join([*frame, text[at:]]), is_list, asserted)
+
+
+def _not_overlapping(values: list[TypedValue]) -> tuple[TypedValue, ...]:
+    """Values in order, without those that overlap an earlier kind of value: a date's numbers are no ratio."""
+    kept: list[TypedValue] = []
+    taken: list[tuple[int, int]] = []
+    group: list[TypedValue] = []
+    for value in values:  # the parts of one wording follow each other, and the last one spans it
+        group.append(value)
+        if value.end == value.start:
+            continue
+        if not any(start < value.end and value.start < end for start, end in taken):
+            kept += group
+            taken.append((value.start, value.end))
+        group = []
+    return tuple(sorted(kept, key=lambda value: (value.start, value.end)))
+
+
+def _signs(text: str) -> list[TypedValue]:
+    result = []
+    for found in _SIGN.finditer(text):
+        name = next(key for key in ("attached", "word", "alone", "end") if found[key])
+        positive = found[name].startswith("+")
+        start, end = found.span(name)
+        written = None if name == "alone" and not text[:start].strip() else (" positive" if positive else " negative")
+        result.append(TypedValue("sign", float(positive), float(positive), start, end, written))
+    for found in _SIGNED.finditer(text):
+        number = float(found[0].replace("−", "-"))
+        result.append(TypedValue("signed number", number, number, *found.span()))
+    for found in _sign_words().finditer(text):
+        positive = found[0].casefold().startswith("p")
+        result.append(TypedValue("sign", float(positive), float(positive), *found.span()))
+    return sorted(result, key=lambda value: value.start)
+
+
+@lru_cache(maxsize=1)
+def _sign_words() -> re.Pattern[str]:
+    words = [word for entry in entries() if entry.dimension == "sign" for word in entry.wordings]
+    return re.compile(rf"(?<!\w){any_of(words)}(?!\w)", re.IGNORECASE)
+
+
+class Compared:
+    """The facts of n texts as arrays, for any pairs of them."""
+
+    def __init__(self, facts: Sequence[TextFacts]) -> None:
+        self._types = [_Type(number, facts, n) for number, n in _types(facts)]
+        frames: dict[str, int] = {}
+        self._frame = np.array([frames.setdefault(one.frame.casefold(), len(frames)) for one in facts], dtype=np.int64)
+        self._is_list = np.array([one.is_list for one in facts], dtype=bool)
+        self._content, self._status = _codes(facts)
+
+    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pairs have different facts."""
+        content = self._content[left]
+        result: NDArray[np.bool_] = (
+            (content > 0) & (content == self._content[right]) & (self._status[left] != self._status[right])
+        )
+        if self._types:
+            framed = self._frame[left] == self._frame[right]
+            in_order = framed & ~self._is_list[left]
+            for one in self._types:
+                result |= one.differ(left, right, in_order) & (framed | (one.name != NUMBER))
+        return result
+
+
+def _types(facts: Sequence[TextFacts]) -> list[tuple[str, int]]:
+    most: dict[str, int] = defaultdict(int)
+    for one in facts:
+        for name in {value.quantity for value in one.values}:
+            most[name] = max(most[name], sum(value.quantity == name for value in one.values))
+    return [(name, min(n, MOST_VALUES)) for name, n in sorted(most.items())]
+
+
+def _codes(facts: Sequence[TextFacts]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    contents: dict[object, int] = {}
+    statuses: dict[object, int] = {}
+    content = np.zeros(len(facts), dtype=np.int64)
+    status = content.copy()
+    for k, one in enumerate(facts):
+        if one.asserted is not None:
+            content[k] = contents.setdefault(one.asserted.content, len(contents) + 1)
+            status[k] = statuses.setdefault((one.asserted.status, one.asserted.doubt), len(statuses) + 1)
+    return content, status
+
+
+class _Type:
+    """The values of one type: count, shape (n,), bounds, shape (n, k), in the order of the text and sorted."""
+
+    def __init__(self, name: str, facts: Sequence[TextFacts], most: int) -> None:
+        self.name = name
+        self._count = np.zeros(len(facts), dtype=np.int64)
+        self._low = np.full((len(facts), most), np.nan)
+        self._high = self._low.copy()
+        for k, one in enumerate(facts):
+            own = [(value.low, value.high) for value in one.values if value.quantity == name]
+            if 0 < len(own) <= most:
+                self._count[k] = len(own)
+                self._low[k, : len(own)], self._high[k, : len(own)] = zip(*own, strict=True)
+        self._sorted = np.sort(self._low, axis=1)
+
+    def _below(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which values of one text end where those of another begin, or before, apart from rounding."""
+        high, low = self._high[a], self._low[b]
+        slack = np.where(np.isfinite(low), 1e-9 * np.abs(low), 0.0)
+        return np.asarray(high <= low + slack)
+
+    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64], framed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which pairs have as many values, of which one excludes its counterpart; two in another order only in the same frame."""
+        left, right = np.broadcast_arrays(left, right)
+        result = (self._count[left] > 0) & (self._count[left] == self._count[right])
+        rows = np.nonzero(result)
+        a, b = left[rows], right[rows]
+        with np.errstate(invalid="ignore"):
+            apart = self._below(a, b) | self._below(b, a)
+            apart &= (self._low[a] != self._low[b]) | (self._high[a] != self._high[b])
+        moved = np.all((self._sorted[a] == self._sorted[b]) | np.isnan(self._sorted[a]), axis=1)
+        result[rows] = apart.any(axis=1) & (~moved | framed[rows])
+        return result
+
+
+class FactsMeasure(TextLayerMeasure):
+    """A measure whose texts are read for facts first; see :func:`with_facts`."""
+
+    @property
+    def layer_key(self) -> str:
+        """What is read."""
+        return f"facts:{VERSION}"
+
+    def stage(self, texts: Sequence[str]) -> Stage:
+        """The texts with their values in one form, and which pairs have different facts."""
+        facts = [facts_of(text) for text in texts]
+        limit = Compared(facts).differ if any(one.values or one.asserted is not None for one in facts) else None
+        return Stage([{0: one.written} for one in facts], (), limit)
+
+    def provenance(self) -> Provenance:
+        """The raw measure's provenance, with the version of the facts."""
+        return replace(self.raw.provenance(), facts=VERSION)
+
+
+def with_facts(measure: Measure) -> Measure:
+    """Read facts before a measure that uses a model compares texts.
+
+    Parameters
+    ----------
+    measure : Measure
+
+    Returns
+    -------
+    Measure
+        With the capabilities of the given one.
+
+    Examples
+    --------
+    >>> from softirr.measures import measure
+    >>> made = with_facts(measure("exact"))
+    >>> made.score([("5 mg", "0.005 g"), ("seen 5 January 2026", "seen 2026-01-05")]).tolist()
+    [1.0, 1.0]
+    """
+    return layered(FactsMeasure, measure)
+
+
+def has_facts(measure: Measure) -> bool:
+    """Whether facts are read before a measure compares texts.
+
+    Parameters
+    ----------
+    measure : Measure
+
+    Returns
+    -------
+    bool
+    """
+    return any(isinstance(layer, FactsMeasure) for layer in layers_of(measure))

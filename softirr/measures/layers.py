@@ -1,0 +1,386 @@
+"""Layers that read texts before a measure scores them: a policy, and facts that models overlook.
+
+A layer rewrites texts, and decides some pairs by itself. How a text is rewritten may depend on the other text of the pair. Each text is read once, in a
+:class:`Stage`; pairs are looked up by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.measures.base import Measure, Pairs, mutual
+from softirr.provenance import Progress, Provenance
+from softirr.text import normalize
+
+__all__ = ["Pipeline", "Stage", "TextLayer", "TextLayerMeasure", "layered", "numbered_pairs", "rewritten_pairs"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Limit = Callable[[Ints, Ints], Bools]
+"""Which pairs of texts, by their numbers, are not the same, whatever a measure says."""
+
+_UNRELATED = (
+    *("headache", "abdominal pain", "skin rash", "high blood pressure", "broken arm", "difficulty swallowing"),
+    *("blurred vision", "kidney stones", "hearing loss", "swollen ankles", "iron deficiency", "heart murmur"),
+    *("joint stiffness", "frequent urination", "weight gain", "sore throat", "muscle weakness", "lung nodule"),
+    *("anxiety", "tooth decay"),
+)
+"""Findings that have nothing to do with each other."""
+
+
+class Stage:
+    """Texts as a layer passes them on, and the pairs that it decides.
+
+    Parameters
+    ----------
+    forms : sequence of mappings, n of them
+        For each text its rewritten form by what it shares with the other text of the pair, a set of bits; 0 where nothing is shared.
+    codes : sequence of arrays, each of shape (n,)
+        What each text says of one aspect, as a number: bit k is shared where two texts have the same number above 0 in array k.
+    limit : callable, optional
+        Which pairs are not the same.
+    one_sided : bool
+        Whether a bit is shared, too, where one text says nothing: a number of 0. A number of -1 is not understood, and never shared.
+
+    Attributes
+    ----------
+    texts : list of str
+        The different rewritten texts, normalized and sorted.
+    """
+
+    def __init__(
+        self,
+        forms: Sequence[Mapping[int, str]],
+        codes: Sequence[Ints] = (),
+        limit: Limit | None = None,
+        *,
+        one_sided: bool = False,
+    ) -> None:
+        self._codes, self._limit, self._one_sided = codes, limit, one_sided
+        self._own = np.zeros(len(forms), dtype=np.int64)
+        for k, said in enumerate(codes):
+            self._own |= (said > 0).astype(np.int64) << k
+        written = [normalize(text) for by_shared in forms for text in by_shared.values()]
+        self.texts = sorted(set(written))
+        numbers = {text: number for number, text in enumerate(self.texts)}
+        keys = np.array([self._key(k, bits) for k, by in enumerate(forms) for bits in by], dtype=np.int64)
+        order = np.argsort(keys, kind="stable")
+        self._keys = keys[order]
+        self._places = np.array([numbers[text] for text in written], dtype=np.int64)[order]
+
+    def _key(self, text: Any, bits: Any) -> Any:
+        return (text << len(self._codes)) | bits
+
+    def shared(self, left: Ints, right: Ints) -> Ints:
+        """What pairs of texts share, as bits."""
+        bits = np.zeros(np.broadcast(left, right).shape, dtype=np.int64)
+        for k, codes in enumerate(self._codes):
+            a, b = codes[left], codes[right]
+            same = (a == b) & (a > 0)
+            if self._one_sided:
+                same = same | ((np.minimum(a, b) == 0) & (np.maximum(a, b) > 0))
+            bits |= same.astype(np.int64) << k
+        return bits
+
+    def form(self, which: Ints, bits: Ints | int) -> Ints:
+        """The number, in `texts`, of each text's form."""
+        return self._places[np.searchsorted(self._keys, self._key(which, bits & self._own[which]))]
+
+    def place(self, left: Ints, right: Ints) -> tuple[Ints, Ints]:
+        """The numbers, in `texts`, of the rewritten pair."""
+        bits = self.shared(left, right)
+        return self.form(left, bits), self.form(right, bits)
+
+    def limited(self, left: Ints, right: Ints) -> Bools | None:
+        """Which pairs the layer calls different; None where it decides none."""
+        return None if self._limit is None else self._limit(left, right)
+
+
+@runtime_checkable
+class TextLayer(Protocol):
+    """A measure around another one that reads texts before that one does."""
+
+    @property
+    def raw(self) -> Measure:
+        """The measure that scores the rewritten texts."""
+        ...
+
+    def stage(self, texts: Sequence[str]) -> Stage:
+        """What the layer makes of normalized texts."""
+        ...
+
+
+class Pipeline:
+    """Several layers, one after the other.
+
+    Parameters
+    ----------
+    layers : iterable of Measure
+        From the outside in; those that read no texts are passed over.
+    texts : sequence of str
+        Normalized and different.
+
+    Attributes
+    ----------
+    texts : list of str
+        As the raw measure sees them, sorted.
+    """
+
+    def __init__(self, layers: Iterable[Measure], texts: Sequence[str]) -> None:
+        self.texts = list(texts)
+        self._stages: list[Stage] = []
+        for layer in layers:
+            if isinstance(layer, TextLayer):
+                self._stages.append(layer.stage(self.texts))
+                self.texts = self._stages[-1].texts
+
+    def __bool__(self) -> bool:
+        return bool(self._stages)
+
+    def resolve(self, left: Ints, right: Ints) -> tuple[Ints, Ints, Bools]:
+        """Pairs as the raw measure sees them, and which pairs are decided to be different, each of the pairs' shape."""
+        limited = np.zeros(np.broadcast(left, right).shape, dtype=bool)
+        for stage in self._stages:
+            decided = stage.limited(left, right)
+            if decided is not None:
+                limited |= decided
+            left, right = stage.place(left, right)
+        return left, right, limited
+
+
+def rewritten_pairs(layers: Iterable[Measure], pairs: Pairs) -> list[tuple[str, str]]:
+    """Pairs of texts as the measure below some layers sees them.
+
+    Parameters
+    ----------
+    layers : iterable of Measure
+        From the outside in.
+    pairs : sequence of (str, str)
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    texts, left, right = numbered_pairs(pairs)
+    pipeline = Pipeline(layers, texts)
+    a, b, _ = pipeline.resolve(left, right)
+    return [(pipeline.texts[i], pipeline.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)]
+
+
+def numbered_pairs(pairs: Pairs) -> tuple[list[str], Ints, Ints]:
+    """Pairs of texts by number.
+
+    Parameters
+    ----------
+    pairs : sequence of (str, str), n of them
+
+    Returns
+    -------
+    list of str
+        The different texts, normalized.
+    shape (n,), shape (n,)
+        The numbers of the pairs' texts.
+    """
+    numbers: dict[str, int] = {}
+    flat = [numbers.setdefault(normalize(text), len(numbers)) for pair in pairs for text in pair]
+    both = np.array(flat, dtype=np.int64).reshape(-1, 2)
+    return list(numbers), both[:, 0], both[:, 1]
+
+
+class TextLayerMeasure:
+    """Base class of measures that read texts before another one scores them.
+
+    Attributes
+    ----------
+    raw : Measure
+        The measure that scores the rewritten texts, whose scores a cache may hold.
+    """
+
+    decided: Mapping[tuple[str, str], bool] = {}
+    """No pair is decided here; see :func:`softirr.corrected`."""
+
+    unrelated = 0.0
+    """P of texts that the layer calls different: what the measure gives unrelated texts."""
+
+    def __init__(self, raw: Measure) -> None:
+        self.raw = raw
+
+    @property
+    def name(self) -> str:
+        """The raw measure's name."""
+        return self.raw.name
+
+    @property
+    def layer_key(self) -> str:
+        """Everything that the layer's part of a score depends on."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Release what the raw measure holds, such as the processes of a cluster."""
+        close = getattr(self.raw, "close", None)
+        if close is not None:
+            close()
+
+    def stage(self, texts: Sequence[str]) -> Stage:
+        """What the layer makes of normalized texts."""
+        raise NotImplementedError
+
+    def adjust(self, directions: Floats) -> Floats:
+        """The raw measure's directions, shape (n, 2), as the layer combines them."""
+        return directions
+
+    def score(self, pairs: Pairs) -> Floats:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        written, limited = self._written(pairs)
+        return self._limited(np.asarray(self.raw.score(written), dtype=np.float64), limited)
+
+    def provenance(self) -> Provenance:
+        """The raw measure's provenance, under the layer's name."""
+        return replace(self.raw.provenance(), measure=self.name)
+
+    def _written(self, pairs: Pairs) -> tuple[list[tuple[str, str]], Bools]:
+        """The pairs for the raw measure, and which ones the layer decides: these are a text twice, which no model reads."""
+        texts, left, right = numbered_pairs(pairs)
+        stage = self.stage(texts)
+        a, b = stage.place(left, right)
+        decided = stage.limited(left, right)
+        limited = np.zeros(len(pairs), dtype=bool) if decided is None else decided
+        b = np.where(limited, a, b)
+        return [(stage.texts[i], stage.texts[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)], limited
+
+    def _limited(self, values: Floats, limited: Bools) -> Floats:
+        values = np.array(values)
+        values[limited] = self.unrelated
+        return values
+
+
+class _Directional(TextLayerMeasure):
+    def entail_both(self, pairs: Pairs) -> Floats:
+        """P(a ⇒ b) and P(b ⇒ a), shape (n, 2)."""
+        written, limited = self._written(pairs)
+        return self._limited(self.adjust(cast(Any, self.raw).entail_both(written)), limited)
+
+    def entail(self, pairs: Pairs) -> Floats:
+        """P(a ⇒ b), shape (n,)."""
+        return self.entail_both(pairs)[:, 0]
+
+    def score(self, pairs: Pairs) -> Floats:
+        """P(a ≡ b) of each pair, shape (n,)."""
+        return mutual(self.entail_both(pairs))
+
+
+class _Checked(TextLayerMeasure):
+    @property
+    def cache_key(self) -> str:
+        """The raw measure's key and the layer's, for caches that see texts as they are written."""
+        return f"{cast(Any, self.raw).cache_key}+{self.layer_key}"
+
+    def entail_checked(self, pairs: Pairs, *, progress: Progress | None = None) -> tuple[Floats, Bools]:
+        """Both directions, shape (n, 2), and which rows are valid."""
+        written, limited = self._written(pairs)
+        values, valid = cast(Any, self.raw).entail_checked(written, progress=progress)
+        return self._limited(self.adjust(values), limited), valid
+
+
+class _Block(TextLayerMeasure):
+    @cached_property
+    def unrelated(self) -> float:  # type: ignore[override]
+        """The mean over some unrelated findings.
+
+        Letters of unrelated texts are alike in part, and chance agreement holds that part. With less where an attribute differs, raters who agree on the
+        attribute and not on the rest would look as if they agreed beyond chance.
+        """
+        p = cast(Any, self.raw).block(_UNRELATED, _UNRELATED)
+        return float(np.mean(p[~np.eye(len(_UNRELATED), dtype=bool)]))
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """P of all rows with all columns, shape (len(rows), len(cols))."""
+        texts = [normalize(text) for text in (*rows, *cols)]
+        stage = self.stage(texts)
+        index = _StageIndex(_TextBlocks(self.raw, stage.texts), stage, self)
+        return index.block(np.arange(len(rows)), np.arange(len(rows), len(texts)))
+
+
+class _Indexed(_Block):
+    def index(self, texts: Sequence[str]) -> Any:
+        """An index of the texts, scored through the layer."""
+        stage = self.stage(texts)
+        return _StageIndex(cast(Any, self.raw).index(stage.texts), stage, self)
+
+
+@dataclass(frozen=True, eq=False)
+class _TextBlocks:
+    """Blocks by number of a measure that takes texts."""
+
+    raw: Any
+    texts: Sequence[str]
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        block = self.raw.block([self.texts[k] for k in rows.tolist()], [self.texts[k] for k in cols.tolist()])
+        return np.asarray(block, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class _StageIndex:
+    raw: Any
+    stage: Stage
+    layer: TextLayerMeasure
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        a, b = self.stage.place(left, right)
+        p = np.ones(len(a), dtype=np.float64)
+        differ = np.flatnonzero(a != b)
+        p[differ] = self.raw.pairs(np.minimum(a, b)[differ], np.maximum(a, b)[differ])
+        limited = self.stage.limited(left, right)
+        if limited is not None and limited.any():
+            p[limited] = self.layer.unrelated
+        return p
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        shared = self.stage.shared(rows[:, None], cols[None, :])
+        p = np.empty(shared.shape, dtype=np.float32)
+        for bits in np.unique(shared).tolist():
+            here = shared == bits
+            row, col = np.flatnonzero(here.any(axis=1)), np.flatnonzero(here.any(axis=0))
+            a, b = self.stage.form(rows[row], bits), self.stage.form(cols[col], bits)
+            part = np.array(self.raw.block(a, b), dtype=np.float32)
+            part[a[:, None] == b[None, :]] = 1.0
+            inner = np.ix_(row, col)
+            p[inner] = np.where(here[inner], part, p[inner])
+        limited = self.stage.limited(rows[:, None], cols[None, :])
+        if limited is not None and limited.any():
+            p[limited] = self.layer.unrelated
+        return p
+
+
+def layered(layer: type[TextLayerMeasure], raw: Measure, *arguments: Any) -> Measure:
+    """Make a layer around a measure, with that measure's capabilities (blocks, directions, caching).
+
+    Parameters
+    ----------
+    layer : type
+        A subclass of :class:`TextLayerMeasure`, made with the measure and the arguments.
+    raw : Measure
+    *arguments
+        The layer's own.
+
+    Returns
+    -------
+    Measure
+    """
+    kinds: list[type] = []
+    if hasattr(raw, "entail_checked"):
+        kinds.append(_Checked)
+    if hasattr(raw, "entail_both"):
+        kinds.append(_Directional)
+    if hasattr(raw, "block"):
+        kinds.append(_Indexed if hasattr(raw, "index") else _Block)
+    make: Callable[..., Any] = type(layer.__name__, (*kinds, layer), {}) if kinds else layer
+    return cast(Measure, make(raw, *arguments))

@@ -1,0 +1,308 @@
+"""Amounts with units, and numbers beside each other, as intervals of one unit for each quantity.
+
+Conversions come from pint, which is imported when a text has a number before a unit. The wordings of units are in
+``softirr/lexicon/units.tsv``; its
+units with a name are those that amounts are written in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.lexicon.words import any_of, entries, rows
+
+__all__ = ["NUMBER", "TypedValue", "number_words", "numbers", "quantities", "ratios"]
+
+NUMBER = "number"
+"""The type of numbers without a unit."""
+
+
+@dataclass(frozen=True)
+class TypedValue:
+    """One value in a text.
+
+    Attributes
+    ----------
+    quantity : str
+        What it is a value of: length, temperature, weekday, ...
+    low, high : float
+        The values that the wording allows: "5 cm" means 4.5 to 5.5 cm.
+    start, end : int
+        Where it is in the text.
+    written : str or None
+        The wording that replaces it; None where it stays.
+    amount : str
+        Number and unit of one amount, the same for all of its wordings; empty for ranges and other values.
+    """
+
+    quantity: str
+    low: float
+    high: float
+    start: int
+    end: int
+    written: str | None = None
+    amount: str = ""
+
+
+_NUMBER_WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
+_WRITTEN_NUMBER = re.compile(rf"{_NUMBER}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_NUMBER_WORDS[1:10])})\b|[a-z]{{3,}}")
+_RATIO = re.compile(r"(?<![\w.,/+-])(\d{2,3})(?:\s?/\s?|\s(?:over|out\sof)\s)(\d{2,3})(?![\w/]|[.,]\d)")
+_BARE = re.compile(r"(?:(?<![\w.,)+−-])[+−-])?(?<![.,\d])\d++(?:[.,]\d++)*")
+_ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
+_PLAUSIBLE = {"c": (30.0, 45.0), "f": (86.0, 115.0)}
+"""Letters that stand for a unit beside numbers of a body's temperature only."""
+_APPROXIMATE = 0.2
+"""Part of a value that "about" leaves open."""
+_LONGEST_NUMBER = 15
+_TIMES = re.compile(r"\d\s?[x×]\s?\d")
+_RANGE = re.compile(r"\d\s?[-–]\s?\d|\b(?:to|or)\b")
+
+
+@dataclass(frozen=True)
+class _Unit:
+    quantity: str
+    unit: str
+
+
+def number_words() -> dict[str, int]:
+    """Numbers that are written as words, up to ninety.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    return {word: number for number, word in enumerate(_NUMBER_WORDS)} | _TENS
+
+
+@cache
+def _units() -> dict[str, _Unit]:
+    return {word: _Unit(quantity, unit) for quantity, _, _, unit, words in rows("units") for word in words.split(", ")}
+
+
+@cache
+def _ladder(quantity: str) -> tuple[tuple[str, str, str], ...]:
+    """The units that amounts are written in, the smallest first: singular, plural, unit."""
+    return tuple((one, many, unit) for name, one, many, unit, _ in rows("units") if name == quantity and one)
+
+
+@cache
+def _registry() -> Any:
+    try:
+        import pint
+    except ImportError:
+        raise InputError(
+            "A text has an amount with a unit, and the package pint is not installed: pip install pint."
+        ) from None
+    return pint.UnitRegistry(cache_folder=None)
+
+
+@cache
+def _linear(unit: str, target: str) -> tuple[float, float]:
+    """Factor and offset by which a value in one unit becomes one in another."""
+    if unit == target:
+        return 1.0, 0.0
+    registry = _registry()
+    if not any(name.startswith("degree") for name in (unit, target)):
+        return float((registry(unit) if unit else registry.Quantity(1)).to(target).magnitude), 0.0
+    zero, one = (float(registry.Quantity(x, unit).to(target).magnitude) for x in (0.0, 1.0))
+    return one - zero, zero
+
+
+@cache
+def _bounds() -> dict[str, str]:
+    return {
+        word: entry.value
+        for entry in entries()
+        if entry.kind == "number" and "bound" in entry.classes
+        for word in entry.wordings
+    }
+
+
+@cache
+def _amount() -> re.Pattern[str]:
+    words = rf"(?:{any_of(_TENS)}[\s-](?:{any_of(_NUMBER_WORDS[1:10])})|{any_of(number_words())})"
+    number = rf"(?:{_NUMBER}|(?<!\w){words}(?=[\s-]))"
+    between = r"\s?(?:-|–|to|or|x|×|by)\s?"
+    return re.compile(
+        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s)(?P<sign>(?<![\w)])[-+−])?"
+        rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<gap>\s?-?)(?P<unit>{any_of(_units())})(?![\w/²³^])",
+        re.IGNORECASE,
+    )
+
+
+def quantities(text: str) -> Iterator[TypedValue]:
+    """Amounts with a unit, in the order of the text.
+
+    Parameters
+    ----------
+    text : str
+        Normalized.
+
+    Yields
+    ------
+    TypedValue
+        A value for each number of "2 x 3 cm".
+
+    Examples
+    --------
+    >>> [(one.quantity, one.written) for one in quantities("0.005 g for two weeks")]
+    [('mass', '5 mg'), ('time', '14 days')]
+    """
+    for match in _amount().finditer(text):
+        name = " ".join(match["unit"].casefold().split())
+        unit = _units().get(name) or _units().get(name.replace("-", " "))
+        if unit is None:
+            continue
+        parsed = [_parsed(word) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
+        if any(one is None for one in parsed) or not _is_plausible(name, parsed):
+            continue
+        bound = _bounds().get(" ".join((match["bound"] or "").casefold().split()))
+        values = [one for one in parsed if one is not None]
+        if match["sign"] in ("-", "−"):
+            values = [(-value, step, digits) for value, step, digits in values]
+        yield from _typed(match, unit, bound, values)
+
+
+def _typed(
+    match: re.Match[str], unit: _Unit, bound: str | None, values: list[tuple[float, float, int]]
+) -> Iterator[TypedValue]:
+    start, end = match.span("numbers")[0] - len(match["sign"] or ""), match.end()
+    if unit.quantity != "length" and _TIMES.search(match["numbers"].casefold()):
+        values = values[-1:]  # 2 x 5 mg: two doses of 5 mg
+        start = match.end("numbers") - len(_WRITTEN_NUMBER.findall(match["numbers"].casefold())[-1])
+    target = _ladder(unit.quantity)[0][2]
+    factor, offset = _linear(unit.unit, target)
+    lows = [factor * (value - step / 2) + offset for value, step, _ in values]
+    highs = [factor * (value + step / 2) + offset for value, step, _ in values]
+    is_range = len(values) == 2 and _RANGE.search(match["numbers"].casefold()) is not None
+    if is_range or bound is not None:
+        low, high = min(lows), max(highs)
+        if bound == "over":
+            low, high = (low + high) / 2, math.inf
+        elif bound == "under":
+            low, high = -math.inf, (low + high) / 2
+        elif bound == "about":
+            low, high = low - _APPROXIMATE * abs(low), high + _APPROXIMATE * abs(high)
+        amount = "" if is_range else _amount_of(unit, values[0])
+        yield TypedValue(unit.quantity, low, high, start, end, _in_text(match, amount), amount)
+        return
+    for place, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        amount = _amount_of(unit, values[place])
+        written = _in_text(match, amount) if len(values) == 1 else None
+        yield TypedValue(unit.quantity, low, high, start, end if place == len(values) - 1 else start, written, amount)
+
+
+def _parsed(word: str) -> tuple[float, float, int] | None:
+    """Value, width of its rounding, and number of digits."""
+    if word[0].isalpha():
+        parts = re.split(r"[\s-]", word)
+        return (
+            (float(sum(number_words()[part] for part in parts)), 1.0, 2) if set(parts) <= set(number_words()) else None
+        )
+    if not word[0].isdigit() or len(word) > _LONGEST_NUMBER:
+        return None
+    if len(re.findall("[.,]", word)) > 1 and not re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word):
+        return None  # a version or a section
+    plain = word.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word) else word.replace(",", ".")
+    decimals = len(plain.partition(".")[2])
+    return float(plain), 10.0**-decimals, len(plain.replace(".", "").lstrip("0"))
+
+
+def _is_plausible(unit: str, values: list[Any]) -> bool:
+    low, high = _PLAUSIBLE.get(unit, (-math.inf, math.inf))
+    return all(low <= value[0] <= high for value in values)
+
+
+def _amount_of(unit: _Unit, parsed: tuple[float, float, int]) -> str:
+    """One amount in the largest unit of its quantity in which it is at least 1."""
+    value, _, digits = parsed
+    best = ""
+    for singular, plural, target in _ladder(unit.quantity):
+        factor, offset = _linear(unit.unit, target)
+        amount = factor * value + offset
+        exact = amount if _is_round(factor) and not offset else float(f"{amount:.{max(2, digits)}g}")
+        if best and abs(exact) < 1:
+            break
+        number = f"{exact:.10g}"
+        if "e" not in number:
+            best = f"{number} {singular if number == '1' else plural}"
+    return best
+
+
+def _in_text(match: re.Match[str], amount: str) -> str | None:
+    """An amount as it is written in place of a wording."""
+    number, _, unit = amount.partition(" ")
+    if match["gap"] == "-" and unit.isalpha():
+        return f"{number}-{_singular(unit)}"
+    return f"{number}%" if unit == "%" else amount or None
+
+
+@cache
+def _singular(unit: str) -> str:
+    return next((one for _, one, many, _, _ in rows("units") if many == unit), unit)
+
+
+def _is_round(factor: float) -> bool:
+    """Whether a factor only moves the decimal point, or makes a whole number of smaller units."""
+    power = math.log10(factor)
+    return abs(power - round(power)) < 1e-9 or (factor >= 1 and abs(factor - round(factor)) < 1e-9)
+
+
+def ratios(text: str) -> Iterator[TypedValue]:
+    """Two numbers with a slash between them, such as a blood pressure, as two values.
+
+    Parameters
+    ----------
+    text : str
+        Normalized.
+
+    Yields
+    ------
+    TypedValue
+
+    Examples
+    --------
+    >>> [one.low for one in ratios("BP 160/95")]
+    [160.0, 95.0]
+    """
+    for match in _RATIO.finditer(text):
+        first, second = float(match[1]), float(match[2])
+        yield TypedValue("first of two", first, first, match.start(), match.start())
+        yield TypedValue("second of two", second, second, match.start(), match.end(), f"{match[1]}/{match[2]}")
+
+
+def numbers(text: str) -> Iterator[TypedValue]:
+    """Numbers of any kind, digits inside words included, with the width of their rounding; the number of a list item is none.
+
+    Parameters
+    ----------
+    text : str
+        Normalized.
+
+    Yields
+    ------
+    TypedValue
+
+    Examples
+    --------
+    >>> [(one.low, one.high) for one in numbers("vitamin B12, 1,000 IU")]
+    [(11.5, 12.5), (999.5, 1000.5)]
+    """
+    enumerator = _ENUMERATOR.match(text)
+    for match in _BARE.finditer(text, enumerator.end() if enumerator else 0):
+        parsed = _parsed(match[0].lstrip("+−-"))
+        if parsed is not None:
+            value, step, _ = parsed
+            value = value if match[0][0] not in "−-" else -value
+            yield TypedValue(NUMBER, value - step / 2, value + step / 2, *match.span())

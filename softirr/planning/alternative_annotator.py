@@ -1,0 +1,276 @@
+"""The alternative annotator test, which asks whether a model may replace a randomly chosen annotator.
+
+Each annotator is left out in turn. On every item, the model and this annotator are scored by their mean equivalence with the remaining annotators. The model
+wins against an annotator if its share of items with at least the annotator's score is higher than the annotator's share minus epsilon, the advantage in cost
+that a model has. The model passes if it wins against at least half of the annotators.
+
+References
+----------
+Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for LLM-as-a-judge: how to statistically justify replacing human annotators
+with LLMs. Proceedings of ACL 2025, 16051-16081.
+Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.intervals import Coefficient
+from softirr.errors import InputError
+from softirr.report.scoring import Scored
+from softirr.report.text import printable
+from softirr.tables.ratings import Floats
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["EPSILON", "LEAST_ANNOTATORS", "LEAST_ITEMS", "AlternativeAnnotator", "Contest", "alternative_annotator"]
+
+EPSILON = 0.15
+"""For skilled annotators; the authors advise 0.2 for experts and 0.1 for crowd workers."""
+LEAST_ANNOTATORS = 3
+LEAST_ITEMS = 30
+PASSING_RATE = 0.5
+_FALSE_DISCOVERIES = 0.05
+_SAME_SCORE = 1e-9
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The model against one annotator.
+
+    Attributes
+    ----------
+    annotator : str
+    n_items : int
+        Items that the model, the annotator and at least one other annotator answered.
+    model_share, annotator_share : float
+        Share of items on which the model scores at least as high as the annotator, and the reverse.
+    p : float
+        One-sided p of the null hypothesis that the model's share is at most the annotator's share minus epsilon.
+    won : bool
+        Whether the model wins, with the false discovery rate controlled over all annotators.
+    """
+
+    annotator: str
+    n_items: int
+    model_share: float
+    annotator_share: float
+    p: float
+    won: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "annotator": self.annotator,
+            "n_items": self.n_items,
+            "model_share": self.model_share,
+            "annotator_share": self.annotator_share,
+            "p": self.p,
+            "won": self.won,
+        }
+
+
+@dataclass(frozen=True)
+class AlternativeAnnotator:
+    """Result of the alternative annotator test for one model.
+
+    Attributes
+    ----------
+    model : str
+    epsilon : float
+    winning_rate : float or None
+        Share of annotators that the model wins against.
+    advantage : Coefficient
+        Average advantage probability: the mean over annotators of ``model_share``, with its interval over items.
+    contests : tuple of Contest
+    skipped : tuple of str
+        Annotators with fewer than ``LEAST_ITEMS`` items.
+    undefined : str or None
+        Why there is no result.
+    """
+
+    model: str
+    epsilon: float
+    winning_rate: float | None
+    advantage: Coefficient
+    contests: tuple[Contest, ...] = ()
+    skipped: tuple[str, ...] = ()
+    undefined: str | None = None
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the model wins against at least half of the annotators; None where the test is not defined."""
+        return None if self.winning_rate is None else self.winning_rate >= PASSING_RATE
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        model = printable(self.model)
+        if self.winning_rate is None:
+            return f"{model}: the alternative annotator test needs more data: {self.undefined}."
+        won = sum(contest.won for contest in self.contests)
+        interval = "" if self.advantage.ci95 is None else ", 95% interval {:.2f} to {:.2f}".format(*self.advantage.ci95)
+        return (
+            f"{model}: {'passes' if self.passed else 'does not pass'} the alternative annotator test (it wins against {won} of "
+            f"{len(self.contests)} annotators with epsilon {self.epsilon:g}; average advantage probability {self.advantage.value:.2f}{interval})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "model": self.model,
+            "epsilon": self.epsilon,
+            "winning_rate": self.winning_rate,
+            "passed": self.passed,
+            "advantage_probability": self.advantage.value,
+            "advantage_ci95": None if self.advantage.ci95 is None else list(self.advantage.ci95),
+            "annotators": [contest.to_dict() for contest in self.contests],
+            "skipped": list(self.skipped),
+            "undefined": self.undefined,
+        }
+
+
+def alternative_annotator(
+    table: AnnotationTable, scored: Scored, model: str, annotators: Collection[str], epsilon: float = EPSILON
+) -> AlternativeAnnotator:
+    """Test whether a model may replace a randomly chosen annotator.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        With the model and the annotators.
+    scored : Scored
+        Its scores.
+    model : str
+    annotators : collection of str
+        The people that the model is compared with.
+    epsilon : float
+        The advantage in cost of a model: 0.2 where annotators are experts, 0.15 for skilled annotators, 0.1 for crowd workers.
+
+    Returns
+    -------
+    AlternativeAnnotator
+
+    Raises
+    ------
+    InputError
+        If epsilon is not from 0 to 1.
+    """
+    if not 0 <= epsilon < 1:
+        raise InputError(f"epsilon is {epsilon:g}, but has to be at least 0 and below 1.")
+    people = [rater for rater in table.raters if rater in set(annotators)]
+    if len(people) < LEAST_ANNOTATORS:
+        return _not_defined(model, epsilon, f"{len(people)} annotators, but at least {LEAST_ANNOTATORS} are needed")
+    equivalence = _by_rater_pair(table, scored)
+    answered = {rater: _answered(table, rater) for rater in (model, *people)}
+    n_people = np.sum([answered[rater] for rater in people], axis=0)
+    totals = {rater: _total(rater, people, equivalence, len(table.items)) for rater in (model, *people)}
+    differences: dict[str, tuple[Floats, Floats]] = {}
+    skipped = []
+    for annotator in people:
+        used = answered[model] & answered[annotator] & (n_people >= 2)
+        if used.sum() < LEAST_ITEMS:
+            skipped.append(annotator)
+            continue
+        others = n_people[used] - 1
+        of_model = (totals[model][used] - equivalence[model, annotator][used]) / others
+        of_annotator = totals[annotator][used] / others
+        wins = np.full((2, len(table.items)), np.nan)
+        wins[0, used] = of_model >= of_annotator - _SAME_SCORE
+        wins[1, used] = of_annotator >= of_model - _SAME_SCORE
+        differences[annotator] = wins[0], wins[1]
+    if len(differences) < LEAST_ANNOTATORS:
+        reason = (
+            f"{len(differences)} of {len(people)} annotators have {LEAST_ITEMS} items with the model and another annotator, "
+            f"but at least {LEAST_ANNOTATORS} are needed"
+        )
+        return _not_defined(model, epsilon, reason, tuple(skipped))
+    return _concluded(model, epsilon, differences, tuple(skipped))
+
+
+def _concluded(
+    model: str, epsilon: float, wins: dict[str, tuple[Floats, Floats]], skipped: tuple[str, ...]
+) -> AlternativeAnnotator:
+    from scipy.stats import false_discovery_control
+
+    p = np.array([_p_below(annotators - models, epsilon) for models, annotators in wins.values()])
+    won = false_discovery_control(p, method="by") <= _FALSE_DISCOVERIES
+    contests = tuple(
+        Contest(
+            annotator,
+            int(np.isfinite(models).sum()),
+            float(np.nanmean(models)),
+            float(np.nanmean(annotators)),
+            float(value),
+            bool(one),
+        )
+        for (annotator, (models, annotators)), value, one in zip(wins.items(), p, won, strict=True)
+    )
+    return AlternativeAnnotator(
+        model, epsilon, float(won.mean()), _advantage([models for models, _ in wins.values()]), contests, skipped
+    )
+
+
+def _not_defined(model: str, epsilon: float, reason: str, skipped: tuple[str, ...] = ()) -> AlternativeAnnotator:
+    return AlternativeAnnotator(
+        model, epsilon, None, Coefficient(None, undefined=reason), skipped=skipped, undefined=reason
+    )
+
+
+def _by_rater_pair(table: AnnotationTable, scored: Scored) -> dict[tuple[str, str], Floats]:
+    """Equivalence of the answers of two raters on each item, shape (n_items,), NaN where one is missing."""
+    ratings, comparisons = scored.ratings, scored.ratings.comparisons
+    first, second = ratings.rater[comparisons.left], ratings.rater[comparisons.right]
+    by_pair: dict[tuple[str, str], Floats] = {}
+    for a, one in enumerate(table.raters):
+        for b, other in enumerate(table.raters):
+            chosen = (first == a) & (second == b)
+            if a != b and chosen.any():
+                values = by_pair.setdefault((one, other), np.full(len(table.items), np.nan))
+                values[comparisons.item[chosen]] = scored.scores[chosen]
+                by_pair[other, one] = values
+    return by_pair
+
+
+def _answered(table: AnnotationTable, rater: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    given = np.zeros(len(table.items), dtype=bool)
+    given[table.item[table.rater == table.raters.index(rater)]] = True
+    return given
+
+
+def _total(rater: str, people: list[str], equivalence: dict[tuple[str, str], Floats], n_items: int) -> Floats:
+    """Sum of a rater's equivalence with every other annotator, shape (n_items,)."""
+    pairs = [equivalence[rater, other] for other in people if (rater, other) in equivalence]
+    return np.nansum(pairs, axis=0) if pairs else np.zeros(n_items)
+
+
+def _p_below(values: Floats, epsilon: float) -> float:
+    """One-sided p of a t test that the mean is below epsilon."""
+    from scipy.stats import ttest_1samp
+
+    known = values[np.isfinite(values)]
+    if np.ptp(known) == 0:  # a t test has no spread to go by
+        return 0.0 if known[0] < epsilon else 1.0
+    return float(ttest_1samp(known, epsilon, alternative="less").pvalue)
+
+
+def _advantage(wins: list[Floats]) -> Coefficient:
+    """Mean over annotators of the model's share of items, with its interval over items (linearized)."""
+    from scipy.special import stdtrit
+
+    shares = [float(np.nanmean(one)) for one in wins]
+    value = float(np.mean(shares))
+    influence = np.sum(
+        [
+            np.where(np.isfinite(one), one - share, 0.0) / np.isfinite(one).sum() / len(wins)
+            for one, share in zip(wins, shares, strict=True)
+        ],
+        axis=0,
+    )
+    n = int(np.any(np.isfinite(wins), axis=0).sum())
+    error = float(np.sqrt(np.sum(influence**2) * n / (n - 1)))
+    reach = float(stdtrit(n - 1, 0.975)) * error
+    return Coefficient(value, error, (max(value - reach, 0.0), min(value + reach, 1.0)))

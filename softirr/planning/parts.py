@@ -1,0 +1,288 @@
+"""A table with its estimates, as a part of a comparison, and what every kind of comparison shares."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from softirr.coefficients.cohen import mean_cohen
+from softirr.coefficients.estimate import Estimate, Undefined, undefined
+from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.observed import rater_agreement
+from softirr.coefficients.registry import definition
+from softirr.defaults import FEW_ITEMS
+from softirr.errors import InputError
+from softirr.measures import Measure, takes_model
+from softirr.measures import measure as measure_by_name
+from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
+from softirr.measures.cache import MemoryCache, PairCache
+from softirr.planning.comparison import Difference, Group
+from softirr.planning.difference import Sample, difference, holm, p_value
+from softirr.policy.measure import policy_of
+from softirr.policy.rules import Policy
+from softirr.provenance import Progress
+from softirr.report.headline import HEADLINE
+from softirr.report.options import AgreementOptions
+from softirr.report.scoring import Estimated, Scored, estimated
+from softirr.tables.sheets import Judgements, read_sheet
+from softirr.tables.table import AnnotationTable
+
+__all__ = [
+    "NOT_AUDITED",
+    "Part",
+    "Scoring",
+    "choose_coefficient",
+    "differences_of",
+    "few_items",
+    "open_scoring",
+    "require_rater",
+    "table_values",
+    "without_value",
+]
+
+NOT_AUDITED = (
+    "Not audited: the intervals contain the sampling of items but not the error of the measure, which cancels in a "
+    "difference only as far as it is the same in both parts."
+)
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the tables of a comparison are scored: the same for all of them.
+
+    Attributes
+    ----------
+    measure : Measure
+    options : AgreementOptions
+    cache : PairCache or None
+    progress : callable or None
+    """
+
+    measure: Measure
+    options: AgreementOptions
+    cache: PairCache | None
+    progress: Progress | None
+
+    def estimated(self, table: AnnotationTable, sheets: Sequence[Judgements] = ()) -> Estimated:
+        """The coefficients of a table, with the judgments of its sheets."""
+        return estimated(table, self.measure, self.options, sheets, cache=self.cache, progress=self.progress)
+
+    def part(self, label: str, table: AnnotationTable, sheets: Sequence[Any] = ()) -> Part:
+        """A table with its estimates; where no judgment is of its answers, without judgments and with the reason."""
+        read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
+        try:
+            return Part(label, table, self.estimated(table, read))
+        except InputError as error:
+            if not read:
+                raise
+            return Part(label, table, self.estimated(table), str(error))
+
+    def policy(self, table: AnnotationTable) -> Policy:
+        """What counts as the same."""
+        return policy_of(self.measure).changed(split="none" if table.split is None else table.split.mode)
+
+
+@contextlib.contextmanager
+def open_scoring(
+    measure: str | Measure, options: AgreementOptions | None, cache: CacheOption, progress: ProgressOption
+) -> Iterator[Scoring]:
+    """Open a measure for a comparison; pairs of a model that several parts share are scored once.
+
+    Parameters
+    ----------
+    measure, options, cache, progress
+        As for :func:`softirr.agreement`.
+
+    Yields
+    ------
+    Scoring
+    """
+    scorer = measure_by_name(measure) if isinstance(measure, str) else measure
+    with cache_and_progress(scorer, cache, progress) as (store, reporter):
+        if store is None and takes_model(scorer.name):
+            store = MemoryCache()
+        yield Scoring(scorer, options or AgreementOptions(), store, reporter)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A table of a comparison with its estimates.
+
+    Attributes
+    ----------
+    label : str
+    table : AnnotationTable
+    whole : Estimated
+    problem : str or None
+        Why its judgments are not used.
+    """
+
+    label: str
+    table: AnnotationTable
+    whole: Estimated
+    problem: str | None = None
+
+    @property
+    def scored(self) -> Scored:
+        """Its scores and estimates by the measure alone."""
+        return self.whole.scored
+
+    def sample(self, name: str, given: Coefficient | None = None) -> Sample:
+        """One of its coefficients, with the interval that a difference is computed with.
+
+        The error of the measure is largely the same in both parts of a difference, so it is not included where there are no judgments.
+        """
+        coefficient = given or self.whole.coefficients[name]
+        if coefficient.value is not None and not coefficient.judgments:
+            items = coefficient.items_only
+            coefficient = Coefficient(items.value, items.standard_error, items.ci95)
+        return replace(self.by_measure(self.scored.summary.coefficients[name]), coefficient=coefficient)
+
+    def by_measure(self, estimate: Estimate) -> Sample:
+        """An estimate by the measure alone with its interval and the ids of its items."""
+        items = () if estimate.items is None else tuple(self.table.items[i] for i in estimate.items.tolist())
+        return Sample(self.scored.with_interval(estimate), estimate, items)
+
+    def rater_sample(self, name: str, rater: str) -> Sample:
+        """Agreement of one rater with the others, by the measure alone."""
+        scored, number = self.scored, self.table.raters.index(rater)
+        if name == "observed_agreement":
+            return self.by_measure(rater_agreement(scored.ratings, scored.scores, number))
+        if scored.chance is None:
+            return self.by_measure(undefined(Undefined.NO_OVERLAP))
+        return self.by_measure(mean_cohen(scored.ratings, scored.scores, scored.chance, rater=number))
+
+    def group(self, sample: Sample, coefficient: Coefficient | None = None) -> Group:
+        """A line of the comparison."""
+        return Group(self.label, len(sample.items), len(self.table.raters), coefficient or sample.coefficient)
+
+
+def require_rater(table: AnnotationTable, rater: str) -> None:
+    """Refuse a name that is not a rater of the table.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    rater : str
+
+    Raises
+    ------
+    InputError
+    """
+    if rater not in table.raters:
+        raise InputError(f"No rater is named {rater!r}; there are {', '.join(table.raters[:20])}.")
+
+
+def choose_coefficient(parts: Mapping[str, Part], wanted: str | None) -> str:
+    """The coefficient to compare: the wanted one, else the first headline that most parts have.
+
+    Parameters
+    ----------
+    parts : mapping of str to Part
+    wanted : str or None
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If the wanted one is not known.
+    """
+    if wanted is not None:
+        return definition(wanted).key
+
+    def defined(name: str) -> int:
+        return sum(part.scored.summary.coefficients[name].value is not None for part in parts.values())
+
+    return max(HEADLINE, key=defined)  # the first of those that most parts have
+
+
+def differences_of(
+    groups: Sequence[Group], samples: Sequence[Sample], independent: bool, adjust: bool
+) -> tuple[Difference, ...]:
+    """Every two groups: the later one minus the earlier one.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+    samples : sequence of Sample
+        Of the groups, in the same order.
+    independent : bool
+        Items of the same id are different items.
+    adjust : bool
+        Adjust p values for the number of differences.
+
+    Returns
+    -------
+    tuple of Difference
+    """
+    differences = []
+    for i, j in itertools.combinations(range(len(groups)), 2):
+        one = difference(samples[i], samples[j], independent=independent)
+        shared = 0 if independent else len(set(samples[i].items) & set(samples[j].items))
+        p = p_value(one, min(len(samples[i].items), len(samples[j].items)))
+        differences.append(Difference(groups[i].label, groups[j].label, one, p, p, shared))
+    values = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
+    return tuple(replace(one, p_adjusted=value) for one, value in zip(differences, values, strict=True))
+
+
+def without_value(n: int, field: str) -> tuple[str, ...]:
+    """A sentence about items that are not compared because they have no value of the field.
+
+    Parameters
+    ----------
+    n : int
+        Items without a value.
+    field : str
+
+    Returns
+    -------
+    tuple of str
+    """
+    if not n:
+        return ()
+    return (
+        f"{n:,} {'item has' if n == 1 else 'items have'} no value of {field} and {'is' if n == 1 else 'are'} not compared.",
+    )
+
+
+def few_items(groups: Sequence[Group]) -> list[str]:
+    """A sentence about groups with so few items that their intervals are approximate.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+
+    Returns
+    -------
+    list of str
+    """
+    few = [group.label for group in groups if group.coefficient.value is not None and group.n_items < FEW_ITEMS]
+    return [f"Fewer than {FEW_ITEMS} items in {', '.join(few)}: the intervals are approximate."] if few else []
+
+
+def table_values(table: AnnotationTable, field: str) -> tuple[str, ...]:
+    """The value of a field for each item.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    field : str
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    InputError
+        If the table was read without the field.
+    """
+    if field not in table.fields:
+        raise InputError(f"The table was read without the field {field!r}: name it in fields= of softirr.read.")
+    return tuple(table.fields[field])

@@ -1,0 +1,119 @@
+"""Verdicts on raters and models: within the range of the others, below them, or not decided yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from softirr.planning.comparison import Difference
+from softirr.planning.difference import holm_levels, limit, two_sided
+
+__all__ = ["SIGNIFICANT", "verdict", "with_adjusted_intervals"]
+
+SIGNIFICANT = 0.05
+MOST_ITEMS = 100_000
+"""More items than this are not advised."""
+
+
+def with_adjusted_intervals(differences: Sequence[Difference], margin: float) -> list[Difference]:
+    """Give several raters or models the intervals that their verdicts follow from.
+
+    Two hypotheses are tested of each: that it agrees as well as the others, and that it is the margin or more below them. At most one of the two is
+    true, so each family is tested at half of 5% (that is, by one limit of an interval), with the levels of Holm (1979).
+
+    Parameters
+    ----------
+    differences : sequence of Difference
+        Each of a rater and the others.
+    margin : float
+
+    Returns
+    -------
+    list of Difference
+        As given where there are fewer than two with an interval.
+    """
+    known = [one for one in differences if one.difference.ci95 is not None and one.n_shared > 1]
+    if len(known) < 2:
+        return list(differences)
+    below: list[float | None] = []
+    within: list[float | None] = []
+    for one in differences:
+        difference = one.difference
+        if difference.value is None or difference.ci95 is None or one.n_shared < 2:
+            below.append(None)
+            within.append(None)
+            continue
+        below.append(two_sided(-difference.value, difference.ci95[1] - difference.value, one.n_shared))
+        within.append(two_sided(difference.value + margin, difference.value - difference.ci95[0], one.n_shared))
+    result = []
+    for one, lower, upper in zip(differences, holm_levels(within), holm_levels(below), strict=True):
+        limits = (
+            limit(one.difference, one.n_shared, lower, upper=False),
+            limit(one.difference, one.n_shared, upper, upper=True),
+        )
+        result.append(replace(one, ci95_adjusted=None if None in limits else limits))  # type: ignore[arg-type]
+    return result
+
+
+def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | None:
+    """Conclude from the interval of the difference from the others.
+
+    *Equivalent* if two one-sided tests place the difference within plus or minus the margin, *within the range* if the lower limit is above minus the margin, *below* if the upper limit is below 0, else *can't tell yet*, with the number of items
+    that would decide if the difference stays the same.
+
+    Parameters
+    ----------
+    one : Difference
+        The rater's agreement with the others minus the agreement of the others among themselves.
+    margin : float
+    audited : bool
+        The interval depends on judgments too; their number has to grow with the number of items.
+
+    Returns
+    -------
+    str or None
+        None where there is no interval.
+
+    Examples
+    --------
+    >>> from softirr.coefficients.intervals import Coefficient
+    >>> def of(value, low, high):
+    ...     return verdict(Difference("others", "m", Coefficient(value, 0.1, (low, high)), None, None, 100), 0.05)
+    >>> of(0.02, -0.03, 0.07)
+    'within the range of the others (not more than 0.05 below them)'
+    >>> of(-0.2, -0.3, -0.1)
+    'below the others'
+    >>> of(0.0, -0.1, 0.1)
+    "can't tell yet: about 300 more items"
+    """
+    difference = one.difference
+    if difference.value is None or difference.ci95 is None:
+        return None
+    low, high = one.ci95_adjusted or difference.ci95
+    if one.p_equivalent is not None and one.p_equivalent < SIGNIFICANT:
+        return f"equivalent to the others (the difference is within ±{margin:g})"
+    if low >= -margin:
+        return f"within the range of the others (not more than {margin:g} below them)"
+    if high < 0:
+        return "below the others"
+    # the conclusion that needs fewer items, if the difference stays what it is
+    needed = [
+        (reach / room) ** 2
+        for reach, room in (
+            (difference.value - low, difference.value + margin),
+            (high - difference.value, -difference.value),
+        )
+        if room > 0
+    ]
+    more = one.n_shared * (min(needed, default=math.inf) - 1)
+    if more > MOST_ITEMS:
+        return "can't tell yet, and more items would hardly help"
+    more_items = f"about {_round(max(more, 1)):,} more items"
+    return f"can't tell yet: {more_items}{', with judgments in proportion' if audited else ''}"
+
+
+def _round(n: float) -> int:
+    """A number of items with two digits that count, rounded up."""
+    step = 10 ** max(math.floor(math.log10(n)) - 1, 0)
+    return math.ceil(round(n / step, 6)) * step

@@ -1,0 +1,176 @@
+"""Parts of a report, made of the scores and estimates of its table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from softirr.chance.expected import GRID, Chance, on_grid
+from softirr.coefficients.leave_one_out import alpha_without_each_rater
+from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
+from softirr.defaults import FEW_ITEMS
+from softirr.matching.consensus import MANY
+from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
+from softirr.report.scoring import Scored, WithInterval
+from softirr.tables.missing import unchecked_in_words
+from softirr.tables.ratings import Floats, Ratings, sums
+from softirr.tables.table import AnnotationTable
+from softirr.tables.weights import effective_items
+
+__all__ = ["MOST_PAIRS_OF_ITEM", "report_parts", "weights_of"]
+
+MOST_PAIRS_OF_ITEM = 50_000
+"""Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
+
+
+def report_parts(table: AnnotationTable, parts: Scored) -> dict[str, Any]:
+    """The attributes of a report that need no more than its scores and estimates.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    parts : Scored
+
+    Returns
+    -------
+    dict of str to object
+        By the names of :class:`AgreementReport`.
+    """
+    ratings, scores, chance, summary = parts.ratings, parts.scores, parts.chance, parts.summary
+    return {
+        "expected_agreement": _expected(summary, chance),
+        "raters": _raters(table, ratings, summary, parts.with_interval),
+        "rater_pairs": _rater_pairs(table, ratings, chance, summary, parts.with_interval),
+        "warnings": _warnings(table, ratings, summary),
+        "distributions": _distributions(ratings, scores, chance),
+        "alpha_without": _alpha_without(table, ratings, scores, chance),
+    }
+
+
+def _expected(summary: Summary, chance: Chance | None) -> Expected:
+    values = summary.coefficients
+    return Expected(
+        cohen=values["cohen_kappa"].expected,
+        fleiss=values["fleiss_kappa"].expected,
+        krippendorff=values["krippendorff_alpha"].expected,
+        method=chance.method if chance else "exact",
+        standard_error=chance.standard_error if chance else 0.0,
+        pairs_scored=chance.pairs_scored if chance else 0,
+    )
+
+
+def _distributions(ratings: Ratings, scores: Floats, chance: Chance | None, bins: int = 20) -> Distributions | None:
+    if chance is None or chance.distribution is None:
+        return None
+    edges = np.rint(np.arange(bins) * GRID / bins).astype(np.int64)
+    tail = np.append(chance.distribution.tail[edges], 0.0)
+    place = np.searchsorted(edges, on_grid(scores), side="right") - 1
+    own = ratings.weight[ratings.comparisons.item]
+    same = sums(place, own, bins) / own.sum()
+    return Distributions(tuple(same.tolist()), tuple((tail[:-1] - tail[1:]).tolist()))
+
+
+def _alpha_without(
+    table: AnnotationTable, ratings: Ratings, scores: Floats, chance: Chance | None
+) -> tuple[tuple[str, float], ...]:
+    if chance is None:
+        return ()
+    values = alpha_without_each_rater(ratings, scores, chance).tolist()
+    found = [(rater, value) for rater, value in zip(table.raters, values, strict=True) if not np.isnan(value)]
+    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
+
+
+def _raters(
+    table: AnnotationTable, ratings: Ratings, summary: Summary, interval: WithInterval
+) -> tuple[RaterAgreement, ...]:
+    n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
+    return tuple(
+        RaterAgreement(id, n, interval(observed), interval(kappa), interval(sigma))
+        for id, n, (observed, kappa, sigma) in zip(table.raters, n_items, summary.raters, strict=True)
+    )
+
+
+def _rater_pairs(
+    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary, interval: WithInterval
+) -> tuple[RaterPairAgreement, ...]:
+    if chance is None or not summary.rater_pairs:
+        return ()
+    comparisons = ratings.comparisons
+    rows = zip(
+        comparisons.rater_pairs.tolist(),
+        comparisons.shared.tolist(),
+        chance.cohen.tolist(),
+        summary.rater_pairs,
+        strict=True,
+    )
+    return tuple(
+        RaterPairAgreement(
+            (table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa), interval(sigma)
+        )
+        for (a, b), n, expected, (observed, kappa, sigma) in rows
+    )
+
+
+def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:
+    """The range of the items' weights, and how many items of equal weight they are worth.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    ratings : Ratings
+
+    Returns
+    -------
+    dict of str to float, or None
+        None where all items weigh the same.
+    """
+    if table.weights is None:
+        return None
+    own = table.weights[ratings.comparable_items]
+    if not len(own):
+        return {"least": 0.0, "most": 0.0, "effective_items": 0.0}
+    return {"least": float(own.min()), "most": float(own.max()), "effective_items": effective_items(own.tolist())}
+
+
+def _warnings(table: AnnotationTable, ratings: Ratings, summary: Summary) -> tuple[str, ...]:
+    n = len(ratings.comparable_items)
+    found = [*table.warnings, *unchecked_in_words(table)]
+    if 0 < n < FEW_ITEMS:
+        found.append(
+            f"Only {n} items have answers of two raters: below {FEW_ITEMS} the intervals are rough, and raters can hardly be ranked."
+        )
+    if (weights := weights_of(table, ratings)) is not None and n:
+        found.append(
+            f"Items count by their weights ({weights['least']:g} to {weights['most']:g}); these {n:,} items tell as much as "
+            f"{weights['effective_items']:,.1f} of equal weight (Kish 1965)."
+        )
+    found += _crowds(table, ratings)
+    left_out = [i for i, (_, kappa, _) in enumerate(summary.rater_pairs) if kappa.value is None]
+    if left_out and summary.coefficients["cohen_kappa"].value is not None:
+        found.append(
+            f"{len(left_out)} of {len(summary.rater_pairs)} rater pairs have no kappa of their own and are left out of Cohen's mean: "
+            "they share one item only, or all their answers are equivalent."
+        )
+    return tuple(found)
+
+
+def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
+    """What is left out because of very many raters."""
+    found = []
+    n_pairs = len(ratings.comparisons.rater_pairs)
+    if n_pairs > MOST_RATER_PAIRS:
+        found.append(f"There are {n_pairs:,} pairs of raters: they count, but are not listed one by one.")
+    crowded = int((ratings.per_item * (ratings.per_item - 1) // 2 > MOST_PAIRS_OF_ITEM).sum())
+    if crowded:
+        found.append(
+            f"Items with more than {MOST_PAIRS_OF_ITEM:,} pairs of answers: {crowded:,}. The pairs count, but are not listed one by one."
+        )
+    sizes = np.array([len(answer) for answer in table.answers], dtype=np.int64)
+    texts = np.bincount(ratings.item, weights=sizes[ratings.answer], minlength=ratings.n_items)
+    many = int((texts > MANY).sum())
+    if many:
+        found.append(
+            f"Items with more than {MANY} texts: {many:,}. Their matches hold equivalent texts only; the coefficients are not affected."
+        )
+    return found

@@ -1,0 +1,94 @@
+"""What judgments of pairs of texts say of a table: the object ``audit`` of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from softirr.coefficients.intervals import Coefficient
+from softirr.evidence.estimate import COVERED, Estimates
+from softirr.evidence.judged import Collected
+from softirr.report.headline import HEADLINE
+from softirr.report.next_step import WIDTHS, judgments_for
+
+__all__ = ["AuditSummary", "audit_summary"]
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """The judgments behind corrected coefficients.
+
+    Attributes
+    ----------
+    judgements, units : int
+        Judged pairs of texts that count; a pair with several judges counts once. (Two names for one number.)
+    asked : int
+        Pairs of texts in the sheets.
+    unused : int
+        Judged pairs that are no longer pairs of the table.
+    plain : dict of str to float or None
+        The coefficients by the measure alone.
+    off : dict of str to float or None
+        ``plain`` minus the corrected value.
+    needed_for_width : dict of str to int or None
+        Total number of judgments that narrows the interval of the headline coefficient to about each width; None where no number would, because the
+        items are a sample.
+    judges : int
+    judges_agreement : dict or None
+        With several judges: pairs of texts judged by two or more, the observed agreement on them, and Krippendorff's alpha.
+    """
+
+    judgements: int
+    units: int
+    asked: int
+    unused: int
+    plain: dict[str, float | None]
+    off: dict[str, float | None]
+    needed_for_width: dict[str, int | None]
+    judges: int
+    judges_agreement: dict[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "judgements": self.judgements,
+            "units": self.units,
+            "asked": self.asked,
+            "unused": self.unused,
+            "plain": dict(self.plain),
+            "off": dict(self.off),
+            "needed_for_width": dict(self.needed_for_width),
+            "judges": self.judges,
+            "judges_agreement": self.judges_agreement,
+        }
+
+
+def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mapping[str, Coefficient]) -> AuditSummary:
+    """Summarize the judgments.
+
+    Parameters
+    ----------
+    estimates : Estimates
+    collected : Collected
+    by_measure : mapping of str to Coefficient
+
+    Returns
+    -------
+    AuditSummary
+    """
+    n = len(collected.judged.keys)
+    plain = {name: by_measure[name].value for name in COVERED}
+    corrected = {name: estimates.coefficients[name].value for name in COVERED}
+    off = {
+        name: None if value is None or (after := corrected[name]) is None else value - after
+        for name, value in plain.items()
+    }
+    headline = next((name for name in HEADLINE if corrected[name] is not None), None)
+    needed = {
+        f"{width:g}": None if headline is None else judgments_for(width, estimates.coefficients[headline].to_dict())
+        for width in WIDTHS
+    }
+    return AuditSummary(
+        n, n, collected.asked, collected.unused, plain, off, needed, collected.judges, collected.agreement
+    )

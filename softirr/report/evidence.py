@@ -1,0 +1,174 @@
+"""The coefficients of a report: from all evidence, by the one estimator (:mod:`softirr.evidence.estimate`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from softirr.chance.expected import Chance
+from softirr.coefficients.intervals import Coefficient, Details
+from softirr.evidence.estimate import COVERED, Estimates, Judged, MeasureChance, estimate
+from softirr.evidence.frames import Frames, seed_of
+from softirr.evidence.judged import Collected, collect
+from softirr.evidence.record import Record
+from softirr.measures.pairs import PairScorer
+from softirr.report.audit_summary import AuditSummary, audit_summary
+from softirr.report.options import AgreementOptions
+from softirr.report.result_parts import Expected
+from softirr.tables.ratings import Ints, Ratings
+from softirr.tables.sheets import Judgements
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["Evidence", "evidence_of"]
+
+_NOT_COVERED = "judgments do not correct it"
+_PLAIN_PARTS = "Judgments correct the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What all evidence says of a table.
+
+    Attributes
+    ----------
+    estimates : Estimates
+    collected : Collected or None
+        The judgments; None where there are no sheets.
+    audit : AuditSummary or None
+        What the judgments say, for the report.
+    """
+
+    estimates: Estimates
+    collected: Collected | None
+    audit: AuditSummary | None
+
+    def coefficients(self, by_measure: Mapping[str, Coefficient]) -> dict[str, Coefficient]:
+        """Every coefficient; those that the estimator does not cover have a value by the measure alone, and no interval to report.
+
+        Parameters
+        ----------
+        by_measure : mapping of str to Coefficient
+
+        Returns
+        -------
+        dict of str to Coefficient
+        """
+        return {
+            name: self.estimates.coefficients[name] if name in COVERED else self._not_covered(coefficient)
+            for name, coefficient in by_measure.items()
+        }
+
+    def _not_covered(self, by_measure: Coefficient) -> Coefficient:
+        details = Details(by_measure.items_only, by_measure=by_measure.value)
+        if self.collected is not None and by_measure.value is not None:
+            return Coefficient(None, undefined=_NOT_COVERED, details=details)
+        return replace(by_measure, standard_error=None, ci95=None, details=details)
+
+    def expected(self, by_measure: Expected) -> Expected:
+        """Agreement by chance: by the measure, or corrected where there are judgments.
+
+        Parameters
+        ----------
+        by_measure : Expected
+
+        Returns
+        -------
+        Expected
+        """
+        if self.collected is None:
+            return by_measure
+        values = self.estimates.expected
+        return replace(
+            by_measure,
+            cohen=values["cohen"],
+            fleiss=values["fleiss"],
+            krippendorff=values["krippendorff"],
+            method="audit",
+            standard_error=self.estimates.expected_error,
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the corrected numbers should know."""
+        if self.collected is None:
+            return ()
+        result = [_PLAIN_PARTS]
+        if self.collected.unused:
+            result.append(
+                f"{self.collected.unused} of {self.collected.unused + len(self.collected.judged.keys)} judged pairs of texts are no longer pairs of this "
+                "table and do not count."
+            )
+        if self.collected.unsure:
+            result.append(
+                f"{self.collected.unsure} pairs were judged as can't tell, which counts as not judged: say different where nothing in the guideline "
+                "makes two texts the same, or ask somebody who knows the subject."
+            )
+        return tuple(result)
+
+
+def evidence_of(
+    table: AnnotationTable,
+    scorer: PairScorer,
+    ratings: Ratings,
+    chance: Chance | None,
+    by_measure: Mapping[str, Coefficient],
+    record: Record,
+    sheets: Sequence[Judgements],
+    options: AgreementOptions,
+) -> Evidence | None:
+    """Estimate the coefficients from all evidence.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scorer : PairScorer
+        Of the table's texts.
+    ratings : Ratings
+        Of the table.
+    chance : Chance or None
+        By the measure.
+    by_measure : mapping of str to Coefficient
+        By the measure alone, with the interval of the items.
+    record : Record
+        Of the measure.
+    sheets : sequence of Judgements
+    options : AgreementOptions
+
+    Returns
+    -------
+    Evidence or None
+        None where no answers can be compared.
+
+    Raises
+    ------
+    InputError
+        If the sheets cannot be used.
+    """
+    if chance is None and not sheets:
+        return None
+    ids = {unit: sheet.place((unit, pair)) for sheet in sheets for unit, pair in sheet.values}
+    frames = Frames(table, scorer, seed_of(ids) if ids else options.seed, options.assignment)
+    collected = collect(frames, sheets) if sheets else None
+    judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
+    assert chance is not None
+    measure_chance = MeasureChance(ratings, chance, _places(table, ratings, frames))
+    estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
+    audit = None if collected is None else audit_summary(estimates, collected, by_measure)
+    return Evidence(estimates, collected, audit)
+
+
+def _places(table: AnnotationTable, ratings: Ratings, frames: Frames) -> Ints:
+    """For each comparison of the table's ratings: its place among those of the frames, whose rows are sorted by id."""
+    row = np.empty(len(frames.order), dtype=np.int64)
+    row[frames.order] = np.arange(len(frames.order))
+    n = np.int64(len(frames.order))
+
+    def keys(left: Ints, right: Ints) -> Ints:
+        return np.asarray(np.minimum(left, right) * n + np.maximum(left, right))
+
+    own, other = ratings.comparisons, frames.design.ratings.comparisons
+    wanted, there = keys(row[own.left], row[own.right]), keys(other.left, other.right)
+    order = np.argsort(there)
+    return np.asarray(order[np.searchsorted(there[order], wanted)])

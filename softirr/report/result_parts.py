@@ -1,0 +1,231 @@
+"""Parts of an agreement report: raters, rater pairs, items, agreement by chance; frozen, and JSON by ``to_dict``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from softirr.coefficients.intervals import Coefficient
+from softirr.matching.consensus import Match
+from softirr.report.reasons import ItemReason
+from softirr.terminology.coder import Code
+
+__all__ = ["Distributions", "Expected", "ItemAgreement", "RaterAgreement", "RaterPairAgreement"]
+
+
+@dataclass(frozen=True)
+class RaterPairAgreement:
+    """Agreement of two raters over the items both answered.
+
+    Attributes
+    ----------
+    raters : (str, str)
+    n_items : int
+        Items that both answered.
+    observed_agreement : Coefficient
+        Mean equivalence of their answers.
+    expected_agreement : float
+        Their agreement by chance.
+    cohen_kappa, sigma : Coefficient
+        Of these two raters.
+    """
+
+    raters: tuple[str, str]
+    n_items: int
+    observed_agreement: Coefficient
+    expected_agreement: float
+    cohen_kappa: Coefficient
+    sigma: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``rater_pairs``."""
+        return {
+            "raters": list(self.raters),
+            "n_items": self.n_items,
+            "observed_agreement": self.observed_agreement.value,
+            "observed_agreement_ci95": _listed(self.observed_agreement.ci95),
+            "expected_agreement": self.expected_agreement,
+            "cohen_kappa": self.cohen_kappa.to_dict(),
+            "sigma": self.sigma.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class RaterAgreement:
+    """Agreement of one rater with all others.
+
+    Attributes
+    ----------
+    id : str
+        The rater.
+    n_items : int
+        Items that this rater answered.
+    agreement : Coefficient
+        Mean equivalence with the other raters' answers.
+    cohen_kappa : Coefficient
+        Mean of Cohen's kappa over this rater's pairs.
+    sigma : Coefficient
+        Of this rater's pairs of answers.
+    """
+
+    id: str
+    n_items: int
+    agreement: Coefficient
+    cohen_kappa: Coefficient
+    sigma: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``raters``."""
+        return {
+            "id": self.id,
+            "n_items": self.n_items,
+            "agreement": self.agreement.value,
+            "agreement_ci95": _listed(self.agreement.ci95),
+            "cohen_kappa": self.cohen_kappa.to_dict(),
+            "sigma": self.sigma.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class ItemAgreement:
+    """Agreement on one item.
+
+    Attributes
+    ----------
+    id : str
+    agreement : float or None
+        Mean equivalence of its pairs of answers; None with fewer than two answers.
+    n_raters : int
+        How many raters answered it.
+    pairs : tuple of (str, str, float)
+        Two raters and the equivalence of their answers.
+    matches, unmatched, suggestion
+        See :func:`softirr.matching.consensus.consensus`.
+    kappa : float or None
+        Agreement beyond the chance of the whole project, (P_i - Pe) / (1 - Pe) with the Pe of Fleiss; their mean is Fleiss' kappa. None where
+        it was not asked for or is not defined.
+    sigma : float or None
+        Share of its pairs of answers that fewer than 5% of the pairs of answers to different items beat; None likewise. At 0 the answers are
+        as far apart as if they were to different items.
+    suggestion_parts : tuple of str
+        The texts that a suggestion for one box was joined from, where answers were split.
+    written : dict of str to tuple of str
+        Raters whose answer was split (:func:`softirr.policy.splitting.split_table`), and their texts as they wrote them.
+    suggestion_codes : tuple of tuple of Code, optional
+        With terminologies: the concepts of each text of the suggestion.
+    reasons : tuple of ItemReason
+        The pairs of texts that do not match, and why.
+    """
+
+    id: str
+    agreement: float | None
+    n_raters: int
+    pairs: tuple[tuple[str, str, float], ...]
+    matches: tuple[Match, ...]
+    unmatched: dict[str, tuple[str, ...]]
+    suggestion: tuple[str, ...]
+    kappa: float | None = None
+    sigma: float | None = None
+    written: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    suggestion_parts: tuple[str, ...] = ()
+    suggestion_codes: tuple[tuple[Code, ...], ...] | None = None
+    reasons: tuple[ItemReason, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``items``."""
+        coded = zip(self.suggestion, self.suggestion_codes or (), strict=False)
+        codes = [{"text": text, "codes": [code.to_dict() for code in own]} for text, own in coded]
+        kinds = {
+            (rater, text, other, its): one.reason.kind
+            for one in self.reasons
+            for (rater, other), (text, its) in ((one.raters, one.texts), (one.raters[::-1], one.texts[::-1]))
+        }
+        return {
+            "id": self.id,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "sigma": self.sigma,
+            "n_raters": self.n_raters,
+            "pairs": [{"raters": [a, b], "equivalence": value} for a, b, value in self.pairs],
+            "matches": [match.to_dict() | {"reason": _match_reason(match, kinds)} for match in self.matches],
+            "unmatched": {rater: list(texts) for rater, texts in self.unmatched.items()},
+            "suggestion": list(self.suggestion),
+            "written": {rater: list(texts) for rater, texts in self.written.items()},
+            **({} if self.suggestion_codes is None else {"suggestion_codes": codes}),
+            "reasons": [one.to_dict() for one in self.reasons],
+        }
+
+
+def _match_reason(match: Match, kinds: Mapping[tuple[str, str | None, str, str | None], str]) -> str | None:
+    """The reason that most pairs of texts of a match have; None where they match."""
+    if not kinds or len(match.texts) < 2:
+        return None
+    found: dict[str, int] = {}
+    for one, other in combinations(match.texts.items(), 2):
+        kind = kinds.get((*one, *other))
+        if kind is not None:
+            found[kind] = found.get(kind, 0) + 1
+    return max(found, key=found.__getitem__) if found else None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Agreement by chance; the values are None where the coefficient is not defined.
+
+    Attributes
+    ----------
+    cohen : float or None
+        Mean over the rater pairs.
+    fleiss, krippendorff : float or None
+        Of pooled answers, drawn with and without replacement.
+    method : str
+        ``exact``, ``permutation``, ``stratified`` or ``audit``.
+    standard_error : float
+        What sampling pairs for chance adds; 0 for ``exact``.
+    pairs_scored : int
+        Pairs of different answers that were scored for it.
+    """
+
+    cohen: float | None
+    fleiss: float | None
+    krippendorff: float | None
+    method: str
+    standard_error: float
+    pairs_scored: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object ``expected_agreement``."""
+        return {
+            "cohen": self.cohen,
+            "fleiss": self.fleiss,
+            "krippendorff": self.krippendorff,
+            "method": self.method,
+            "standard_error": self.standard_error,
+            "pairs_scored": self.pairs_scored,
+        }
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Shares of pairs of answers by equivalence, in equal bins of [0, 1]: the picture behind sigma and KS.
+
+    Attributes
+    ----------
+    same_item : tuple of float
+        Pairs of answers to the same item; sums to 1.
+    different_items : tuple of float
+        Pairs of answers to different items: agreement by chance.
+    """
+
+    same_item: tuple[float, ...]
+    different_items: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both, as lists."""
+        return {"same_item": list(self.same_item), "different_items": list(self.different_items)}
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)

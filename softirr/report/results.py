@@ -1,0 +1,238 @@
+"""The report of a table's agreement: frozen, and JSON by :meth:`AgreementReport.to_dict` (docs/reference/json.md)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.registry import coefficient_name
+from softirr.provenance import Provenance, version
+from softirr.report.audit_summary import AuditSummary
+from softirr.report.code_agreement import CodeAgreement
+from softirr.report.forest import Row
+from softirr.report.frames import FrameKind, report_frame
+from softirr.report.headline import headline
+from softirr.report.html import report_html
+from softirr.report.reasons import ReasonSummary
+from softirr.report.result_parts import Distributions, Expected, ItemAgreement, RaterAgreement, RaterPairAgreement
+from softirr.report.text import report_lines
+from softirr.tables.table import Excluded
+
+__all__ = ["AgreementReport"]
+
+
+@dataclass(frozen=True, repr=False)
+class AgreementReport:
+    """Everything that is known of a table's agreement under one measure.
+
+    ``print(report)`` shows it as a table, :meth:`to_dict` gives it as JSON, :meth:`to_frame` as data frames, :meth:`plot` as a chart.
+
+    Attributes
+    ----------
+    measure : str
+        The measure, as it was asked for.
+    n_items, n_raters : int
+        Items and raters of the table.
+    coefficients : dict of str to Coefficient
+        ``observed_agreement``, ``cohen_kappa``, ``scott_pi``, ``fleiss_kappa``, ``krippendorff_alpha``, ``gwet_ac2``, ``sigma`` and ``ks``, each with
+        ``value``, ``ci95`` (the 95% interval to report), ``judgments``, and, where there is no value, the reason in ``undefined``. The interval holds the
+        sampling of the items, the errors of the measure and the judgments; ``details`` has the same by single routes.
+    expected_agreement : Expected
+        Agreement by chance, and how it was computed.
+    raters : tuple of RaterAgreement
+        Each rater with all others.
+    rater_pairs : tuple of RaterPairAgreement
+        Each two raters who share an item.
+    items : tuple of ItemAgreement
+        Each item: agreement, matching texts, unmatched texts, suggestion.
+    excluded : tuple of Excluded
+        Answers that don't count, with the reason.
+    provenance : Provenance
+        Measure, model and device.
+    warnings : tuple of str
+        Sentences that a reader of the numbers should know.
+    misfits : tuple of str
+        Why the measure does not fit these texts, with the measure to use instead: a reader has to know these first.
+    distributions : Distributions or None
+        Equivalence of answers to the same item and to different items.
+    options : dict
+        What :func:`softirr.agreement` was called with: chance, permutations, target_error, sorting, interval, assignment, marginals, compat, casefold,
+        and the threshold of matches. Options of a chance method that was not used are None.
+    seed : int
+        Of everything that was drawn at random.
+    input_sha256 : str or None
+        Hash of the file that was read, or of the answers.
+    alpha_without : tuple of (str, float)
+        Raters without whom Krippendorff's alpha is defined, with its value then, the highest first.
+    record : str or None
+        The measure whose record of errors the intervals rest on.
+    audit : AuditSummary or None
+        The judgments that the coefficients are corrected by; None where there are none.
+    codes : CodeAgreement or None
+        With terminologies: how many texts they know, and agreement on the concepts.
+    reasons : ReasonSummary or None
+        Why raters disagree, counted; None where it was not asked for.
+
+    Examples
+    --------
+    >>> import softirr
+    >>> rows = [("1", "ann", "fever"), ("1", "bob", "fevers"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+    >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+    >>> report = softirr.agreement(table, "indel")
+    >>> report
+    <AgreementReport: 2 items, 2 raters, measure indel, Cohen's kappa 0.344>
+    >>> round(report.coefficients["krippendorff_alpha"].value, 2), report.expected_agreement.method
+    (0.39, 'exact')
+    >>> [(item.id, round(item.agreement, 2)) for item in report.items]
+    [('1', 0.91), ('2', 0.22)]
+    """
+
+    measure: str
+    n_items: int
+    n_raters: int
+    coefficients: dict[str, Coefficient]
+    expected_agreement: Expected
+    raters: tuple[RaterAgreement, ...]
+    rater_pairs: tuple[RaterPairAgreement, ...]
+    items: tuple[ItemAgreement, ...]
+    excluded: tuple[Excluded, ...]
+    provenance: Provenance
+    warnings: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
+    distributions: Distributions | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    input_sha256: str | None = None
+    alpha_without: tuple[tuple[str, float], ...] = ()
+    record: str | None = None
+    audit: AuditSummary | None = None
+    codes: CodeAgreement | None = None
+    reasons: ReasonSummary | None = None
+
+    def __repr__(self) -> str:
+        kappa = self.coefficients["cohen_kappa"].value
+        shown = "undefined" if kappa is None else f"{kappa:.3f}"
+        return f"<AgreementReport: {self.n_items:,} items, {self.n_raters:,} raters, measure {self.measure}, Cohen's kappa {shown}>"
+
+    def __str__(self) -> str:
+        return "\n".join(report_lines(self.to_dict()))
+
+    def _repr_html_(self) -> str:
+        return report_html(self.to_dict())
+
+    def to_folder(self, folder: Any, *, source: str | None = None) -> tuple[str, ...]:
+        """Write the report into a folder: tables as CSV, XLSX and Parquet, one HTML page, and JSON.
+
+        Parameters
+        ----------
+        folder : path
+            Made where it is missing; files of the same names are replaced.
+        source : str, optional
+            Name of the input, for the page.
+
+        Returns
+        -------
+        tuple of str
+            What could not be written because a library is not installed, one sentence each.
+
+        Raises
+        ------
+        InputError
+            If the folder can't be written.
+        """
+        from softirr.report.output import write_report
+
+        return write_report(self.to_dict(), folder, source=source)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the coefficients with their 95% intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed.
+        """
+        from softirr.report.interval_plot import plot_intervals
+
+        rows = [Row(coefficient_name(key), one.value, one.ci95) for key, one in self.coefficients.items()]
+        return plot_intervals(rows, ax, label="value with 95% interval")
+
+    def to_frame(self, kind: FrameKind = "coefficients") -> Any:
+        """A pandas data frame of a part of the report.
+
+        Parameters
+        ----------
+        kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
+            ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion,
+            reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also and words by item and its two raters, a row for each pair of texts
+            that does not match. ``matches``: text, equivalence, relation and support by item, match (0: none) and rater. ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater. ``pairs``: the same and expected_agreement
+            by the two raters. low and high are the ends of the 95% interval; what is not defined is NaN.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed, or there is no such part.
+
+        Examples
+        --------
+        >>> import softirr
+        >>> rows = [("1", "ann", "fever"), ("1", "bob", "fever"), ("2", "ann", "cough"), ("2", "bob", "rash")]
+        >>> table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        >>> softirr.agreement(table, "exact").to_frame("items")["agreement"].to_dict()
+        {'1': 1.0, '2': 0.0}
+        """
+        return report_frame(self.to_dict(), kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object that docs/reference/json.md describes."""
+        return {
+            "schema_version": 2,
+            "measure": self.measure,
+            "n_items": self.n_items,
+            "n_raters": self.n_raters,
+            "headline": self._headline(),
+            "coefficients": {name: value.to_dict() for name, value in self.coefficients.items()},
+            "expected_agreement": self.expected_agreement.to_dict(),
+            "raters": [rater.to_dict() for rater in self.raters],
+            "rater_pairs": [pair.to_dict() for pair in self.rater_pairs],
+            "items": [item.to_dict() for item in self.items],
+            "reasons": None if self.reasons is None else self.reasons.to_dict(),
+            "distributions": None if self.distributions is None else self.distributions.to_dict(),
+            "excluded": [{"item": e.item, "rater": e.rater, "reason": e.reason} for e in self.excluded],
+            "warnings": [*self.misfits, *self.warnings],
+            "misfits": list(self.misfits),
+            **({} if self.codes is None else {"codes": self.codes.to_dict()}),
+            **({} if self.audit is None else {"audit": self.audit.to_dict()}),
+            "provenance": {
+                "softirr": version(),
+                **asdict(self.provenance),
+                "record": self.record,
+                "terminologies": [asdict(one) for one in self.provenance.terminologies],
+                "options": dict(self.options),
+                "seed": self.seed,
+                "input_sha256": self.input_sha256,
+            },
+        }
+
+    def _headline(self) -> dict[str, Any] | None:
+        """Which coefficient stands for the table, and its value without each rater in turn."""
+        found = headline({"coefficients": {name: {"value": one.value} for name, one in self.coefficients.items()}})
+        if found is None:
+            return None
+        stands = self.alpha_without if found[0] == "krippendorff_alpha" else ()
+        without = [{"rater": rater, "value": value} for rater, value in stands]
+        return {"coefficient": found[0], **found[1], "without": without}

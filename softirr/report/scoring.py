@@ -1,0 +1,246 @@
+"""The scores and estimates of a table before they become a report: chance by the method that fits, coefficients from all evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from softirr.chance.cheap_measure import sorting_equivalence
+from softirr.chance.exact import exact
+from softirr.chance.expected import Chance
+from softirr.chance.permutation import permutation
+from softirr.chance.strata import POPULATION
+from softirr.chance.stratified import stratified
+from softirr.coefficients import braylan
+from softirr.coefficients.estimate import Estimate
+from softirr.coefficients.intervals import Coefficient, analytic, bootstrap
+from softirr.coefficients.summary import Summary, summarize
+from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
+from softirr.evidence.known import recorded_provenance
+from softirr.evidence.record import record_of
+from softirr.matching.assignment import AnswerScorer
+from softirr.measures import Measure
+from softirr.measures.cache import PairCache
+from softirr.measures.pairs import PairScorer
+from softirr.measures.suitability import (
+    misfit_sentences,
+)
+from softirr.policy.measure import policy_of
+from softirr.provenance import Progress
+from softirr.report.evidence import Evidence, evidence_of
+from softirr.report.options import AgreementOptions
+from softirr.tables.ratings import Floats, Marginals, Ratings
+from softirr.tables.sheets import Judgements
+from softirr.tables.table import AnnotationTable
+from softirr.tables.weights import refuse_weights
+
+__all__ = ["Estimated", "Scored", "WithInterval", "estimated", "scored"]
+
+CHEAP_PAIRS = 500_000_000
+"""``chance="auto"`` is exact up to this many pairs of distinct answers when the measure is cheap: some 20 s for 30,000 answers."""
+SET_PAIRS = 20_000_000
+"""The same when answers are sets of up to four texts on average; with larger ones fewer, as the square of their size."""
+_SET_SIZE = 4
+COSTLY_PAIRS = 5_000
+"""The same, in pairs of texts, when the measure is not cheap."""
+
+
+SET_POPULATION = 400_000
+"""Pairs of answers that stand for all of them there when answers are sets."""
+
+WithInterval = Callable[[Estimate], Coefficient]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The estimates of a table before they become a report.
+
+    Attributes
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chance : Chance or None
+        None where no answers can be compared.
+    summary : Summary
+        Estimates with the influence of each item.
+    scorer : PairScorer
+        Of the table's texts.
+    options : AgreementOptions
+        With the target standard error that was used.
+    """
+
+    ratings: Ratings
+    scores: Floats
+    chance: Chance | None
+    summary: Summary
+    scorer: PairScorer
+    options: AgreementOptions
+
+    @property
+    def with_interval(self) -> WithInterval:
+        """What makes a coefficient of an estimate."""
+        return analytic if self.options.interval == "analytic" else partial(bootstrap, seed=self.options.seed)
+
+
+def scored(
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    *,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> Scored:
+    """Score a table and estimate every coefficient, with the influence of each item.
+
+    Parameters
+    ----------
+    table, measure, options
+        As for :func:`softirr.agreement`.
+    cache, progress
+        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+
+    Returns
+    -------
+    Scored
+    """
+    ratings = Ratings.of(table)
+    _check_weights(table, options)
+    comparisons = ratings.comparisons
+    scorer = PairScorer(measure, table.texts, cache=cache, progress=progress)
+    answers = AnswerScorer(table, scorer, method=options.assignment)
+    scores = answers.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+    if options.target_se is None:
+        options = replace(options, target_se=CHEAP_TARGET_SE if scorer.cheap else TARGET_SE)
+    known = _chance(options, ratings, answers, scores, "answers")
+    pooled = known if options.marginals == "answers" else _chance(options, ratings, answers, scores, options.marginals)
+    summary = summarize(ratings, scores, known, pooled)
+    if options.compat is not None:
+        summary.coefficients.update(braylan.estimates(ratings, answers, scores, seed=options.seed))
+    return Scored(ratings, scores, known, summary, scorer, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """The coefficients of a table from all evidence, and what they rest on.
+
+    Attributes
+    ----------
+    scored : Scored
+    by_measure : dict of str to Coefficient
+        By the measure alone, with the interval of the items.
+    coefficients : dict of str to Coefficient
+        From all evidence.
+    misfits : tuple of str
+        Why the measure does not fit these texts.
+    record : str
+        The measure whose record of errors the intervals rest on.
+    evidence : Evidence or None
+        None where no answers can be compared.
+    """
+
+    scored: Scored
+    by_measure: dict[str, Coefficient]
+    coefficients: dict[str, Coefficient]
+    misfits: tuple[str, ...]
+    record: str
+    evidence: Evidence | None
+
+
+def estimated(
+    table: AnnotationTable,
+    measure: Measure,
+    options: AgreementOptions,
+    sheets: Sequence[Judgements] = (),
+    *,
+    cache: PairCache | None,
+    progress: Progress | None,
+) -> Estimated:
+    """Score a table and estimate its coefficients from all evidence.
+
+    Parameters
+    ----------
+    table, measure, options
+        As for :func:`softirr.agreement`.
+    sheets : sequence of Judgements
+    cache, progress
+        Opened already, see :func:`softirr.measures.automatic.cache_and_progress`.
+
+    Returns
+    -------
+    Estimated
+    """
+    parts = scored(table, measure, options, cache=cache, progress=progress)
+    by_measure = {name: parts.with_interval(parts.summary.coefficients[name]) for name in options.coefficients}
+    misfits = misfit_sentences(
+        measure,
+        table.texts,
+        similarity=None if parts.chance is None else parts.chance.similarity,
+        distinct=0 if parts.chance is None else parts.chance.distinct,
+        seed=options.seed,
+        cache=cache,
+    )
+    record = record_of(recorded_provenance(measure), fits=not misfits)
+    evidence = evidence_of(table, parts.scorer, parts.ratings, parts.chance, by_measure, record, sheets, parts.options)
+    coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
+    return Estimated(parts, by_measure, coefficients, misfits, record.measure, evidence)
+
+
+def _check_weights(table: AnnotationTable, options: AgreementOptions) -> None:
+    """Refuse what takes no item weights."""
+    if options.chance == "stratified":
+        refuse_weights(table, "Stratified chance", instead="choose chance exact or permutation, or ")
+    if options.marginals != "answers":
+        refuse_weights(table, f"The option marginals={options.marginals}")
+    if options.compat is not None:
+        refuse_weights(table, f"The option compat={options.compat}")
+
+
+def _chance(
+    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
+) -> Chance | None:
+    """Chance by the method asked for, or by the one that fits the budget; None where nothing can be compared."""
+    if not len(ratings.comparisons.left):
+        return None
+    method = options.chance
+    if method == "auto":
+        if _exact_fits(ratings, answers):
+            method = "exact"
+        else:
+            method = "stratified" if ratings.weights is None else "permutation"
+    if method == "exact":
+        return exact(ratings, answers, scores, marginals=marginals)
+    if method == "stratified":
+        return _stratified(options, ratings, answers, scores, marginals)
+    return permutation(ratings, answers, permutations=options.permutations, marginals=marginals, seed=options.seed)
+
+
+def _stratified(
+    options: AgreementOptions, ratings: Ratings, answers: AnswerScorer, scores: Floats, marginals: Marginals
+) -> Chance:
+    table = answers.table
+    return stratified(
+        ratings,
+        answers.score,
+        scores,
+        sorting_equivalence(table, options.sorting, method=answers.method, policy=policy_of(answers.scorer.measure)),
+        target_se=TARGET_SE if options.target_se is None else options.target_se,
+        marginals=marginals,
+        seed=options.seed,
+        population=POPULATION if table.is_single else SET_POPULATION,
+    )
+
+
+def _exact_fits(ratings: Ratings, answers: AnswerScorer) -> bool:
+    table = answers.table
+    used = np.unique(ratings.answer[ratings.comparable])
+    if answers.scorer.cheap and table.is_single:
+        return len(used) ** 2 / 2 <= CHEAP_PAIRS
+    if answers.scorer.cheap:
+        size = sum(len(table.answers[answer]) for answer in used.tolist()) / max(len(used), 1)
+        return len(used) ** 2 / 2 * max(size**2 / _SET_SIZE**2, 1.0) <= SET_PAIRS
+    texts = {text for answer in used.tolist() for text in table.answers[answer]}
+    return len(texts) ** 2 / 2 <= COSTLY_PAIRS

@@ -1,0 +1,178 @@
+"""Matrices of category numbers as users pass them: lists, arrays with or without a mask, and data frames."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.errors import InputError
+
+__all__ = ["CategoryMatrix"]
+
+_EXACT_FLOAT = 2**53
+"""Larger floats cannot tell neighboring whole numbers apart."""
+_SHAPE = "it has to have one row per item and one column per rater"
+_WAY_OUT = (
+    "a category is a whole number from 0; None, NaN, masked and negative cells are missing. "
+    "Texts belong in softirr.agreement or softirr.krippendorff_alpha"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryMatrix:
+    """The given cells of an items × raters matrix.
+
+    Attributes
+    ----------
+    item, rater : ndarray of int64, shape (n,)
+        Row and column of each cell that is not missing.
+    category : ndarray, shape (n,)
+        Category number of each, of any integer type, or Python integers.
+    n_items, n_raters : int
+    """
+
+    item: NDArray[np.int64]
+    rater: NDArray[np.int64]
+    category: NDArray[Any]
+    n_items: int
+    n_raters: int
+
+    @classmethod
+    def of(cls, matrix: Any) -> CategoryMatrix:
+        """Read a matrix.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n_items, n_raters)
+            Whole numbers from 0, also as floats or truth values. None, NaN, ``pandas.NA``, masked and negative cells are missing.
+
+        Returns
+        -------
+        CategoryMatrix
+
+        Raises
+        ------
+        InputError
+            If it has no two dimensions, or a cell has anything else; the message names the cell.
+
+        Examples
+        --------
+        >>> CategoryMatrix.of([[0, 2.0], [None, 1]]).category.tolist()
+        [0, 2, 1]
+        """
+        values, masked = _cells(matrix)
+        if values.dtype.kind == "b" or not values.size:
+            values = values.astype(np.int64)
+        if values.dtype.kind == "O":
+            numbers_of, missing = _objects(values, masked)
+        elif values.dtype.kind == "f":
+            missing = masked | np.isnan(values)
+            numbers_of = _whole(np.where(missing, -1, values))
+            missing |= numbers_of < 0
+        elif values.dtype.kind in "iu":
+            numbers_of, missing = values, masked | (values < 0)
+        else:
+            raise _not_a_category(0, 0, values[0, 0])
+        item, rater = np.nonzero(~missing)
+        return cls(item.astype(np.int64), rater.astype(np.int64), numbers_of[item, rater], *values.shape)
+
+    def numbers(self) -> tuple[NDArray[np.int64], int]:
+        """The categories as they are numbered, and how many the numbers need.
+
+        Raises
+        ------
+        InputError
+            If a number does not fit a signed 64-bit integer.
+        """
+        largest = int(self.category.max()) if self.category.size else -1
+        if largest > np.iinfo(np.int64).max:
+            raise InputError(
+                f"The matrix has the category {largest}, which is too large: number the categories from 0."
+            )
+        return self.category.astype(np.int64), largest + 1
+
+    def renumbered(self) -> tuple[NDArray[np.int64], int]:
+        """The categories in use, numbered from 0 in ascending order, and how many there are."""
+        used, number = np.unique(self.category, return_inverse=True)
+        return number.reshape(-1).astype(np.int64), len(used)
+
+
+def _cells(matrix: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The cells as a two-dimensional array, and which of them are masked."""
+    try:
+        array = _array(matrix)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise InputError(
+            f"The matrix is of type {type(matrix).__name__} and has rows of different lengths: {_SHAPE}."
+        ) from None
+    if array.ndim != 2:
+        ragged = array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array)
+        shape = (
+            "and has rows of different lengths"
+            if ragged
+            else "and has three dimensions or more"
+            if array.ndim > 2
+            else "and has no columns"
+        )
+        raise InputError(f"The matrix is of type {type(matrix).__name__} {shape}: {_SHAPE}.")
+    return np.ma.getdata(array), np.ma.getmaskarray(array)
+
+
+def _array(matrix: Any) -> NDArray[Any]:
+    """Lists keep each cell as it is: NumPy would turn a list of 1 and "a" into texts, and large integers into floats."""
+    if not isinstance(matrix, list | tuple):
+        return matrix if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
+    if any(isinstance(row, np.ma.MaskedArray) for row in matrix):
+        return np.asanyarray(np.ma.stack([np.ma.asarray(row) for row in matrix]))
+    return np.array(matrix, dtype=object)
+
+
+def _whole(values: NDArray[Any]) -> NDArray[np.int64]:
+    wrong = np.argwhere(~(np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) <= _EXACT_FLOAT)))
+    if len(wrong):
+        item, rater = wrong[0].tolist()
+        raise _not_a_category(item, rater, values[item, rater])
+    return values.astype(np.int64)
+
+
+def _objects(values: NDArray[Any], masked: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Python integers of cells of any type, and which cells are missing."""
+    categories = np.full(values.shape, -1, dtype=object)
+    for (item, rater), value in np.ndenumerate(values):
+        if not masked[item, rater] and not _is_missing(value):
+            categories[item, rater] = _category(value, item, rater)
+    missing = np.asarray(categories < 0, dtype=bool)
+    try:
+        return categories.astype(np.int64), missing
+    except OverflowError:
+        return categories, missing
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, numbers.Real):
+        return math.isnan(value)
+    return type(value).__name__ == "NAType"  # pandas.NA, without importing pandas
+
+
+def _category(value: Any, item: int, rater: int) -> int:
+    if isinstance(value, numbers.Integral | np.bool_):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if number.is_integer() and abs(number) <= _EXACT_FLOAT and value == number:
+            return int(number)
+    raise _not_a_category(item, rater, value)
+
+
+def _not_a_category(item: Any, rater: Any, value: Any) -> InputError:
+    shown = value.item() if isinstance(value, np.generic) else value
+    text = repr(shown)
+    short = text if len(text) <= 40 else text[:39] + "…"
+    return InputError(f"Row {int(item) + 1}, column {int(rater) + 1} of the matrix is {short}: {_WAY_OUT}.")

@@ -1,0 +1,58 @@
+"""softirr's own JSON lines, ``{"item": ..., "rater": ..., "texts": [...]}``, in which missing and empty answers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Records, Request, Tables, gathered_tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import identifier
+
+__all__ = ["FORMATS"]
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The answers of the lines; a later line replaces an earlier one, and texts that are null are a missing answer."""
+    gathered = request.gathered()
+    n = 0
+    there: set[str] = set()
+    for line, row in records:
+        n += 1
+        place = request.line(line)
+        if not isinstance(row, Mapping) or not {"item", "rater", "texts"} <= row.keys():
+            raise InputError(f'{place}: expected {{"item": ..., "rater": ..., "texts": [...]}}.')
+        names = []
+        for key in ("item", "rater"):
+            given = row[key]
+            if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip():
+                raise InputError(f"{place}: {key} is neither a name nor a number.")
+            names.append(identifier(request.line, line, key, str(given)))
+        if request.fields.names:
+            there |= row.keys() - {"item", "rater", "texts"}
+            request.fields.add(place, names[0], row)
+        texts = row["texts"]
+        if texts is None:  # asked, but no answer: the item exists, the answer is missing
+            gathered.drop(names[0], names[1])
+        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{place}: texts is not a list of strings.")
+        else:
+            gathered.add(names[0], names[1], tuple(texts) or None, place)
+    request.fields.require(request.name, there)
+    return gathered_tables(request, "jsonl", {"texts": gathered}, n_rows=n)
+
+
+FORMATS = (
+    Format(
+        "answers",
+        (
+            Example(
+                "JSONL item, rater, texts",
+                "",
+                "a.jsonl",
+                "an answer on each line; `[]` is an empty answer, `null` a missing one; a later line replaces an earlier one",
+            ),
+        ),
+        records=Ways(lambda record: "texts" in record, _read),
+    ),
+)

@@ -1,0 +1,164 @@
+"""Argilla's records (version 2, and 1 as Hugging Face datasets): text questions with several responses each.
+
+Four forms are in use: ``records.to_list(flatten=True)`` and ``to_datasets()`` (``question.responses``, ``question.responses.users``,
+``question.responses.status``), ``to_list()`` and ``to_json()`` (``responses`` by question), version 1's records (``responses`` by user), and
+version 1's datasets (a column for each question, of ``user_id``, ``value``, ``status``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_texts, gathered_tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import Rows
+from softirr.tables.table import DRAFT
+from softirr.text import is_blank
+
+__all__ = ["DISCARDED", "FORMATS"]
+
+DISCARDED = "discarded"
+_USERS, _STATUS, _VALUES = ".responses.users", ".responses.status", ".responses"
+_COUNT = ("submitted", None, "")
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a record has responses as Argilla writes them."""
+    return any(True for _ in _responses(record, "")) or _has_shape(record)
+
+
+def _has_shape(record: Mapping[str, Any]) -> bool:
+    return any(str(key).endswith(_USERS) for key in record) or ("fields" in record and "responses" in record)
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the questions asked for, or of the only text question; drafts and discarded responses are left out with that reason."""
+    kept: list[tuple[str, str, list[tuple[str, Any, Any, str | None]]]] = []
+    for line, record in records:
+        if not isinstance(record, Mapping):
+            raise InputError(f"{request.line(line)}: expected a record of Argilla.")
+        place = request.line(line)
+        item = next(
+            (record[key] for key in ("id", "external_id", "_server_id") if record.get(key) not in (None, "")), None
+        )
+        kept.append((str(len(kept) + 1 if item is None else item), place, list(_responses(record, place))))
+    values: dict[str, list[Any]] = {}
+    for _, _, responses in kept:
+        for name, _, value, _ in responses:
+            values.setdefault(name, []).append(value)
+    texts = [name for name, given in values.items() if all(isinstance(value, str | None) for value in given)]
+    gathered = {name: request.gathered() for name in chosen_texts(request, texts, "text question")}
+    unsaid = False
+    for item, place, responses in kept:
+        for one in gathered.values():
+            one.drop(item, "")  # the record exists, answered or not
+        for name, user, value, status in responses:
+            if name in gathered:
+                unsaid |= status is None
+                _keep(gathered[name], item, user, value, status, place)
+    notes = (
+        "This export of Argilla does not show which responses were submitted, so drafts and discarded ones count: export with "
+        "flatten=True.",
+    )
+    return gathered_tables(request, "argilla", gathered, n_rows=len(kept), notes=notes if unsaid else ())
+
+
+def _keep(one: Gathered, item: str, user: Any, value: Any, status: str | None, place: str) -> None:
+    if not isinstance(user, str | int) or isinstance(user, bool) or not str(user).strip():
+        raise InputError(f"{place}: a response names no user.")
+    if status in _COUNT:
+        one.add(item, str(user), None if value is None or is_blank(value) else value, place)
+    elif status in ("draft", "pending"):
+        one.drop(item, str(user), DRAFT)
+    else:
+        one.drop(item, str(user), DISCARDED)
+
+
+def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any, Any, str | None]]:
+    """Question, user, value and status of each response of a record."""
+    for key, users in record.items():
+        if str(key).endswith(_USERS):
+            name = str(key).removesuffix(_USERS)
+            columns = [record.get(name + end) or [] for end in (_VALUES, _STATUS)]
+            given, status = columns[0], columns[1] or [None] * len(users or [])
+            if not len(users or []) == len(given) == len(status):
+                raise InputError(f"{place}: the responses to {name} are not as many as their users.")
+            yield from ((name, *one) for one in zip(users or [], given, status, strict=True))
+    nested = record.get("responses")
+    if isinstance(nested, Mapping):
+        for name, given in nested.items():
+            yield from ((str(name), *_entry(one, place)) for one in given or [])
+    elif isinstance(nested, list) and all(isinstance(one, Mapping) and "values" in one for one in nested):
+        for one in nested:
+            for name, value in (one["values"] or {}).items():
+                inner = value.get("value") if isinstance(value, Mapping) else value
+                yield str(name), one.get("user_id"), inner, one.get("status")
+    for key, value in record.items():
+        if key != "responses" and _is_column(value):
+            entries: Sequence[Any] = value
+            if isinstance(value, Mapping):
+                sizes = {len(value[part]) for part in ("user_id", "value")}
+                if len(sizes) != 1:
+                    raise InputError(f"{place}: the responses to {key} are not as many as their users.")
+                entries = [
+                    {"user_id": user, "value": given, "status": status}
+                    for user, given, status in zip(
+                        value["user_id"],
+                        value["value"],
+                        value.get("status") or [None] * len(value["value"]),
+                        strict=False,
+                    )
+                ]
+            yield from ((str(key), *_entry(one, place)) for one in entries)
+
+
+def _is_column(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return {"user_id", "value"} <= value.keys() and isinstance(value["user_id"], list)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and {"user_id", "value"} <= one.keys() for one in value)
+    )
+
+
+def _entry(one: Any, place: str) -> tuple[Any, Any, str | None]:
+    if not isinstance(one, Mapping) or "user_id" not in one or "value" not in one:
+        raise InputError(f"{place}: a response has no user_id or no value.")
+    return one["user_id"], one["value"], one.get("status")
+
+
+def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    return bool(first) and not request.names_columns and _is_it(first[0])
+
+
+def _read_table(table: Rows, request: Request) -> Tables:
+    return _read(table.records(), request)
+
+
+FORMATS = (
+    Format(
+        "argilla",
+        (
+            Example(
+                "Argilla",
+                "2, flat",
+                "argilla.jsonl",
+                "records and users of a text question; drafts and discarded responses are left out with the reason",
+            ),
+            Example(
+                "Argilla JSON", "2, `to_json()`", "argilla.json", "as Argilla; it does not have the status of responses"
+            ),
+            Example(
+                "Hugging Face",
+                "Argilla 1, Parquet",
+                "hub.parquet",
+                "a column of `user_id`, `value` and `status` for each question",
+            ),
+        ),
+        records=Ways(_is_it, _read),
+        table=Ways(_is_table, _read_table),
+    ),
+)

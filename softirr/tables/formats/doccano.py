@@ -1,0 +1,96 @@
+"""doccano's exports of texts (sequence to sequence): one file for each annotator (version 1.8), or annotators' numbers (version 1.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from softirr.errors import InputError
+from softirr.tables.archives import Folder
+from softirr.tables.gathered import Gathered, Records, Request, Tables, gathered_tables
+from softirr.tables.layout import listed
+from softirr.tables.registry import Example, Format, Ways
+
+__all__ = ["FORMATS"]
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a line is an example with texts by doccano."""
+    if "text" not in record or "id" not in record:
+        return False
+    return isinstance(record.get("label"), list) or (
+        isinstance(record.get("annotations"), list) and "data" not in record
+    )
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The answers of a file that names annotators, as version 1.0 wrote it."""
+    gathered = request.gathered(repeats="set")
+    n = _keep(records, request, gathered, None)
+    return gathered_tables(request, "doccano", {"label": gathered}, n_rows=n)
+
+
+def _is_folder(folder: Folder) -> bool:
+    tables = folder.tables
+    return len(tables) > 1 and all(
+        path.suffix in (".json", ".jsonl") and _is_it(folder.first_record(path)) for path in tables
+    )
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    """The answers of a folder with a file for each annotator."""
+    gathered = request.gathered(repeats="set")
+    n = 0
+    for path in folder.tables:
+        n += _keep(cast(Records, folder.open(path)), replace(request, name=str(path)), gathered, path.stem)
+    names = listed([path.stem for path in folder.tables])
+    notes = (f"Each file has the answers of one rater: {names}.",)
+    return gathered_tables(request, "doccano", {"label": gathered}, n_rows=n, notes=notes)
+
+
+def _keep(records: Records, request: Request, gathered: Gathered, rater: str | None) -> int:
+    """Add the examples of a file, by one rater or with annotators in it; gives their number."""
+    n = 0
+    for line, record in records:
+        n += 1
+        place = request.line(line)
+        if not isinstance(record, Mapping) or record.get("id") in (None, ""):
+            raise InputError(f"{place}: expected an example of doccano, with id.")
+        item = str(record["id"])
+        if rater is not None and isinstance(record.get("label"), list):
+            gathered.add(item, rater, _texts(record["label"], place), place)
+        elif isinstance(record.get("annotations"), list):
+            gathered.drop(item, "")
+            for entry in record["annotations"]:
+                if not isinstance(entry, Mapping) or entry.get("user") in (None, ""):
+                    raise InputError(f"{place}: an annotation names no user.")
+                gathered.add(item, str(entry["user"]), _texts([entry.get("text")], place), place)
+        elif rater is None and isinstance(record.get("label"), list):
+            raise InputError(
+                f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their annotations: give the folder or "
+                "ZIP archive with a file for each annotator."
+            )
+        else:
+            raise InputError(f"{place}: expected an example of doccano, with a list of labels.")
+    return n
+
+
+def _texts(values: list[Any], place: str) -> tuple[str, ...] | None:
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{place}: a label is no text: only exports of texts (sequence to sequence) can be read.")
+    return tuple(value for value in values if value.strip()) or None
+
+
+FORMATS = (
+    Format(
+        "doccano",
+        (
+            Example("doccano", "1.8, JSONL", "doccano.zip", "a file for each annotator, in a ZIP archive or a folder"),
+            Example("doccano 1.0", "1.0, JSONL", "doccano.jsonl", "`annotations` with `user`"),
+        ),
+        records=Ways(_is_it, _read),
+        folder=Ways(_is_folder, _read_folder),
+    ),
+)

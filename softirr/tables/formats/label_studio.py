@@ -1,0 +1,193 @@
+"""Label Studio's JSON export as a table; which annotations count is in :mod:`softirr.tables.labelstudio`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables import export_check
+from softirr.tables.fields import task_fields
+from softirr.tables.gathered import Records, Request, Tables
+from softirr.tables.labelstudio import label_studio_answers, mappings, task_id, text_controls, textareas
+from softirr.tables.period import Period
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.table import AnnotationTable, Answer, Excluded, Reading
+
+__all__ = ["FORMATS"]
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """A table for each TextArea that is asked for, or for the only one. An annotation without text is an empty answer by default."""
+    name, wanted, period = request.name, request.fields, request.options.period
+    tasks, lines = _tasks(records, request)
+    if not period.is_all and not text_controls(tasks):
+        raise InputError(f"{name} has no answers that were last changed {period.in_words()}.")
+    chosen = [_choose_control(name, tasks, control) for control in request.texts or (None,)]
+    for control in chosen:
+        for position, wrong in export_check.check_control(tasks, control):
+            raise _damaged(name, lines[position], tasks[position], wrong)
+    for task in tasks if wanted.names else ():
+        wanted.add(name, task_id(task), task["fields"])
+    wanted.require(name, (key for task in tasks for key in task["keys"]))
+    return {control: _from_label_studio(tasks, control, request) for control in chosen}
+
+
+def _tasks(records: Records, request: Request) -> tuple[list[Mapping[str, Any]], list[int]]:
+    """The tasks of an export and the line of each: what is no task ends the reading before the rest takes memory."""
+    name, predictions = request.name, request.options.predictions_as_raters
+    tasks: list[Mapping[str, Any]] = []
+    lines: list[int] = []
+    for line, entry in records:
+        task = _checked_task(name, entry, len(tasks) + 1)
+        try:
+            export_check.check_annotations(task)
+            if predictions:
+                export_check.check_predictions(task)
+        except export_check.Damage as damage:
+            raise _damaged(name, line, task, str(damage)) from None
+        lines.append(line)
+        tasks.append(_needed(task, predictions=predictions, fields=request.fields.names, period=request.options.period))
+    if not tasks:
+        raise InputError(f"{name} has no tasks.")
+    return tasks, lines
+
+
+_OF_ANNOTATION = (
+    *("id", "completed_by", "was_cancelled", "parent_prediction"),
+    *("created_at", "updated_at", "model_version"),
+)
+
+
+def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str], period: Period) -> dict[str, Any]:
+    """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
+    data = task.get("data")
+    kept: dict[str, Any] = {"id": task["id"], "keys": (), "fields": {}}
+    if fields:
+        kept |= {"fields": task_fields(task, fields), "keys": tuple(data) if isinstance(data, Mapping) else ()}
+    for name in ("annotations", "predictions") if predictions else ("annotations",):
+        kept[name] = [
+            {key: source[key] for key in _OF_ANNOTATION if key in source} | {"result": _needed_of(source["result"])}
+            for source in task[name]
+            if name == "predictions" or period.holds(source)
+        ]
+    kept["drafts"] = [{"user": draft.get("user")} for draft in mappings(task.get("drafts"))]
+    return kept
+
+
+def _needed_of(result: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same of a result: texts, and the types and names of other regions."""
+    return [
+        {key: _interned(region[key]) for key in ("type", "from_name", "origin") if key in region}
+        | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
+        for region in result
+    ]
+
+
+def _interned(value: Any) -> Any:
+    """The same object for the same name, which an export repeats in every result."""
+    return sys.intern(value) if type(value) is str else value
+
+
+def _damaged(name: str, line: int, task: Mapping[str, Any], wrong: str) -> InputError:
+    return InputError(f"{name}, line {line}: task {_listed([str(task['id'])])[:40]}: {wrong}.")
+
+
+def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(task, Mapping) or "annotations" not in task:
+        raise InputError(f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations.")
+    identifier = task.get("id")
+    if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
+        raise InputError(f"{name}: task number {number} has no id.")
+    return task
+
+
+def _choose_control(name: str, tasks: list[Mapping[str, Any]], control: str | None) -> str:
+    names = text_controls(tasks)
+    if not names:
+        raise InputError(f"{name} has no TextArea answers: no annotation has a result of type textarea.")
+    if control is None:
+        if len(names) > 1:
+            raise InputError(f"{name} has several TextArea controls ({_listed(names)}): choose one with --control.")
+        return names[0]
+    if control not in names:
+        raise InputError(f"{name} has no TextArea named {control!r}; it has {_listed(names)}.")
+    return control
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join("".join(mark if mark.isprintable() else "?" for mark in name) for name in names)
+
+
+def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Request) -> AnnotationTable:
+    answers: list[Answer] = []
+    excluded: list[Excluded] = []
+    seen: set[str] = set()
+    for task in tasks:
+        identifier = task_id(task)
+        if identifier in seen:
+            raise InputError(f"The export has task {identifier} twice.")
+        seen.add(identifier)
+        given, left_out = label_studio_answers(
+            task,
+            control=control,
+            predictions_as_raters=request.options.predictions_as_raters,
+            oldest=request.options.repeats == "first",
+        )
+        answers += given
+        excluded += left_out
+    n_blank = sum(not answer.texts for answer in answers)
+    empty = request.options.empty or "none"
+    if empty == "missing":
+        answers = [answer for answer in answers if answer.texts]
+    return AnnotationTable.from_answers(
+        answers,
+        items=map(task_id, tasks),
+        excluded=excluded,
+        casefold=request.options.casefold,
+        input_sha256=request.sha256(),
+        warnings=_other_names(tasks, control),
+        fields=request.fields.by_item(),
+        reading=Reading("label-studio", (("text", control),), len(tasks), n_blank, empty=empty),
+    )
+
+
+def _other_names(tasks: Iterable[Mapping[str, Any]], control: str) -> tuple[str, ...]:
+    """Warn of annotations that may stand under an earlier name of the control, as far as an export without label config shows it.
+
+    They have texts under another TextArea only, and no annotation has texts under both.
+    """
+    alone, beside = Counter[str](), set[str]()
+    for task in tasks:
+        for annotation in mappings(task.get("annotations")):
+            names = {str(region.get("from_name")) for region in textareas(annotation, None)}
+            if control in names:
+                beside |= names
+            elif not annotation.get("was_cancelled"):
+                alone.update(names)
+    return tuple(
+        f"{n:,} annotations have texts under the TextArea {_listed([name])} and none under {_listed([control])}, and no annotation has "
+        "both: they count as empty answers. If one of the two is the other one’s earlier name, they are missing: leave them out."
+        for name, n in sorted(alone.items())
+        if name not in beside
+    )
+
+
+FORMATS = (
+    Format(
+        "label-studio",
+        (
+            Example(
+                "Label Studio JSON",
+                "1.23",
+                "export.json",
+                "tasks and annotators; `--control` chooses a TextArea; skipped annotations, drafts and copies of predictions are "
+                "left out with the reason",
+            ),
+        ),
+        records=Ways(lambda record: "annotations" in record, _read),
+        is_general=True,
+    ),
+)

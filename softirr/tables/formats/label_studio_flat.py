@@ -1,0 +1,117 @@
+"""Label Studio's exports with a row for each annotation: JSON_MIN, CSV and TSV (as of Label Studio 1.23).
+
+They contain no label config, so the values decide which column is the TextArea: they differ between the annotators of a task.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables, in_order
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import Rows
+from softirr.tables.table import NO_RATER, Excluded
+from softirr.text import is_blank
+
+__all__ = ["FORMATS"]
+
+_NOT_TOLD = (
+    "This export of Label Studio does not say which answers were copied from predictions, so such answers count, and two "
+    "annotators who took over the same prediction agree. It does not list skipped tasks and drafts either. Export with the format "
+    "JSON to leave copies out with the reason."
+)
+_OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
+
+
+def _is_it(keys: Iterable[str]) -> bool:
+    """Whether a row, or the header of a table, is of such an export."""
+    return {"annotation_id", "annotator"} <= set(keys)
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the TextAreas asked for, or of the only one; the newest annotation of each annotator counts."""
+    kept = []
+    for line, record in records:
+        if not isinstance(record, Mapping) or not _is_it(record) or record.get("id") in (None, ""):
+            raise InputError(
+                f"{request.line(line)}: expected id, annotator and annotation_id, as Label Studio exports them."
+            )
+        kept.append((record.get("updated_at"), line, record))
+    names = list(dict.fromkeys(key for _, _, record in kept for key in record if key not in _OWN))
+    controls = _controls(kept, names)
+    if not controls and not request.texts and len(names) > 1:
+        raise InputError(
+            f"{request.name} does not show which of {', '.join(names)} is the TextArea: name it with --text, or export with the format JSON."
+        )
+    fields = chosen_texts(request, names if request.texts else controls or names, "TextArea")
+    gathered = {name: request.gathered() for name in fields}
+    for _, line, record in in_order(kept):
+        item, rater = str(record["id"]), record["annotator"]
+        for name, one in gathered.items():
+            if record["annotation_id"] in (None, ""):
+                one.drop(item, "")  # a task without annotations
+            elif rater in (None, "", "None"):
+                one.drop(item, "")
+                one.excluded.append(Excluded(item, "", NO_RATER))
+            else:
+                texts = _texts(record.get(name), request.line(line), name)
+                one.add(item, str(rater), texts or None, request.line(line))
+    return gathered_tables(request, "label-studio-flat", gathered, n_rows=len(kept), notes=(_NOT_TOLD,))
+
+
+def _controls(kept: Sequence[tuple[Any, int, Mapping[str, Any]]], names: list[str]) -> list[str]:
+    """The fields whose values differ between the annotations of a task: data of the task do not."""
+    first: dict[str, Mapping[str, Any]] = {}
+    differ = set()
+    for _, _, record in kept:
+        before = first.setdefault(str(record["id"]), record)
+        differ |= {name for name in names if record.get(name) != before.get(name)}
+    return [name for name in names if name in differ]
+
+
+def _texts(value: Any, place: str, name: str) -> tuple[str, ...]:
+    """A text, a list of texts, or ``{"text": [...]}``; CSV has the last two as JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return (value,)
+    texts: list[str] = []
+    for part in value if isinstance(value, list) else [value]:
+        inner = part.get("text") if isinstance(part, Mapping) else part
+        for text in inner if isinstance(inner, list) else [inner]:
+            if not isinstance(text, str | None) or (isinstance(part, Mapping) and "text" not in part):
+                raise InputError(f"{place}: {name} has no texts.")
+            texts += [] if text is None or is_blank(text) else [text]
+    return tuple(texts)
+
+
+def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    return _is_it(columns) and not request.names_columns
+
+
+def _read_table(table: Rows, request: Request) -> Tables:
+    return _read(table.records(), request)
+
+
+FORMATS = (
+    Format(
+        "label-studio-flat",
+        (
+            Example(
+                "Label Studio JSON_MIN",
+                "1.23",
+                "min.json",
+                "tasks and annotators; it does not say which answers are copies of predictions, so these count, with a warning (export "
+                "JSON instead), and it has no drafts and no skipped annotations; `--text` chooses a TextArea where the values do not "
+                "show it",
+            ),
+            Example("Label Studio CSV", "1.23", "label-studio.csv", "as Label Studio JSON_MIN; TSV, too"),
+        ),
+        records=Ways(_is_it, _read),
+        table=Ways(_is_table, _read_table),
+    ),
+)

@@ -1,0 +1,80 @@
+"""Labelbox's export (version 2, NDJSON): the free-text classifications of a project, a label for each labeler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.text import is_blank
+
+__all__ = ["FORMATS"]
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("data_row"), Mapping) and isinstance(record.get("projects"), Mapping)
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the classifications asked for, or of the only one with texts; the newest label of each labeler counts."""
+    kept: list[tuple[str, str, str, dict[str, str]]] = []
+    n_rows = 0
+    for line, record in records:
+        place = request.line(line)
+        if not isinstance(record, Mapping) or not _is_it(record) or not record["data_row"].get("id"):
+            raise InputError(f"{place}: expected a data row of Labelbox, with data_row and projects.")
+        n_rows += 1
+        item = str(
+            record["data_row"].get("external_id") or record["data_row"].get("global_key") or record["data_row"]["id"]
+        )
+        for labels in _labels(record, place):
+            for label in sorted(labels, key=lambda one: str((one.get("label_details") or {}).get("created_at") or "")):
+                rater = (label.get("label_details") or {}).get("created_by")
+                if not isinstance(rater, str) or is_blank(rater):
+                    raise InputError(f"{place}: a label does not name its labeler (label_details.created_by).")
+                kept.append((item, rater, place, dict(_texts(label))))
+    names = list(dict.fromkeys(name for *_, texts in kept for name in texts))
+    gathered = {name: request.gathered() for name in chosen_texts(request, names, "text classification")}
+    for item, rater, place, texts in kept:
+        for name, one in gathered.items():
+            text = texts.get(name, "")
+            one.add(item, rater, None if is_blank(text) else text, place)
+    return gathered_tables(request, "labelbox", gathered, n_rows=n_rows)
+
+
+def _labels(record: Mapping[str, Any], place: str) -> Iterator[list[Mapping[str, Any]]]:
+    """The labels of each project."""
+    if len(record["projects"]) > 1:
+        raise InputError(f"{place}: the data row is in several projects: export one project.")
+    for project in record["projects"].values():
+        labels = project.get("labels") if isinstance(project, Mapping) else None
+        if not isinstance(labels, list) or not all(isinstance(one, Mapping) for one in labels):
+            raise InputError(f"{place}: a project of the data row has no list of labels.")
+        yield labels
+
+
+def _texts(label: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Name and text of each free-text classification."""
+    annotations = label.get("annotations")
+    for one in (annotations.get("classifications") or ()) if isinstance(annotations, Mapping) else ():
+        answer = one.get("text_answer") if isinstance(one, Mapping) else None
+        if isinstance(answer, Mapping) and isinstance(answer.get("content"), str):
+            yield str(one.get("name") or one.get("value")), answer["content"]
+
+
+FORMATS = (
+    Format(
+        "labelbox",
+        (
+            Example(
+                "Labelbox",
+                "export v2, NDJSON",
+                "labelbox.ndjson",
+                "data rows and labelers; `--text` chooses a free-text classification; the newest label of a labeler counts",
+            ),
+        ),
+        records=Ways(_is_it, _read),
+    ),
+)

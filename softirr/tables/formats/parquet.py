@@ -1,0 +1,54 @@
+"""Parquet files, read in batches by pyarrow, which is imported only here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Request
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import Rows
+from softirr.tables.source import Source, needed
+
+__all__ = ["FORMATS"]
+
+
+def _read(source: Source, request: Request) -> Rows:
+    needed("pyarrow", "pyarrow", "A Parquet file")
+    parquet = importlib.import_module("pyarrow.parquet")
+    arrow = importlib.import_module("pyarrow")
+    try:
+        file = parquet.ParquetFile(source.seekable())
+        columns = tuple(file.schema_arrow.names)
+    except (arrow.ArrowException, OSError, ValueError):
+        raise InputError(f"{source.name} is a damaged Parquet file.") from None
+
+    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=8192):
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, cells
+        except (arrow.ArrowException, OSError) as error:
+            raise InputError(f"{source.name} is a damaged Parquet file ({type(error).__name__}).") from None
+
+    return Rows(source.name, "parquet", columns, rows(), blank="null missing")
+
+
+FORMATS = (
+    Format(
+        "parquet",
+        (
+            Example(
+                "wide Parquet",
+                "2",
+                "wide.parquet --item id --raters ann,bob,cy",
+                "as wide CSV; a cell may be a list of texts; null is a missing answer",
+            ),
+        ),
+        file=Ways(lambda source: source.start.startswith(b"PAR1"), _read),
+    ),
+)

@@ -1,0 +1,104 @@
+"""Prodigy's JSON lines, as ``prodigy db-out`` writes them (version 1.18): text_input fields, one line for each annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables, in_order
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.table import SKIPPED
+from softirr.text import is_blank
+
+__all__ = ["FORMATS", "REJECTED"]
+
+REJECTED = "rejected"
+_OWN = frozenset(
+    [
+        "text",
+        "html",
+        "image",
+        "audio",
+        "video",
+        "label",
+        "options",
+        "answer",
+        "accept",
+        "config",
+        "meta",
+        "spans",
+        "tokens",
+        "relations",
+        "priority",
+        "score",
+        "pattern",
+        "path",
+        "transcript",
+        "prompt",
+        "style",
+    ]
+)
+"""Keys of the task; those that begin with an underscore are Prodigy's, too."""
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    """Whether a line is an annotation of Prodigy."""
+    return "_input_hash" in record
+
+
+def _read(records: Records, request: Request) -> Tables:
+    """The tables of the text_input fields asked for, or of the only one; of several annotations by one annotator the newest counts.
+
+    An item is an input (``_input_hash``), a rater an annotator (``_annotator_id``, or ``_session_id``). Inputs that were ignored or rejected are
+    left out with that reason.
+    """
+    kept = []
+    for line, record in records:
+        if not isinstance(record, Mapping) or not isinstance(record.get("_input_hash"), int | str):
+            raise InputError(f"{request.line(line)}: expected _input_hash, as prodigy db-out writes it.")
+        who = record.get("_annotator_id") or record.get("_session_id")
+        if not isinstance(who, str) or not who.strip():
+            raise InputError(f"{request.line(line)}: neither _annotator_id nor _session_id names an annotator.")
+        kept.append((None, line, record, who.strip(), record.get("_timestamp") or 0))
+    kept.sort(key=lambda one: one[4])
+    names = list(
+        dict.fromkeys(
+            key
+            for _, _, record, _, _ in kept
+            for key, value in record.items()
+            if isinstance(value, str) and key not in _OWN and not key.startswith("_")
+        )
+    )
+    if "user_input" in names and not request.texts:
+        names = ["user_input"]
+    gathered = {name: request.gathered() for name in chosen_texts(request, names, "text_input field")}
+    for _, line, record, who, _ in in_order(kept):
+        item, place = str(record["_input_hash"]), request.line(line)
+        reason = {"ignore": SKIPPED, "reject": REJECTED}.get(str(record.get("answer")))
+        for name, one in gathered.items():
+            value = record.get(name)
+            if not isinstance(value, str | None):
+                raise InputError(f"{place}: {name} is not a text.")
+            if reason is not None:
+                one.drop(item, who, reason)
+            else:
+                one.add(item, who, None if value is None or is_blank(value) else value, place)
+    return gathered_tables(request, "prodigy", gathered, n_rows=len(kept))
+
+
+FORMATS = (
+    Format(
+        "prodigy",
+        (
+            Example(
+                "Prodigy",
+                "1.18, `db-out`",
+                "prodigy.jsonl",
+                "`_input_hash`, `_annotator_id`; `--text` chooses a text_input field; ignored and rejected inputs are left out with the "
+                "reason",
+            ),
+        ),
+        records=Ways(_is_it, _read),
+    ),
+)

@@ -1,0 +1,74 @@
+"""QualCoder's projects (version 3): the database ``data.qda`` in the folder of a project, in which several coders may work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from softirr.tables.archives import Folder
+from softirr.tables.gathered import Request, Tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.tables.source import Source, stored
+from softirr.tables.sqlite import has_tables, query
+
+__all__ = ["FORMATS"]
+
+_TABLES = ("code_text", "code_name", "source")
+_CODES = """
+    SELECT source.name, code_text.owner, code_name.name, code_text.pos0, code_text.pos1
+    FROM code_text JOIN code_name ON code_name.cid = code_text.cid JOIN source ON source.id = code_text.fid
+"""
+
+
+def _is_it(source: Source) -> bool:
+    if not source.start.startswith(b"SQLite format 3\0"):
+        return False
+    with stored(source) as path:
+        return has_tables(path, *_TABLES)
+
+
+def _read(source: Source, request: Request) -> Tables:
+    with stored(source) as path:
+        return _of_coders(_segments(path), request)
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    """A project, or a project for each coder."""
+    paths = folder.called("data.qda")
+    if len(paths) == 1:
+        return _of_coders(_segments(paths[0]), request)
+    every = [replace(one, coder=path.parent.stem) for path in paths for one in _segments(path)]
+    return segment_tables(every, request, "qualcoder")
+
+
+def _of_coders(segments: list[Segment], request: Request) -> Tables:
+    if len({one.coder for one in segments}) == 1:
+        raise needs_coders(request.name, "a project of QualCoder")
+    return segment_tables(segments, request, "qualcoder")
+
+
+def _segments(path: Path) -> list[Segment]:
+    rows = query(path, _CODES)
+    return [
+        Segment(str(document), str(owner or "(no coder)"), str(code), int(start), int(end))
+        for document, owner, code, start, end in rows
+        if start is not None and end is not None
+    ]
+
+
+FORMATS = (
+    Format(
+        "qualcoder",
+        (
+            Example(
+                "QualCoder",
+                "3, folder or `data.qda`",
+                "interviews.qda",
+                "passages that two coders coded, coders, and names of codes; `--overlap` as for REFI-QDA",
+            ),
+        ),
+        file=Ways(_is_it, _read),
+        folder=Ways(lambda folder: bool(folder.called("data.qda")), _read_folder),
+    ),
+)

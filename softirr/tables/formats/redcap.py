@@ -1,0 +1,117 @@
+"""REDCap's exports as CSV: checkbox fields, repeating instruments, and records that two people entered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from softirr.tables.gathered import Request
+from softirr.tables.layout import Layout
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.row_tables import rows_tables
+from softirr.tables.rows import Rows
+from softirr.text import is_blank
+
+__all__ = ["FORMATS"]
+
+_CHECKBOX = re.compile(r"(?P<field>.+?)(?:___(?P<code>\w+)| \(choice=(?P<label>.+)\))")
+_CHECKED, _UNCHECKED = ("1", "Checked"), ("0", "Unchecked", "")
+_INSTRUMENT = ("redcap_repeat_instrument", "Repeat Instrument")
+_ENTRY = "entry"
+_TWO_ENTRIES = re.compile(r"(.+)--([12])")
+
+
+def _is_it(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    boxes = [name for name in columns if _CHECKBOX.fullmatch(name)]
+    checked = bool(boxes) and all(str(row.get(name) or "") in _CHECKED + _UNCHECKED for row in first for name in boxes)
+    two = bool(first) and all(_TWO_ENTRIES.fullmatch(str(row.get(columns[0]) or "")) for row in first)
+    return checked or (two and not request.options.rater) or any(name in columns for name in _INSTRUMENT)
+
+
+def _read(table: Rows, request: Request) -> Any:
+    """A checkbox field is a set of the choices that are checked; rows of other instruments are left out."""
+    table = _with_sets(table)
+    table = _of_instrument(table, request)
+    first, table = table.peek(1)
+    options = request.options
+    if first and _TWO_ENTRIES.fullmatch(str(first[0][1][0])) and not (options.rater or options.raters or options.items):
+        layout = Layout(
+            options.item or table.columns[0], _ENTRY, options.layout.text, (), (), options.empty, options.repeats
+        )
+        return rows_tables(_with_entries(table), request, layout)
+    return table
+
+
+def _with_sets(table: Rows) -> Rows:
+    boxes = [_CHECKBOX.fullmatch(name) for name in table.columns]
+    fields = list(dict.fromkeys(box["field"] for box in boxes if box))
+    kept = [i for i, box in enumerate(boxes) if box is None]
+    places = {
+        field: [(i, box["code"] or box["label"]) for i, box in enumerate(boxes) if box and box["field"] == field]
+        for field in fields
+    }
+
+    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
+        for number, cells in table.rows:
+            whole = [*cells, *[None] * (len(table.columns) - len(cells))]
+            sets = [[choice for i, choice in places[field] if str(whole[i]) in _CHECKED] for field in fields]
+            yield number, [*(whole[i] for i in kept), *(own or None for own in sets)]
+
+    return replace(table, columns=(*(table.columns[i] for i in kept), *fields), rows=rows()) if fields else table
+
+
+def _of_instrument(table: Rows, request: Request) -> Rows:
+    """The rows that name a rater: other rows are of the record or of another instrument."""
+    columns = [name for name in _INSTRUMENT if name in table.columns]
+    rater = request.options.rater
+    if not columns or rater not in table.columns:
+        return table
+    instrument, place = table.columns.index(columns[0]), table.columns.index(rater)
+    rows = (
+        (number, cells)
+        for number, cells in table.rows
+        if not (is_blank(str(cells[place] or "")) and _is_other(table, cells, instrument, request))
+    )
+    note = f"Rows without {rater}, which belong to the record or to another instrument, are left out."
+    return replace(table, rows=rows, notes=(*table.notes, note))
+
+
+def _is_other(table: Rows, cells: Sequence[Any], instrument: int, request: Request) -> bool:
+    """Whether a row has none of the texts that are asked for."""
+    asked = [table.columns.index(name) for name in request.texts if name in table.columns]
+    return bool(asked) and all(is_blank(str(cells[i] or "")) for i in asked)
+
+
+def _with_entries(table: Rows) -> Rows:
+    """Double data entry: ``7--1`` and ``7--2`` are the two entries of the record 7."""
+
+    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
+        for number, cells in table.rows:
+            record = _TWO_ENTRIES.fullmatch(str(cells[0]))
+            yield number, [record[1] if record else cells[0], *cells[1:], f"entry {record[2]}" if record else "merged"]
+
+    return replace(
+        table,
+        columns=(*table.columns, _ENTRY),
+        rows=rows(),
+        notes=(*table.notes, "The two entries of a record (double data entry) are its raters."),
+    )
+
+
+FORMATS = (
+    Format(
+        "redcap",
+        (
+            Example(
+                "REDCap",
+                "14, CSV raw",
+                "redcap.csv --item record_id --rater reader --text finding",
+                "a record for each case and reader; a checkbox field is a set of choices; rows of other instruments are left out; "
+                "`7--1` and `7--2` are two entries of the record 7",
+            ),
+        ),
+        table=Ways(_is_it, _read),
+    ),
+)

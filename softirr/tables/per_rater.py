@@ -1,0 +1,88 @@
+"""Several tables with the answers of one rater each: the sheets of a workbook, or the files of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
+from softirr.tables.layout import Layout, Places, listed, places, places_by_names
+from softirr.tables.row_tables import BLANK_CELLS
+from softirr.tables.rows import Rows, pooled, row_name
+
+__all__ = ["per_rater_tables"]
+
+_RATER = "\0rater"
+"""A column of no table: the file or sheet is the rater."""
+
+
+def per_rater_tables(tables: Mapping[str, Rows], request: Request, format: str, notes: Sequence[str]) -> Tables:
+    """The answers of several tables.
+
+    Parameters
+    ----------
+    tables : mapping of str to Rows
+        By rater.
+    request : Request
+    format : str
+    notes : sequence of str
+
+    Returns
+    -------
+    dict of str to AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If the columns of a table are not certain, or a cell can't be used.
+    """
+    layout, fields = request.options.layout, request.fields
+    gathered: dict[str, Gathered] = {}
+    n_rows = 0
+    first: tuple[str, ...] = ()
+    for rater, table in tables.items():
+        if layout.raters or layout.items or layout.rater:
+            raise InputError(f"{table.name} is the table of one rater: name its columns with --item and --text.")
+        columns = _columns(table, layout, first)
+        first = first or table.columns
+        last = max(*columns.item, *(i for at in columns.groups.values() for i in at))
+        for number, cells in table.rows:
+            n_rows += 1
+            if len(cells) <= last:
+                raise InputError(f"{table.place(number)}: the row ends before the last column that is read.")
+            item = row_name(cells, columns.item, table, number, "item")
+            if fields.names:
+                fields.add(table.place(number), item, dict(zip(table.columns, cells, strict=False)))
+            for name, at in columns.groups.items():
+                one = gathered.setdefault(name, request.gathered(empty="missing", repeats="set"))
+                one.add(item, rater, pooled(cells, at, table, number), table.place(number))
+    fields.require(request.name, (name for table in tables.values() for name in table.columns))
+    blank = sum(one.blank for one in gathered.values())
+    if blank and request.options.empty is None:
+        notes = [*notes, BLANK_CELLS.format(n=blank, of="")]
+    return gathered_tables(request, format, gathered, n_rows=n_rows, notes=notes)
+
+
+def _columns(table: Rows, layout: Layout, first: tuple[str, ...]) -> Places:
+    """Columns of the item and of each field of texts; a table of two columns has the same columns as the first table, in any order."""
+    plain = {name.casefold() for name in table.columns}
+    if layout.says_columns or {"item", "text"} <= plain:
+        return _placed(table, replace(layout, rater=_RATER))
+    columns = places_by_names((*table.columns, "rater"))
+    if columns is None and len(table.columns) == 2:
+        item, text = first if len(first) == 2 else table.columns
+        if {item.casefold(), text.casefold()} == plain:
+            return _placed(table, Layout(item, _RATER, (text,)))
+        raise InputError(
+            f"{table.name} has the columns {listed(table.columns)}, and another table {listed(first)}: write each column one way."
+        )
+    if columns is None:
+        raise InputError(f"{table.name} has the columns {listed(table.columns)}: name them with --item and --text.")
+    return columns
+
+
+def _placed(table: Rows, layout: Layout) -> Places:
+    columns = places((*table.columns, _RATER), layout, table.name)
+    assert columns is not None
+    return columns

@@ -1,0 +1,180 @@
+"""How an input is read: the options that travel together, and functions that take them by name."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+from softirr.errors import InputError
+from softirr.tables.layout import Groups, Layout
+from softirr.tables.missing import MissingMarks
+from softirr.tables.period import Period
+
+__all__ = ["ReadOptions", "changed_options", "takes_options"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_KEYWORDS = re.compile(r"^( *)\*\*keywords\n(?:\1 +.*\n)*", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    r"""How :func:`softirr.read`, :func:`softirr.read_texts` and :func:`softirr.inspect` read an input.
+
+    Parameters
+    ----------
+    format : str
+        Name of the format, where the content does not show it.
+    control : str or sequence of str, optional
+        The TextArea to read from a Label Studio export; needed when the export has several. :func:`softirr.read_texts` reads several.
+    casefold : bool
+        Texts that differ only in case are one text.
+    predictions_as_raters : bool
+        In a Label Studio export, count each model version as a rater.
+    item, rater : str, optional
+        Columns of a long table, needed unless their names leave no doubt. ``item`` of a wide table and ``rater`` of a survey, too. ``a+b`` takes
+        two columns together.
+    text : str or sequence of str, optional
+        The column of the texts of a long table; :func:`softirr.read_texts` reads several.
+    raters : sequence of str, or mapping of names to columns, optional
+        The table is wide, and these columns are its raters.
+    items : sequence of str, or mapping of names to columns, optional
+        The table is a survey, and these columns are its items.
+    fields : sequence of str
+        What to read about the items beside the answers, such as ``site``: values in ``data`` of Label Studio's tasks (``annotated_at`` is when the newest
+        annotation was made), other columns of a table, other keys of JSONL.
+    weight : str, optional
+        A field of the items that says how much each counts, such as a survey's case weight: an item of weight 2 counts as if it stood there twice.
+    empty : {"missing", "none"}, optional
+        What an empty cell means: the rater was not asked, or found nothing. By default it is missing, but for files with the columns
+        ``item,rater,text``, whose empty texts are empty answers. An empty list in a cell is always an empty answer.
+    repeats : {"set", "first", "last", "refuse"}, optional
+        What several rows of one rater on one item are: a set of texts, versions (the first or the last one counts), or a mistake. By default a set in
+        long tables, and refused in the others.
+    missing : str or sequence of str, optional
+        Texts that mean that an answer is missing, such as ``"NA,n/a"``; ``"none"`` takes every text for an answer. By default (``"auto"``) texts that leave no
+        doubt, such as NA, n/a, - and ?, are missing. They are listed in ``excluded``, and a warning counts them by rater.
+    since, before : str, optional
+        Dates such as ``2026-03-01``: of a Label Studio export only the annotations that were last changed from ``since`` on, and before ``before``.
+    encoding : str, optional
+        Of a text file; UTF-8 and UTF-16 are recognized.
+    sheet : str, optional
+        Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are one rater's each; else the first
+        visible sheet with a table is read.
+    overlap : float
+        Of coded passages of documents, the share of the characters that passages of two coders need to have in common to be one item.
+
+    Raises
+    ------
+    InputError
+        If an option cannot have this value.
+
+    Examples
+    --------
+    >>> import io, softirr
+    >>> options = ReadOptions(item="case", raters=["ann", "bob"])
+    >>> softirr.read(io.StringIO("case,ann,bob\n1,fever,high fever\n2,cough,\n"), options).items
+    ('1', '2')
+    """
+
+    format: str = "auto"
+    control: str | Sequence[str] | None = None
+    casefold: bool = False
+    predictions_as_raters: bool = False
+    item: str | None = None
+    rater: str | None = None
+    text: str | Sequence[str] = ()
+    raters: Groups = ()
+    items: Groups = ()
+    fields: Sequence[str] = ()
+    weight: str | None = None
+    empty: str | None = None
+    repeats: str | None = None
+    missing: str | Sequence[str] | None = None
+    since: str | None = None
+    before: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    overlap: float = 0.5
+
+    def __post_init__(self) -> None:
+        self.layout, self.period, self.marks  # noqa: B018 - each refuses what it cannot read
+        if not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1:
+            raise InputError(f"The option overlap is {self.overlap!r}, but is a share above 0 and up to 1.")
+
+    @property
+    def layout(self) -> Layout:
+        """What the options say about the columns."""
+        return Layout(self.item, self.rater, self.text, self.raters, self.items, self.empty, self.repeats)
+
+    @property
+    def period(self) -> Period:
+        """Which annotations count, by date."""
+        return Period.of(self.since, self.before)
+
+    @property
+    def marks(self) -> MissingMarks:
+        """Which texts mean that an answer is missing."""
+        return MissingMarks.of(self.missing)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """TextAreas of a Label Studio export."""
+        return (self.control,) if isinstance(self.control, str) else tuple(self.control or ())
+
+    @property
+    def item_fields(self) -> tuple[str, ...]:
+        """Fields of the items to read, the weight among them."""
+        return tuple(dict.fromkeys((*self.fields, *([] if self.weight is None else [self.weight]))))
+
+
+def changed_options(function: str, options: ReadOptions | None, keywords: dict[str, Any]) -> ReadOptions:
+    """The options with single ones changed by name.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function that was called, for the message.
+    options : ReadOptions or None
+    keywords : dict of str to object
+
+    Returns
+    -------
+    ReadOptions
+
+    Raises
+    ------
+    InputError
+        If there is no option of a name.
+    """
+    known = [field.name for field in fields(ReadOptions)]
+    for name in keywords:
+        if name not in known:
+            raise InputError(f"{function} has no option {name}: it has {', '.join(known)}.")
+    return replace(options or ReadOptions(), **keywords)
+
+
+def takes_options(function: _Function) -> _Function:
+    """A function whose ``**keywords`` are the options by name: its signature and its documentation show each of them.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        The function itself.
+    """
+    signature = inspect.signature(function)
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(ReadOptions)
+    ]
+    section = (ReadOptions.__doc__ or "").split("----------\n", 1)[-1].split("\n\n", 1)[0] + "\n"
+    vars(function)["__signature__"] = signature.replace(parameters=[*own, *options])
+    function.__doc__ = _KEYWORDS.sub(lambda _: section, function.__doc__ or "")
+    return function

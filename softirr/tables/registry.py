@@ -1,0 +1,148 @@
+"""The formats that are read. A format is one module of :mod:`softirr.tables.formats` that lists itself in ``FORMATS``.
+
+A module says how its format is recognized by its content, how it is read, and what the documentation shows of it. Nothing else knows
+the format by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+__all__ = ["Example", "Format", "Ways", "documented_rows", "format_names", "formats", "recognized"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A row of the table of formats in the documentation.
+
+    Attributes
+    ----------
+    title, version : str
+        Of the format and of the program that writes it.
+    command : str
+        What reads the file of the test.
+    about : str
+        What becomes an item, a rater and a text.
+    """
+
+    title: str
+    version: str
+    command: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How one form of a format is recognized, and how it is read.
+
+    Attributes
+    ----------
+    is_it : callable
+        Gets the beginning of the input; whether it is this format.
+    read : callable
+        Gets the input and a :class:`softirr.tables.gathered.Request`.
+    """
+
+    is_it: Callable[..., bool]
+    read: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format, in the forms in which its files come.
+
+    Attributes
+    ----------
+    name : str
+        For the option ``format``.
+    examples : tuple of Example
+        Rows of the documentation's table.
+    file : Ways or None
+        Of a file: gets a :class:`softirr.tables.source.Source`; gives rows, records or tables.
+    folder : Ways or None
+        Of a folder or an unpacked ZIP archive: gets a :class:`softirr.tables.archives.Folder`; gives tables.
+    records : Ways or None
+        Of JSON lines or a JSON list: recognized by the first object; gets records; gives tables.
+    table : Ways or None
+        Of a table with rows: recognized by the names of the columns, the first rows and the request; gets rows; gives rows or tables.
+    is_general : bool
+        It is recognized only where no other format is.
+    """
+
+    name: str
+    examples: tuple[Example, ...] = ()
+    file: Ways | None = None
+    folder: Ways | None = None
+    records: Ways | None = None
+    table: Ways | None = None
+    is_general: bool = False
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats; general ones come last.
+
+    Returns
+    -------
+    tuple of Format
+    """
+    package = importlib.import_module("softirr.tables.formats")
+    modules = (
+        importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
+    )
+    listed = (one for module in modules for one in getattr(module, "FORMATS", ()))
+    return tuple(sorted(listed, key=lambda one: one.is_general))
+
+
+def format_names() -> tuple[str, ...]:
+    """What the option ``format`` can be.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return ("auto", *dict.fromkeys(one.name for one in formats()))
+
+
+def recognized(form: str, chosen: str, *start: Any, general: bool = True) -> Ways | None:
+    """The reader of an input.
+
+    Parameters
+    ----------
+    form : {"file", "folder", "records", "table"}
+    chosen : str
+        The option ``format``: a format of this form that has this name is taken without a look at the content.
+    *start
+        What ``is_it`` gets.
+    general : bool
+        Whether general formats are tried.
+
+    Returns
+    -------
+    Ways or None
+    """
+    tried = [one for one in formats() if general or not one.is_general]
+    ways: Mapping[str, Ways] = {one.name: way for one in tried if (way := getattr(one, form)) is not None}
+    if chosen in ways:
+        return ways[chosen]
+    return next((way for way in ways.values() if way.is_it(*start)), None)
+
+
+def documented_rows() -> Iterator[str]:
+    """The table of formats in the documentation, line by line.
+
+    Yields
+    ------
+    str
+    """
+    yield "| format | version | command | items, raters and texts |"
+    yield "|---|---|---|---|"
+    rows: Sequence[Example] = sorted(
+        (one for of in formats() for one in of.examples), key=lambda one: one.title.casefold()
+    )
+    yield from (f"| {one.title} | {one.version} | `softirr score {one.command}` | {one.about} |" for one in rows)

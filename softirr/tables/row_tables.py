@@ -1,0 +1,221 @@
+"""Rows of any table as answers: long (a row per text), wide (a column per rater) or a survey (a column per item)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.fields import ItemFields
+from softirr.tables.gathered import Gathered, Request, Tables
+from softirr.tables.layout import Layout, Places, listed, places
+from softirr.tables.rows import Rows, pooled, row_name
+from softirr.tables.suggestion import suggestion
+from softirr.tables.table import AnnotationTable, Reading
+
+__all__ = ["BLANK_CELLS", "rows_tables"]
+
+BLANK_CELLS = "{n:,} empty cells{of} count as not asked. If they mean that the rater found nothing, say --empty none."
+"""A note about empty cells of a format in which they may mean either."""
+
+_SAMPLE = 200
+_SHOWN = 10
+
+
+def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> Tables:
+    """The answers of a table, one :class:`AnnotationTable` for each field of texts.
+
+    Parameters
+    ----------
+    table : Rows
+    request : Request
+    layout : Layout, optional
+        What a reader knows about the columns; the options say it by default.
+
+    Returns
+    -------
+    dict of str to AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If the columns are not certain, or a cell can't be used; the message says where, and what would work.
+    """
+    layout, fields = layout or request.options.layout, request.fields
+    sample, rows = table.peek(_SAMPLE)
+    columns = places(table.columns, layout, table.name)
+    if columns is None:
+        raise _cant_tell(table, [cells for _, cells in sample])
+    standard = columns.standard and table.blank != "missing"
+    empty = layout.empty or ("none" if standard else "missing")
+    repeats = layout.repeats or ("set" if columns.kind == "long" else "refuse")
+    if columns.kind == "survey" and fields.names:
+        raise InputError(f"{table.name} has a row for each rater, so it has no fields of items.")
+    names = columns.groups if columns.kind == "long" else ("",)
+    gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
+    read = _long if columns.kind == "long" else _grid
+    short = [*read(replace(rows, blank="" if layout.empty else table.blank), columns, gathered, fields)]
+    if not short:
+        raise InputError(f"{table.name} has a header but no answers.")
+    read_already = {i for at in (columns.item, columns.rater, *columns.groups.values()) for i in at}
+    fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in read_already))
+    if columns.guessed and not any(one.compared for one in gathered.values()):
+        words = suggestion(table.columns, [cells for _, cells in sample])
+        read_as = " ".join(f"--{role} {table.columns[at[0]]}" for role, at in _roles(columns).items())
+        other = f" Perhaps {words} does." if words and words != read_as else f" {_ASK[0].upper()}{_ASK[1:]}."
+        raise InputError(f"{table.name}, read with {read_as}, has no item with answers of two raters.{other}")
+    several = len(gathered) > 1
+    return {
+        field: AnnotationTable.from_answers(
+            one.answers(),
+            items=one.items,
+            excluded=one.excluded,
+            casefold=request.options.casefold,
+            input_sha256=request.sha256(),
+            warnings=(*table.notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
+            fields=fields.by_item(),
+            reading=Reading(table.format, _columns(table, columns, field), len(short), one.blank, one.repeated, empty),
+        )
+        for field, one in gathered.items()
+    }
+
+
+def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
+    last = max(*columns.item, *columns.rater, *(i for at in columns.groups.values() for i in at))
+    fields = [(gathered[name], at) for name, at in columns.groups.items()]
+    null_is_missing = columns.standard and table.blank == "null missing"
+    quotes = _Swallowed(table, columns) if table.delimiter else None
+    for number, cells in table.rows:
+        place = table.place(number)
+        if len(cells) <= last:
+            ends = f"the row ends before the column {table.columns[last]!r}"
+            raise InputError(f"{place}: {'expected item, rater and text' if columns.standard else ends}.")
+        item = row_name(cells, columns.item, table, number, "item", columns.standard)
+        rater = row_name(cells, columns.rater, table, number, "rater", columns.standard)
+        if wanted.names:
+            wanted.add(place, item, dict(zip(table.columns, cells, strict=False)))
+        for one, at in fields:
+            if quotes is not None:
+                quotes.see(number, rater, cells[at[0]])
+            if null_is_missing and cells[at[0]] is None:
+                one.miss(item)
+            else:
+                one.add(item, rater, pooled(cells, at, table, number), place)
+        yield 0
+    if quotes is not None:
+        quotes.check()
+
+
+def _grid(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
+    """Wide tables, and surveys, which are wide tables turned round."""
+    (one,) = gathered.values()
+    survey = columns.kind == "survey"
+    named, role = (columns.rater, "rater") if survey else (columns.item, "item")
+    for number, cells in table.rows:
+        place = table.place(number)
+        if len(cells) <= max(named):
+            raise InputError(f"{place}: the row ends before the column {table.columns[max(named)]!r}.")
+        name = row_name(cells, named, table, number, role)
+        if wanted.names:
+            wanted.add(place, name, dict(zip(table.columns, cells, strict=False)))
+        for label, at in columns.groups.items():
+            item, rater = (label, name) if survey else (name, label)
+            one.add(item, rater, pooled(cells, at, table, number), place)
+        yield int(len(cells) < len(table.columns))
+
+
+class _Swallowed:
+    """Finds an answer over several lines that has swallowed whole rows: a quote was opened and closed rows later."""
+
+    def __init__(self, table: Rows, columns: Places) -> None:
+        self._table, self._item, self._rater = table, columns.item[0], columns.rater[0]
+        self._long: list[tuple[int, str]] = []
+        self._raters: set[str] = set()
+
+    def see(self, number: int, rater: str, value: Any) -> None:
+        """Note a row."""
+        self._raters.add(rater)
+        if isinstance(value, str) and ("\n" in value or "\r" in value):
+            self._long.append((number, value))
+
+    def check(self) -> None:
+        """Refuse the table if an answer contains a row."""
+        for end, answer in self._long:
+            lines = re.split(r"\r\n|\r|\n", answer)
+            for number, line in enumerate(lines[1:], start=end - len(lines) + 2):
+                cells = line.split(self._table.delimiter)
+                if len(cells) > max(self._item, self._rater) and cells[self._rater].strip() in self._raters:
+                    raise InputError(
+                        f"{self._table.place(number)}: a row is inside the quotes of the answer before it: a quote is not closed."
+                    )
+
+
+_ASK = (
+    "name them with --item, --rater and --text (a row for each answer), --item and --raters (a column for each rater), or "
+    "--rater and --items (a form: a row for each rater)"
+)
+
+
+def _cant_tell(table: Rows, sample: Sequence[Sequence[Any]]) -> InputError:
+    words = suggestion(table.columns, sample)
+    advice = f"use {words}" if words else _ASK
+    kind = {
+        "csv": ", and is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text",
+        "json": ", and is no Label Studio JSON export (entry 1 is not a task with annotations)",
+    }.get(table.format, "")
+    return InputError(f"{table.name} has the columns {listed(table.columns)}{kind}: {advice}.")
+
+
+def _roles(columns: Places) -> dict[str, tuple[int, ...]]:
+    text = next(iter(columns.groups.values()))
+    return {"item": columns.item, "rater": columns.rater, "text": text}
+
+
+def _columns(table: Rows, columns: Places, field: str) -> tuple[tuple[str, str], ...]:
+    """Role and name of each column that was read."""
+    read = [("item", i) for i in columns.item] + [("rater", i) for i in columns.rater]
+    if columns.kind == "long":
+        read += [("text", i) for i in columns.groups[field]]
+    else:
+        read += [(label, i) for label, at in columns.groups.items() for i in at]
+    return tuple((role, table.columns[i]) for role, i in read)
+
+
+def _warnings(table: Rows, columns: Places, one: Gathered, layout: Layout, field: str, n_short: int) -> Iterator[str]:
+    of = f" of {field}" if field else ""
+    standard = columns.standard and table.blank != "missing"
+    if columns.guessed:
+        read_as = ", ".join(f"{role} = {table.columns[at[0]]}" for role, at in _roles(columns).items())
+        yield (
+            f"The columns were recognized by their names: {read_as}. The options --item, --rater and --text choose others."
+        )
+    if one.blank and layout.empty is None and not standard:
+        yield BLANK_CELLS.format(n=one.blank, of=of)
+    if one.blank and layout.empty is None and standard and one.is_full_grid:
+        yield (
+            f"{one.blank:,} of the texts are empty and count as answers that found nothing, and every rater has a row for "
+            "every item, as in a wide table that was made long. If an empty text means that the rater was not asked, say "
+            "--empty missing."
+        )
+    for role, at in (("items", columns.item), ("raters", columns.rater)):
+        if mixed := [table.columns[i] for i in at if i in table.mixed]:
+            yield (
+                f"The {role} in {listed(mixed)} are a mix of texts and numbers: '1' and 1.0 count as one, '01' as another. "
+                "Write each id one way."
+            )
+    if one.no_values:
+        shown = ", ".join(f"{cell.place} ({cell.reason})" for cell in one.no_values[:_SHOWN])
+        more = f" and {len(one.no_values) - _SHOWN:,} more" if len(one.no_values) > _SHOWN else ""
+        yield (
+            f"{len(one.no_values):,} cells{of} contain no value and count as missing: {shown}{more}. If they have values in "
+            "Excel, open the workbook there, save it, and read it again."
+        )
+    if one.repeated and layout.repeats is None and columns.kind == "long" and (table.is_joined or not columns.standard):
+        yield (
+            f"{one.repeated:,} rows{of} repeat a rater and an item and count as a set of texts. If they are later versions, "
+            "say --repeats last."
+        )
+    if n_short:
+        yield f"{n_short:,} rows are shorter than the header: what they lack counts as empty."

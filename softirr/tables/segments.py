@@ -1,0 +1,159 @@
+"""Coded segments of documents: the passages that several coders marked become items, and the names of their codes are the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from softirr.errors import InputError
+from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
+
+__all__ = ["Segment", "needs_coders", "segment_tables"]
+
+_MOST_OVERLAPS = 5_000_000
+"""Pairs of overlapping segments of two coders: they take some 10 s."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A passage of a document to which a coder gave a code.
+
+    Attributes
+    ----------
+    document, coder, code : str
+    start, end : int
+        Places of its first character and behind its last one.
+    """
+
+    document: str
+    coder: str
+    code: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Passage:
+    """A passage that one coder marked, with all codes of it."""
+
+    document: str
+    coder: str
+    start: int
+    end: int
+    codes: tuple[str, ...]
+
+    def share(self, other: _Passage) -> float:
+        """Characters that two passages have in common, as a share of the characters of either."""
+        common = min(self.end, other.end) - max(self.start, other.start)
+        return max(common, 0) / max(max(self.end, other.end) - min(self.start, other.start), 1)
+
+
+def needs_coders(name: str, what: str) -> InputError:
+    """An error for a project of one coder.
+
+    Parameters
+    ----------
+    name : str
+        Of the input.
+    what : str
+        Of the files that are needed.
+
+    Returns
+    -------
+    InputError
+    """
+    return InputError(
+        f"{name} has the codes of one coder: give a folder or ZIP archive with {what} for each coder, named after the coder."
+    )
+
+
+def segment_tables(segments: Iterable[Segment], request: Request, format: str) -> Tables:
+    """The table of the codes.
+
+    A passage of one coder is matched with at most one passage of each other coder, of the same document and with the largest overlap first, if they have
+    at least the share ``overlap`` of their characters in common.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+    request : Request
+    format : str
+
+    Returns
+    -------
+    dict of str to AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If there are no segments, or too many that overlap.
+    """
+    own: dict[tuple[str, str, int, int], dict[str, None]] = {}
+    for one in segments:
+        own.setdefault((one.document, one.coder, one.start, one.end), {})[one.code] = None
+    passages = sorted((_Passage(*key, tuple(codes)) for key, codes in own.items()), key=_order)
+    if not passages:
+        raise InputError(f"{request.name} has no coded segments of text.")
+    gathered = request.gathered(repeats="set")
+    alone, taken = 0, set[str]()
+    for _, group in groupby(passages, key=lambda one: one.document):
+        for item in _items(list(group), request):
+            alone += len(item) == 1
+            _keep(gathered, item, taken)
+    coders = {one.coder for one in passages}
+    notes = [
+        f"An item is a passage: passages of two coders are one item if they have {request.options.overlap:.0%} of their characters in "
+        "common (--overlap). Agreement is about the codes of these passages, not about which passages are coded."
+    ]
+    if alone and len(coders) > 1:
+        notes.append(f"{alone:,} passages were coded by one coder only and are not compared.")
+    return gathered_tables(request, format, {"code": gathered}, n_rows=len(passages), notes=notes)
+
+
+def _order(one: _Passage) -> tuple[str, int, int, str]:
+    return one.document, one.start, one.end, one.coder
+
+
+def _keep(gathered: Gathered, item: list[_Passage], taken: set[str]) -> None:
+    start, end = min(one.start for one in item), max(one.end for one in item)
+    name = f"{item[0].document} {start}-{end}"
+    if name in taken:  # two passages of the same coders in one place
+        name = next(f"{name} ({n})" for n in range(2, len(taken) + 3) if f"{name} ({n})" not in taken)
+    taken.add(name)
+    for one in item:
+        gathered.add(name, one.coder, one.codes)
+
+
+def _items(passages: list[_Passage], request: Request) -> Iterator[list[_Passage]]:
+    """Passages of a document that are one item, in order; no two of a coder."""
+    pairs = sorted(_overlaps(passages, request), key=lambda pair: (-pair[0], *pair[1:]))
+    group = list(range(len(passages)))
+    members = {number: [number] for number in group}
+    for _, one, other in pairs:
+        first, second = group[one], group[other]
+        coders = {passages[i].coder for i in members[first]}
+        if first == second or any(passages[i].coder in coders for i in members[second]):
+            continue
+        for i in members[second]:
+            group[i] = first
+        members[first] += members.pop(second)
+    for numbers in sorted(sorted(own) for own in members.values()):
+        yield [passages[i] for i in numbers]
+
+
+def _overlaps(passages: list[_Passage], request: Request) -> Iterator[tuple[float, int, int]]:
+    """Share and numbers of passages of two coders that overlap enough."""
+    open_: list[int] = []
+    n = 0
+    for number, one in enumerate(passages):
+        open_ = [i for i in open_ if passages[i].end > one.start]
+        for i in open_:
+            n += 1
+            if n > _MOST_OVERLAPS:
+                raise InputError(
+                    f"{request.name} has more than {_MOST_OVERLAPS:,} overlapping segments in one document."
+                )
+            if passages[i].coder != one.coder and (share := passages[i].share(one)) >= request.options.overlap:
+                yield share, i, number
+        open_.append(number)

@@ -1,0 +1,187 @@
+"""Which options would read a table whose columns have no known names: only where the columns and their values leave no doubt."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from softirr.tables.layout import ROLES
+from softirr.text import is_blank, normalize
+
+__all__ = ["suggestion"]
+
+_ASIDE = re.compile(
+    r"(.*[_ .-])?(comments?|notes?|remarks?|duration|status|progress|finished|name|consent|age|sex|gender|language|userlanguage|startlanguage|lastpage|seed|"
+    r"distributionchannel|externalreference|lat|lon|id|uuid|url|link|path|file|filename|tags?|codes?|memo)([_ .-].*)?",
+    re.IGNORECASE,
+)
+"""Names of columns that hold no answers in most tables."""
+_RESPONDENT = re.compile(
+    r"(user ?name|response ?id|respondent( ?id)?|participant( ?id)?|rater|annotator|token)", re.IGNORECASE
+)
+_PRIVATE_VALUE = re.compile(
+    r"[^@\s]+@[^@\s]+|\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}|(?:\d{4}|\d{1,2})[-/.]\d{1,2}[-/.](?:\d{4}|\d{1,2})(?:[ T].*)?|"
+    r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?",
+    re.IGNORECASE,
+)
+"""Addresses of people and machines, and times: never an item or a rater."""
+_SIMILAR = 0.5
+"""Share of the words that two raters' answers to an item have in common, somewhere in the table."""
+
+
+def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
+    """The options that read a table, as words of a command; None where the columns and their values leave a doubt.
+
+    A column of addresses or times is never suggested.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names in the header.
+    rows : sequence of sequences
+        The first rows.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> suggestion(["id", "nurse_1", "nurse_2", "comment"], [["1", "fever", "high fever", ""], ["2", "rash", "rash", "x"]])
+    '--item id --raters nurse_1,nurse_2'
+    >>> suggestion(["Timestamp", "Picture 1", "Picture 2"], [["1/5/2026", "fever", "rash"], ["1/6/2026", "fever", "itch"]]) is None
+    True
+    """
+    table = _Sample(columns, rows)
+    return table.long() or table.survey() or table.wide()
+
+
+class _Sample:
+    """The first rows of a table, column by column."""
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        self.columns = columns
+        self.names = [normalize(name, casefold=True) for name in columns]
+        self.cells = [[_cell(row, place) for row in rows] for place in range(len(columns))]
+        self.public = [place for place in range(len(columns)) if not self._is_private(place)]
+        self.answers = [i for i in self.public if self._is_text(i) and not _ASIDE.fullmatch(self.names[i])]
+
+    def long(self) -> str | None:
+        """Options of a table with a row for each answer."""
+        rater, text = self._named("rater"), self._named("text")
+        if rater is None or text is None:
+            return None
+        named = self._named("item")
+        places = [named] if named is not None and self._joins(named, rater) else []
+        places = places or [i for i in self.public if i not in (rater, text) and self._joins(i, rater)]
+        if not places or any(self._groups(place) != self._groups(places[0]) for place in places):
+            return None
+        return self._options(item=places[:1], rater=[rater], text=[text])
+
+    def survey(self) -> str | None:
+        """Options of a form: a row for each respondent, a column for each question."""
+        respondents = [i for i in self.public if _RESPONDENT.fullmatch(self.columns[i].strip()) and self._is_unique(i)]
+        questions = [i for i in self.answers if i not in respondents and self._is_question(i)]
+        if len(respondents) != 1 or len(questions) < 2:
+            return None
+        return self._options(rater=respondents, items=questions)
+
+    def wide(self) -> str | None:
+        """Options of a table with a row for each item, and a column for each rater."""
+        named = self._named("item")
+        items = [named] if named is not None else [i for i in self.public[:1] if i == 0]
+        raters = [i for i in self.answers if i not in items]
+        called = [i for i in raters if _stem(self.names[i]) in _known()["raters"]]
+        raters = called if len(called) > 1 else raters
+        if not items or not self._is_unique(items[0]) or len(raters) < 2 or any(map(self._is_question, raters)):
+            return None
+        if not called and not all(any(self._similar(i, k) for k in raters if k != i) for i in raters):
+            return None
+        return self._options(item=items, raters=raters)
+
+    def _named(self, role: str) -> int | None:
+        return next((self.names.index(name) for name in ROLES[role] if name in self.names), None)
+
+    def _is_private(self, place: int) -> bool:
+        """Whether a column has addresses or times."""
+        name = self.names[place]
+        words = {name, re.sub(r"\W", "", name), *re.split(r"[\W_]+", name)}
+        filled = [cell for cell in self.cells[place] if cell]
+        return bool(words & _known()["private"]) or 2 * sum(bool(_PRIVATE_VALUE.fullmatch(c)) for c in filled) > len(
+            filled
+        )
+
+    def _is_text(self, place: int) -> bool:
+        """Whether most of the cells hold words, not numbers, dates or marks."""
+        filled = [cell for cell in self.cells[place] if cell]
+        return 2 * sum(3 * sum(map(str.isalpha, cell)) > len(cell) for cell in filled) > len(filled)
+
+    def _is_unique(self, place: int) -> bool:
+        cells = self.cells[place]
+        return len(cells) > 1 and all(cells) and len(set(cells)) == len(cells)
+
+    def _is_question(self, place: int) -> bool:
+        name = self.names[place]
+        return (
+            name.endswith("?")
+            or len(name.split()) > 4
+            or bool(re.search(r"\d", name) and _stem(name) in _known()["questions"])
+        )
+
+    def _groups(self, place: int) -> list[int]:
+        """Number of the group of each row: rows of one value are one group."""
+        numbers: dict[str, int] = {}
+        return [numbers.setdefault(cell, len(numbers)) for cell in self.cells[place]]
+
+    def _joins(self, place: int, rater: int) -> bool:
+        """Whether two raters have a row with the same value of the column."""
+        if place == rater or place not in self.public:
+            return False
+        raters: dict[str, set[str]] = {}
+        for cell, who in zip(self.cells[place], self.cells[rater], strict=True):
+            raters.setdefault(cell, set()).add(who)
+        return len(raters) > 1 and any(len(own) > 1 for cell, own in raters.items() if cell)
+
+    def _similar(self, one: int, other: int) -> bool:
+        """Whether two columns have answers to one item in common, at least in part."""
+        pairs = (
+            (set(a.casefold().split()), set(b.casefold().split()))
+            for a, b in zip(self.cells[one], self.cells[other], strict=True)
+        )
+        return any(len(a & b) >= _SIMILAR * len(a | b) for a, b in pairs if a and b)
+
+    def _options(self, **options: Sequence[int]) -> str:
+        words = []
+        for option, which in options.items():
+            names = [self.columns[i] for i in which]
+            if any(mark in name for name in names for mark in ",+*=") and len(names) > 1:
+                words += [f"--{option} {shlex.quote(name)}" for name in names]
+            else:
+                words.append(f"--{option} {shlex.quote(','.join(names))}")
+        return " ".join(words)
+
+
+def _cell(row: Sequence[Any], place: int) -> str:
+    value = row[place] if place < len(row) else None
+    if isinstance(value, list | tuple):
+        value = " ".join(map(str, value))
+    text = "" if value is None else str(value)
+    return "" if is_blank(text) else normalize(text)
+
+
+def _stem(name: str) -> str:
+    """The first word of a name, without what numbers it: nurse of nurse_1."""
+    word = re.match(r"[^\W\d_]+", name)
+    return word[0] if word else ""
+
+
+@cache
+def _known() -> Mapping[str, frozenset[str]]:
+    """Names of columns, and first words of names."""
+    listed = json.loads(files("softirr.tables").joinpath("column_names.json").read_text("utf-8"))
+    return {kind: frozenset(names) for kind, names in listed.items()}

@@ -1,0 +1,162 @@
+"""A coefficient is one definition: everything that shows coefficients derives from it, and its influences are derivatives of its value."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.chance.equivalence import MatrixEquivalence
+from softirr.chance.exact import exact
+from softirr.cli.main import main
+from softirr.coefficients import registry
+from softirr.coefficients.definition import Definition, Reference
+from softirr.coefficients.observed import observed_agreement
+from softirr.paper.document import document
+from softirr.paper.references import references
+from softirr.report.page.render import report_page
+from softirr.tables.ratings import Ratings
+
+ROOT = Path(__file__).parents[2]
+ROWS = "item,rater,text\n1,ann,fever\n1,bob,fevers\n2,ann,cough\n2,bob,dry cough\n3,ann,rash\n3,bob,itch\n"
+NEW = Definition(
+    key="half_agreement",
+    name="Half of the agreement",
+    short="half of the agreement",
+    meaning="Half of the mean equivalence of two answers to one {item}.",
+    formula="half of the observed agreement",
+    observed="half of the mean",
+    expected="$0$",
+    references=(Reference(key="nobody2026", authors="Nobody, N.", short="Nobody", year=2026, title="On halves"),),
+    estimate=lambda ratings, scores, chance: observed_agreement(ratings, scores / 2),
+)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    def add(definition):
+        monkeypatch.setattr(registry, "DEFINITIONS", (*registry.DEFINITIONS, definition))
+
+    return add
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+class TestOneDefinition:
+    def test_a_new_coefficient_is_in_json_text_page_and_paper(self, registered, file):
+        before = softirr.agreement(softirr.read(file), "indel")
+        registered(NEW)
+        report = softirr.agreement(softirr.read(file), "indel")
+        made = report.to_dict()
+        assert made["coefficients"]["half_agreement"]["value"] == before.coefficients["observed_agreement"].value / 2
+        assert made["coefficients"]["half_agreement"]["details"]["items_only"]["ci95"] is not None
+        assert {k: v for k, v in made["coefficients"].items() if k != NEW.key} == before.to_dict()["coefficients"]
+        assert "Half of the agreement" in str(report) and "half_agreement" in report.to_frame().index
+        page = report_page(made)
+        assert "Half of the agreement" in page and "Half of the mean equivalence of two answers to one item." in page
+        paper = document(made)
+        assert "half of the agreement [@nobody2026]" in paper.methods[1] and "nobody2026" in paper.cited
+        assert references()["nobody2026"].entry() == "Nobody, N. (2026). On halves."
+
+    def test_a_new_coefficient_that_is_not_shown_is_reported_when_asked_for(self, registered, file, capsys):
+        registered(replace(NEW, shown=False))
+        assert "half_agreement" not in softirr.agreement(softirr.read(file), "indel").coefficients
+        assert "half_agreement" in softirr.agreement(softirr.read(file), "indel", also="half_agreement").coefficients
+        assert main(["score", str(file), "--measure", "indel", "--json", "--also", "half_agreement"]) == 0
+        assert json.loads(capsys.readouterr().out)["coefficients"]["half_agreement"]["value"] > 0
+
+    def test_a_new_coefficient_is_a_choice_of_the_command_line(self, registered, file, capsys):
+        registered(NEW)
+        half = ["--measure", "indel", "--coefficient", "half_agreement", "--json"]
+        assert main(["compare", str(file), str(file), *half]) == 0
+        assert json.loads(capsys.readouterr().out)["coefficient"] == "half_agreement"
+
+    def test_a_new_coefficient_is_in_the_table_of_the_documentation(self, registered):
+        registered(NEW)
+        row = "| Half of the agreement | `half_agreement` | half of the mean | $0$ | Nobody 2026 |"
+        assert row in registry.documentation_table()
+
+    def test_the_documentation_has_this_table(self):
+        page = (ROOT / "docs/explanation/definitions.md").read_text(encoding="utf-8")
+        assert "\n".join(registry.documentation_table()) in page
+
+    def test_the_documentation_names_each_key(self):
+        (line,) = (
+            one
+            for one in (ROOT / "docs/reference/json.md").read_text().splitlines()
+            if "coefficients.NAME`" in one and "NAME is" in one
+        )
+        assert all(f"`{key}`" in line for key in registry.coefficient_keys())
+
+    def test_those_that_judgments_correct_are_those_that_the_estimator_covers(self, file, tmp_path):
+        table = softirr.read(file)
+        sheet = softirr.audit.draw_sheet(table, "indel")
+        (tmp_path / "sheet.csv").write_text(
+            sheet.to_csv().replace(",\r\n", ",different\r\n").replace(",\n", ",different\n")
+        )
+        report = softirr.agreement(table, "indel", judgments=[tmp_path / "sheet.csv"], also=["brennan_prediger"])
+        assert {key for key, one in report.coefficients.items() if one.value is not None} == set(
+            registry.coefficient_keys(audited=True)
+        )
+
+    def test_keys_are_unique_and_meanings_are_sentences(self):
+        assert len(set(registry.coefficient_keys())) == len(registry.DEFINITIONS)
+        for one in registry.DEFINITIONS:
+            assert one.meaning.endswith(".") and one.meaning.format(item="task", rater="annotator")
+
+    def test_an_unknown_coefficient_is_refused(self, file):
+        with pytest.raises(softirr.InputError, match="'lambda' is not known: there are observed_agreement, cohen"):
+            softirr.agreement(softirr.read(file), "indel", also=["lambda"])
+
+
+class TestInfluence:
+    """The influence of an item is N times the derivative of the value by the item's weight, where all weights sum to N."""
+
+    CATEGORIES, STEP = 4, 1e-5
+    CORRECTED = tuple(key for key in registry.coefficient_keys() if key not in ("sigma", "ks"))
+
+    def estimate(self, key, matrix, similarity, weights=None):
+        ratings = replace(Ratings.from_matrix(matrix), weights=weights)
+        equivalence, comparisons = MatrixEquivalence(similarity), ratings.comparisons
+        scores = equivalence.score(ratings.answer[comparisons.left], ratings.answer[comparisons.right])
+        return registry.definition(key).estimate(ratings, scores, exact(ratings, equivalence, scores))
+
+    def table(self, key, seed, missing=0.0):
+        rng = np.random.default_rng(seed)
+        matrix = rng.integers(0, self.CATEGORIES, (8, 2 if key == "scott_pi" else 3))
+        upper = np.triu(rng.random((self.CATEGORIES, self.CATEGORIES)), 1)
+        return np.where(rng.random(matrix.shape) < missing, -1, matrix), upper + upper.T + np.eye(self.CATEGORIES)
+
+    def directions(self, n):
+        return self.STEP * np.eye(n) - self.STEP / n
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("key", CORRECTED)
+    def test_is_the_derivative(self, key, seed):
+        matrix, similarity = self.table(key, seed)
+        found, n = self.estimate(key, matrix, similarity), len(matrix)
+        derivatives = []
+        for direction in self.directions(n):
+            ends = [self.estimate(key, matrix, similarity, 1 + sign * direction).value for sign in (1, -1)]
+            derivatives.append(n * (ends[0] - ends[1]) / (2 * self.STEP))
+        assert found.influence == pytest.approx(derivatives, abs=1e-7)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("key", CORRECTED)
+    def test_resampled_tables_have_this_derivative_also_where_answers_are_missing(self, key, seed, weighted):
+        matrix, similarity = self.table(key, seed, missing=0.2)
+        weights = np.linspace(0.5, 2, len(matrix)) if weighted else None
+        found = self.estimate(key, matrix, similarity, weights)
+        n = len(found.influence)
+        ends = [found.replicate(1 + sign * self.directions(n)) for sign in (1, -1)]
+        assert found.influence == pytest.approx(n * (ends[0] - ends[1]) / (2 * self.STEP), abs=1e-7)

@@ -1,0 +1,127 @@
+"""BERT classifiers that softirr made load without transformers, and give the same numbers, bit by bit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from softirr.errors import InputError
+from softirr.inference.bert import is_own_bert, load_own_bert
+from softirr.inference.forward import PackedBert, PaddedForward
+from softirr.inference.loading import CLASSIFIER, load
+from softirr.inference.tokens import PairTokens
+from tests.inference.tiny import some_texts
+
+TEXTS = (
+    *some_texts(12),
+    "",
+    "  ",
+    "Ünïcode\u200b héart ﬁbrillation",
+    "心臓病 and 😀",
+    "[MASK] [SEP] pain",
+    "a\x00b\tc\r\nd",
+    "e\u0301 İ ß",
+    "x" * 300,
+    "left kidney stone 3 mm " * 60,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(root: Path) -> Path:
+    return root / "softirr" / "models" / "nli"
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Tokenizer and model by transformers, and without it."""
+    return load(folder, CLASSIFIER, torch.float32), load_own_bert(folder, torch.float32)
+
+
+def test_tokens_are_those_of_transformers(both: Any) -> None:
+    (theirs, _), (own, _) = both
+    assert own.model_max_length == theirs.model_max_length and own.pad_token_id == theirs.pad_token_id
+    assert own.num_special_tokens_to_add(pair=True) == theirs.num_special_tokens_to_add(pair=True)
+    assert (
+        own(list(TEXTS), add_special_tokens=False)["input_ids"]
+        == (theirs(list(TEXTS), add_special_tokens=False, verbose=False)["input_ids"])
+    )
+    expected, tokens = PairTokens(theirs, 40), PairTokens(own, 40)
+    assert tokens.assembled and expected.assembled
+    assert all(tokens.encode_pair(a, b) == expected.encode_pair(a, b) for a in TEXTS for b in TEXTS)
+
+
+def test_weights_and_logits_are_those_of_transformers(both: Any) -> None:
+    (tokenizer, theirs), (own_tokenizer, own) = both
+    expected = dict(theirs.named_parameters())
+    shapes = own.shapes(own.config)
+    assert shapes.keys() == expected.keys() and len(list(own.parameters())) == len(shapes)
+    left, right = (side.ravel() for side in np.mgrid[: len(TEXTS), 10 : len(TEXTS)])
+    batch = PairTokens(tokenizer, 128).table(TEXTS).pack(left, right)
+    same = PairTokens(own_tokenizer, 128).table(TEXTS).pack(left, right)
+    assert np.array_equal(batch.ids, same.ids) and np.array_equal(batch.types, same.types)
+    with torch.inference_mode():
+        assert torch.equal(PackedBert(own)(batch), PackedBert(theirs)(batch))
+        padded = [PaddedForward(model, 0, torch.device("cpu"))(batch) for model in (own, theirs)]
+    assert torch.allclose(*padded, atol=1e-4)
+    assert own.config.id2label == theirs.config.id2label and own.config.num_labels == 2
+
+
+def test_transformers_is_never_imported_for_the_bundled_model() -> None:
+    code = (
+        "import sys, softirr\n"
+        "softirr.measure('nli', device='cpu').score([('heart attack', 'myocardial infarction'), ('fever', '')])\n"
+        "print(sorted({'transformers', 'scipy', 'pandas', 'sympy', 'torch._dynamo'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_other_folders_are_left_to_transformers(folder: Path, bert_model: Path, tmp_path: Path) -> None:
+    assert is_own_bert(folder) and not is_own_bert(bert_model) and not is_own_bert(tmp_path)
+    for key, value in (("hidden_act", "relu"), ("position_embedding_type", "relative_key"), ("architectures", [])):
+        assert not is_own_bert(_changed(folder, tmp_path / key, key, value)), key
+
+
+@pytest.mark.parametrize(("key", "value"), [("hidden_size", 96), ("num_hidden_layers", 7), ("layer_norm_eps", None)])
+def test_settings_that_do_not_fit_the_weights_are_an_error(folder: Path, tmp_path: Path, key: str, value: Any) -> None:
+    with pytest.raises(InputError, match="are missing, damaged or of another model"):
+        load_own_bert(_changed(folder, tmp_path / "changed", key, value), torch.float32)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_damaged_files_are_an_error(folder: Path, tmp_path: Path, name: str) -> None:
+    copied = shutil.copytree(folder, tmp_path / "damaged")
+    (copied / name).write_bytes((copied / name).read_bytes()[:1000])
+    with pytest.raises(InputError, match="are missing, damaged or of another model"):
+        load_own_bert(copied, torch.float32)
+
+
+def test_a_missing_weight_is_an_error(folder: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(folder, tmp_path / "without")
+    weights = load_file(copied / "model.safetensors")
+    del weights["classifier.bias"]
+    save_file(weights, copied / "model.safetensors")
+    with pytest.raises(InputError, match="are missing, damaged or of another model"):
+        load_own_bert(copied, torch.float32)
+
+
+def _changed(folder: Path, to: Path, key: str, value: Any) -> Path:
+    """A copy with another setting; None removes it."""
+    shutil.copytree(folder, to)
+    file = to / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    if value is None:
+        del config[key]
+    else:
+        config[key] = value
+    file.write_text(json.dumps(config), encoding="utf-8")
+    return to

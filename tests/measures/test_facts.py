@@ -1,0 +1,237 @@
+"""Facts that models overlook are read before any of them: they decide pairs, and rewrite values to one form."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softirr
+from softirr.measures import measure
+from softirr.measures.base import raw_of
+from softirr.measures.corrected import corrected
+from softirr.measures.facts import VERSION, facts_of, has_facts, with_facts
+from softirr.measures.layers import Stage
+from softirr.measures.pairs import PairScorer
+from softirr.policy.measure import under_policy
+from softirr.policy.rules import Policy
+from softirr.provenance import Provenance
+from softirr.text import normalize
+
+DIFFERENT = [
+    ("2026-01-05", "2026-05-01"),
+    ("seen 05/01/2026", "seen 01/05/2026"),
+    ("seen in January 2026", "seen on 5 February 2026"),
+    ("on Monday", "on Tuesday"),
+    ("Mon", "Tue"),
+    ("38.5 °C", "38.5 °F"),
+    ("5 mg", "5 g"),
+    ("fever for 3 days", "fever for four days"),
+    (">5 cm", "<5 cm"),
+    ("2-3 weeks", "4-5 weeks"),
+    ("+", "-"),
+    ("HIV+", "HIV -"),
+    ("ER+ PR-", "ER- PR+"),
+    ("-2.5 D", "+2.5 D"),
+    ("fever?", "fever"),
+    ("?fever", "fever"),
+    ("possible fever", "fever"),
+    ("no fever but cough", "no cough but fever"),
+    ("cough without fever", "fever without cough"),
+    ("no fever or cough", "cough, fever"),
+    ("160/95", "95/160"),
+    ("10 mg aspirin, 5 mg warfarin", "5 mg aspirin, 10 mg warfarin"),
+    ("from Monday to Friday", "from Friday to Monday"),
+    ("5. Januar 2026", "5. Februar 2026"),
+    ("5 janvier 2026", "5 février 2026"),
+    ("5 de enero de 2026", "5 de mayo de 2026"),
+    ("since March 2019", "since 04/2019"),
+    ("at 8 am", "at 8 pm"),
+    ("2x5 mg", "5x2 mg"),
+    ("1-0-1", "0-1-0"),
+    ("L4 fracture", "L5 fracture"),
+    ("type 1 diabetes", "type 2 diabetes"),
+    ("HIV +ve", "HIV -ve"),
+    ("Rh+", "Rh-"),
+    ("BP 120 over 80", "BP 140/90"),
+    ("tone at 10 Hz", "tone at 10 kHz"),
+]
+EQUAL = [
+    ("0.005 g", "5 mg"),
+    ("5 January 2026", "2026-01-05"),
+    ("Jan 5, 2026", "5.1.2026"),
+    ("lesion of 30 mm", "lesion of 3 cm"),
+    ("2-week history", "14-day history"),
+    ("101.3 °F", "38.5 °C"),
+    ("twenty-four hours", "1 day"),
+    ("lost 11 pounds", "lost 5 kg"),
+    ("tone at 2000 Hz", "tone at 2 kHz"),
+    ("seen Tue", "seen Tuesday"),
+    ("ER+", "ER positive"),
+    ("fever?", "possible fever"),
+    ("5. Januar 2026", "5 January 2026"),
+    ("3. März 2025", "3.3.2025"),
+    ("5 de enero de 2026", "2026-01-05"),
+    ("5-Jan-2026", "Jan 5th, 2026"),
+    ("5 Jan 26", "5 January 2026"),
+    ("since March 2019", "since 03/2019"),
+    ("at 10:30 pm", "at 22:30"),
+    ("BP 110 / 70", "BP 110 over 70"),
+]
+OPEN = [
+    ("5 cm", "5.2 cm"),
+    ("about 5 cm", "5 cm"),
+    ("5 mg", "5 mg daily"),
+    ("aspirin 5 mg", "aspirin"),
+    ("2 x 3 cm", "3 x 2 cm"),
+    ("Mon and Wed", "Wed and Mon"),
+    ("4 weeks", "1 month"),
+    ("10 mg aspirin, 5 mg warfarin", "5 mg warfarin, 10 mg aspirin"),
+    ("no fever, cough", "fever, cough"),
+    ("NO synthase", "synthase"),
+    ("Is it broken?", "it is broken"),
+    ("ten miles", "no less than ten miles"),
+    ("type 2 diabetes", "type II diabetes"),
+    ("kidney stones", "2 stones in the kidney"),
+    ("T-cell", "T cell"),
+    ("1. cough", "2. cough"),
+    ("HbA1c 7.5", "HbA1c 7.50"),
+    ("1,000 people", "1000 people"),
+    ("version 2.1", "version 2.10"),
+    ("type 1 diabetes", "diabetes, type 2, and gout"),
+]
+
+
+def decided(a: str, b: str) -> bool:
+    stage: Stage = with_facts(measure("exact")).stage([normalize(a), normalize(b)])  # type: ignore[attr-defined]
+    limited = stage.limited(np.array([0]), np.array([1]))
+    return limited is not None and bool(limited[0])
+
+
+@pytest.mark.parametrize(("a", "b"), DIFFERENT)
+def test_different_facts_decide(a: str, b: str) -> None:
+    assert decided(a, b) and decided(b, a)
+    assert not decided(a, a)
+
+
+@pytest.mark.parametrize(("a", "b"), EQUAL)
+def test_equal_values_are_written_in_one_form(a: str, b: str) -> None:
+    assert normalize(facts_of(a).written) == normalize(facts_of(b).written)
+    assert not decided(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), OPEN)
+def test_what_is_not_clear_is_left_to_the_model(a: str, b: str) -> None:
+    assert not decided(a, b) and not decided(b, a)
+
+
+class Asked:
+    """Calls everything the same; what it is asked about is kept."""
+
+    name = "asked"
+    cache_key = "asked"
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[str, str]] = []
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        self.pairs += [pair for pair in pairs if pair[0] != pair[1]]
+        return np.full(len(pairs), 0.9)
+
+    def provenance(self) -> Provenance:
+        return Provenance("asked")
+
+
+@pytest.mark.parametrize("through", ["score", "scorer", "corrected"])
+def test_a_decided_pair_is_0_and_the_model_is_not_asked(through: str) -> None:
+    raw = Asked()
+    made: Any = with_facts(raw)  # type: ignore[arg-type]
+    pairs = [("5 mg", "7 mg"), ("5 mg aspirin", "0.005 g ASA")]
+    if through == "corrected":
+        made = corrected(made, {})
+    if through == "scorer":
+        scorer = PairScorer(made, [text for pair in pairs for text in pair])
+        p = scorer.score(np.array([0, 2]), np.array([1, 3]))
+    else:
+        p = made.score(pairs)
+    assert p.tolist() == [0.0, 0.9]
+    assert [tuple(sorted(pair)) for pair in raw.pairs] == [("5 mg ASA", "5 mg aspirin")]
+
+
+def test_every_measure_with_a_model_reads_them_and_letters_do_not() -> None:
+    made = measure("nli")
+    assert has_facts(made) and made.name == "nli" and made.provenance().facts == VERSION
+    bare = measure("nli", facts=False)
+    assert not has_facts(bare) and bare.provenance().facts is None
+    assert type(raw_of(made)) is type(bare)
+    assert not has_facts(measure("indel"))
+    assert has_facts(under_policy(made, Policy(ignore=frozenset({"severity"}))))
+    p = made.score([("38.5 °C", "38.5 °F"), ("no fever but cough", "no cough but fever"), ("5 mg", "0.005 g")])
+    assert p.tolist() == [0.0, 0.0, 1.0]
+    assert bare.score([("38.5 °C", "38.5 °F")])[0] > 0.9
+
+
+def test_blocks_of_vectors_and_pairs_agree() -> None:
+    made: Any = with_facts(measure("jaccard"))
+    texts = ["5 mg aspirin", "0.005 g aspirin", "7 mg aspirin", "fever?", "fever", "rash"]
+    every = np.arange(len(texts))
+    block = PairScorer(made, texts).block(every, every)
+    left, right = np.divmod(np.arange(len(texts) ** 2), len(texts))
+    pairs = [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
+    np.testing.assert_allclose(made.score(pairs), block.ravel(), atol=1e-6)
+    np.testing.assert_allclose(PairScorer(made, texts).score(left, right), block.ravel(), atol=1e-6)
+    assert block[0, 1] == 1.0 and block[0, 2] == block[3, 4] == np.float32(made.unrelated)
+
+
+def test_what_a_policy_ignores_is_no_fact() -> None:
+    made = softirr.measure("nli", policy={"ignore": {"time", "certainty"}})
+    assert made.score([("fever for 3 days", "fever for 5 days"), ("fever?", "fever")]).tolist() == [1.0, 1.0]
+    scorer = PairScorer(made, ["fever for 3 days", "fever for 5 days"])
+    assert scorer.score(np.array([0]), np.array([1])).tolist() == [1.0]
+
+
+def test_reports_name_the_version_of_the_facts() -> None:
+    answers = [softirr.Answer(str(k), who, text) for k in range(3) for who, text in (("ann", "5 mg"), ("ben", "7 mg"))]
+    report = softirr.agreement(softirr.AnnotationTable.from_answers(answers), "nli")
+    assert report.to_dict()["provenance"]["facts"] == VERSION
+
+
+HOSTILE = [
+    "5 " * 1000,
+    "5 mg " * 400,
+    "1-" * 1000,
+    "1/1/" * 500,
+    "no " * 600,
+    "?" * 2000,
+    "+-" * 1000,
+    "twenty-" * 280,
+    "more than " * 200,
+    "Jan 5 " * 330,
+    "9" * 2000 + " mg",
+    "1,111," * 330 + " mg",
+    "°" * 1000,
+    "no a or b " * 1 + "or c " * 390,
+    "( ? ) " * 330,
+    "day " * 500,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_holds_the_reader(text: str) -> None:
+    facts_of("5 mg on Monday, 5 May 2026")
+    start = time.process_time()
+    facts_of(normalize(text)[:2000])
+    assert time.process_time() - start < 0.5
+
+
+def test_units_are_loaded_when_a_text_has_one() -> None:
+    program = (
+        "import sys; from softirr.measures.facts import facts_of; [facts_of(t) for t in ('fever', 'no cough')];"
+        "assert 'pint' not in sys.modules and 'babel' not in sys.modules; facts_of('0.005 g'); assert 'pint' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,121 @@
+"""Where the measure does not fit the texts, every screen and every export says so, and nothing claims more than it can."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ml_backend.report.on_demand import run_wanted
+from ml_backend.report.tables import TABLES
+from ml_backend.review.misfits import misfits_of
+from ml_backend.settings import ProjectSettings
+from tests.ml_backend.seeded_store import NUMBER, Seeded
+
+MISFIT = "The texts are not English, and the measure knows no other language."
+TASKS = {n: {"2": [f"Fieber {n}"], "3": [f"Fieber {n}"], "4": [f"Husten {n}"]} for n in range(1, 9)}
+
+
+@pytest.fixture
+def seeded(tmp_path: Path) -> Iterator[Seeded]:
+    """A project whose texts the measure does not fit, with a codebook."""
+    made = Seeded(tmp_path)
+    made.put(TASKS)
+    made.score()
+    query = {"project": NUMBER, "k": made.key("report")}
+    assert made.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
+    assert run_wanted(made.services.store, made.services.scorer, made.row, ProjectSettings(measure="indel")) == 1
+    yield made
+    made.services.store.close()
+
+
+def mark_unfit(seeded: Seeded) -> None:
+    summary = seeded.row["summary"]
+    fields = {
+        name: {**field, "misfits": [MISFIT], "warnings": [MISFIT, *field["warnings"]]}
+        for name, field in summary["controls"].items()
+    }
+    seeded.services.store.update_project(seeded.project, summary={**summary, "controls": fields}, summary_at=9e9)
+
+
+@pytest.fixture(scope="module")
+def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
+    """A project with German texts, scored by the bundled model, with a codebook."""
+    with (Path(__file__).parents[1] / "measures" / "languages.tsv").open(encoding="utf-8", newline="") as file:
+        texts = [row["text"] for row in csv.DictReader(file, delimiter="\t") if row["language"] == "de"][:24]
+    made = Seeded(tmp_path_factory.mktemp("german"), measure="nli")
+    made.services.store.update_project(made.project, required=2)
+    made.put({n: {"2": [one], "3": [texts[n - 2]]} for n, one in enumerate(texts, start=1)})
+    made.score(measure="nli")
+    query = {"project": NUMBER, "k": made.key("report")}
+    assert made.client.post("/api/codebook", json={"project": NUMBER}, query_string=query).status_code == 202
+    assert run_wanted(made.services.store, made.services.scorer, made.row, ProjectSettings(measure="nli")) == 1
+    yield made
+    made.services.store.close()
+
+
+def get(seeded: Seeded, path: str, **query: Any) -> Any:
+    return seeded.as_person().get(path, query_string={"project": NUMBER, **query})
+
+
+def test_every_screen_and_export_carries_the_warning(seeded: Seeded) -> None:
+    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
+    data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
+    for path in (*screens, *data):
+        assert MISFIT not in get(seeded, path).get_data(as_text=True), path
+    assert get(seeded, "/api/panel", task=1).json["misfits"] == []
+    mark_unfit(seeded)
+    assert misfits_of(seeded.row) == misfits_of(seeded.row, "findings") == [MISFIT]
+    for path in (*screens, *data):
+        assert MISFIT in get(seeded, path).get_data(as_text=True), path
+    assert get(seeded, "/api/panel", task=1).json["misfits"] == [MISFIT]
+
+
+def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
+    screens = (f"/report/{NUMBER}", f"/report/{NUMBER}/report.html", f"/codebook/{NUMBER}", f"/compare/{NUMBER}")
+    data = ("/api/report", "/api/codebook", f"/report/{NUMBER}/report.json", f"/codebook/{NUMBER}/codebook.csv")
+    tables = [f"/report/{NUMBER}/{name}.csv" for name in TABLES if name not in ("consensus", "left_out")]
+    for path in (*screens, *data, *tables):
+        text = get(german, path).get_data(as_text=True)
+        assert "look like German" in text, path
+        assert not re.search("(?<!show whether annotators )agree beyond chance", text), path
+        assert "Landis and Koch" not in text, path
+    assert "look like German" in get(german, "/api/panel", task=1).json["misfits"][0]
+    assert "look like German" in get(german, "/api/codebook").json["codebook"]["misfits"][0]
+    refusal = get(german, f"/codebook/{NUMBER}/codebook.tsv")
+    assert refusal.status_code == 409 and "no terminology yet" in refusal.get_data(as_text=True)
+
+
+def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:
+    sentence = get(seeded, "/api/report").json["headline"]["sentence"]
+    assert "no more than chance" in sentence and "does not show" not in sentence
+    mark_unfit(seeded)
+    sentence = get(seeded, "/api/report").json["headline"]["sentence"]
+    assert "this value does not show whether annotators agree beyond chance" in sentence
+    assert not sentence.startswith("Annotators agree") and "Whether annotators agree beyond chance" not in sentence
+
+
+def test_no_terminology_is_offered(seeded: Seeded) -> None:
+    address = f"/codebook/{NUMBER}/codebook.tsv"
+    assert get(seeded, address).status_code == 200 and "codebook.tsv" in get(seeded, f"/codebook/{NUMBER}").text
+    mark_unfit(seeded)
+    reply = get(seeded, address)
+    assert reply.status_code == 409 and MISFIT in reply.get_data(as_text=True)
+    assert "codebook.tsv" not in get(seeded, f"/codebook/{NUMBER}").text
+
+
+def test_the_csv_keeps_its_columns(seeded: Seeded) -> None:
+    def table() -> list[list[str]]:
+        text = get(seeded, f"/codebook/{NUMBER}/codebook.csv").get_data(as_text=True).lstrip("\ufeff")
+        return list(csv.reader(io.StringIO(text)))
+
+    before = table()
+    mark_unfit(seeded)
+    after = table()
+    assert [line[:-1] for line in after] == before and after[0][-1] == "warning"
+    assert {line[-1] for line in after[1:]} == {MISFIT}

@@ -1,0 +1,116 @@
+"""Missing answers that annotators wrote as a text: left out of a Label Studio project, and counted by annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ml_backend.options import checked_options
+from ml_backend.report.data import Reports
+from ml_backend.report.links import Links
+from ml_backend.review.panel_payload import not_ready, payload
+from ml_backend.settings import ProjectSettings
+from softirr.errors import InputError
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    made.fake.add_task({1: ["fever"], 2: ["fever"], 3: ["n/a"]})
+    made.fake.add_task({1: ["N/A"], 2: ["n/a"], 3: ["cough"]})
+    made.fake.add_task({1: ["rash"], 2: ["-", "rash"], 3: ["none"]})
+    made.fake.add_task({1: ["rash"], 2: ["headache"], 3: ["headache"]})
+    yield made
+    made.store.close()
+
+
+def warnings(bench: Bench) -> list[str]:
+    report = Reports(bench.store).get(bench.row, None, Links(URL, NUMBER))
+    assert report is not None
+    return list(report["warnings"])
+
+
+def stored(bench: Bench, task: int) -> dict[str, Any]:
+    found: dict[str, Any] = bench.store.get_tasks(bench.row["id"], [task])[task]["answers"]["findings"]
+    return found
+
+
+def test_marks_are_left_out_with_the_reason(bench: Bench) -> None:
+    bench.sync()
+    first, second, third, _ = sorted(bench.fake.tasks)
+    assert stored(bench, first)["answers"] == {"1": ["fever"], "2": ["fever"]}
+    assert stored(bench, first)["excluded"] == [["3", "missing, written as N/A"]]
+    assert list(stored(bench, second)["answers"]) == ["3"]
+    assert stored(bench, third)["excluded"] == [["2", "one of several texts is missing, written as -"]]
+    assert bench.fake.predictions()[first][0]["score"] == 1.0
+    assert second not in bench.fake.predictions()
+
+
+def test_report_panel_and_terminal_count_them_by_annotator(bench: Bench) -> None:
+    notes = [note.what for note in bench.sync().notes]
+    first, *_ = sorted(bench.fake.tasks)
+    counted, doubtful = warnings(bench)[:2]
+    assert counted.startswith("4 texts count as missing answers and are not compared: ")
+    assert "2 (N/A, -)" in counted and "softirr-ls settings --missing none" in counted
+    assert doubtful.startswith("1 text counts as answers but may mean that an answer is missing")
+    assert [one for one in notes if "count as missing answers" in one]
+    row = bench.store.get_tasks(bench.row["id"], [first])[first]
+    shown = payload(bench.row, row, place=None, decisions=(), threshold=0.5)
+    assert [(one["rater"], one["reason"]) for one in shown["excluded"]] == [("3", "missing, written as N/A")]
+    assert bench.row["summary"]["controls"]["findings"]["missing_marks"]["missing"] == {
+        "1": {"N/A": 1},
+        "2": {"N/A": 1, "-": 1},
+        "3": {"N/A": 1},
+    }
+
+
+def test_the_panel_of_a_task_of_marks_says_that_none_counts(bench: Bench) -> None:
+    task = bench.fake.add_task({1: ["N/A"], 2: ["-"]})
+    bench.sync()
+    row = bench.store.get_tasks(bench.row["id"], [task])[task]
+    shown = not_ready(bench.row, row, ProjectSettings(panel="always"), labeling=False, job=None)
+    assert shown is not None
+    assert shown["message"] == "No answer to this task counts."
+    assert {one["rater"] for one in shown["excluded"]} == {"1", "2"}
+
+
+def test_the_project_chooses_the_texts(bench: Bench) -> None:
+    bench.choose(missing="none")
+    bench.sync()
+    _, second, third, _ = sorted(bench.fake.tasks)
+    assert list(stored(bench, second)["answers"]) == ["1", "2", "3"]
+    assert bench.fake.wrong() == []
+    assert not any("missing" in warning for warning in warnings(bench))
+    bench.choose(missing="auto,none")
+    bench.sync()
+    assert list(stored(bench, third)["answers"]) == ["1", "2"]
+
+
+def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None:
+    from ml_backend.labelstudio.answers import task_answers
+    from ml_backend.labelstudio.config import Control
+
+    def annotation(user: int, texts: list[str]) -> dict[str, Any]:
+        box = {"x": 10, "y": 10, "width": 20, "height": 20}
+        result = []
+        for place, text in enumerate(texts):
+            own = {**box, "x": 50 * place, "text": [text]}
+            region = {"id": f"{user}{place}", "to_name": "image", "original_width": 9, "original_height": 9}
+            result.append({**region, "from_name": "box", "type": "rectangle", "value": {**box, "x": 50 * place}})
+            result.append({**region, "from_name": "findings", "type": "textarea", "value": own})
+        return {"id": user, "completed_by": user, "updated_at": "2026-01-01T00:00:00Z", "result": result}
+
+    task = {"id": 1, "annotations": [annotation(1, ["fever", "rash"]), annotation(2, ["fever", "N/A"])]}
+    control = Control("findings", "image", per_region=True)
+    found = task_answers(task, [control], ProjectSettings(regions="overlap"))["findings"]
+    assert found["groups"] == [{"1": ["fever"], "2": ["fever"]}, {"1": ["rash"]}]
+
+
+@pytest.mark.parametrize("value", ["", ",", 3, None])
+def test_a_choice_of_nothing_is_refused(value: Any) -> None:
+    with pytest.raises(InputError, match="missing"):
+        checked_options({"missing": value}, source="softirr-ls")

@@ -1,0 +1,52 @@
+"""An idle scorer process gives the memory of its models back, and needs no model to see that nothing changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import softirr
+from ml_backend.scoring.scorer import Scorer
+from tests.ml_backend.fake_label_studio import Bench
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the measures that were loaded."""
+    loaded: list[str] = []
+    original = softirr.measure
+
+    def measure(name: str) -> object:
+        loaded.append(name)
+        return original("indel")
+
+    monkeypatch.setattr(softirr, "measure", measure)
+    return loaded
+
+
+def test_models_are_released_when_idle_and_loaded_again(loads: list[str]) -> None:
+    scorer = Scorer()
+    with scorer.alone_with("nli"):
+        known = scorer.provenance("nli")
+        assert not scorer.release(0.0), "in use"
+    assert not scorer.release(60.0), "used a moment ago"
+    assert scorer.release(0.0)
+    assert not scorer.release(0.0), "nothing left"
+    assert scorer.provenance("nli") == known and loads == ["nli"]
+    scorer.measure("nli")
+    assert loads == ["nli", "nli"]
+
+
+def test_a_check_of_an_unchanged_project_loads_no_model(tmp_path: Path, loads: list[str]) -> None:
+    bench = Bench(tmp_path, measure="nli")
+    bench.fake.add_task({1: ["fever"], 2: ["fevers"]})
+    bench.sync()
+    assert bench.scorer.release(0.0)
+    loads.clear()
+    bench.sync()
+    assert loads == []
+    bench.fake.add_task({1: ["cough"], 2: ["coughs"]})
+    bench.sync()
+    assert loads == ["nli"]
+    bench.store.close()

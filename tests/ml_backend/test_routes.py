@@ -1,0 +1,174 @@
+"""Every route of the app, by every method and in every role, against the table of `ml_backend.auth.routes`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+
+from ml_backend.auth.keys import CONNECTION_USER, Keys, Person, PersonalLinks
+from ml_backend.auth.routes import ROUTES, Access, Route
+from ml_backend.settings import SECRET_HEADER
+from ml_backend.web import limits
+from tests.ml_backend.seeded_store import NUMBER, Seeded
+
+OPERATOR = ("operator", "correct-horse")
+WEBHOOK_SECRET = "webhook-secret"
+TABLE = {(route.method, route.rule): route for route in ROUTES}
+
+PERSON: frozenset[Access] = frozenset({"anyone", "annotator"})
+GRANTS: Mapping[str, frozenset[Access]] = {
+    "operator": frozenset({"anyone", "operator", "connection", "connected project", "webhook"}),
+    "lead": PERSON | {"reviewer", "known reviewer", "lead"},
+    "reviewer": PERSON | {"reviewer", "known reviewer"},
+    "annotator": PERSON,
+    "anonymous": frozenset({"anyone"}),
+    "forged link": frozenset({"anyone"}),
+    "link of another project": frozenset({"anyone"}),
+    "expired link": frozenset({"anyone"}),
+    "personal link in the address": frozenset({"anyone", "personal link"}),
+    "panel key": PERSON | {"panel key"},
+    "report key": PERSON | {"panel key", "reviewer", "lead", "report key"},
+    "key of another project": frozenset({"anyone"}),
+    "connection": frozenset({"anyone", "connection", "connected project", "webhook"}),
+    "webhook": frozenset({"anyone", "webhook"}),
+}
+"""What each role may do; a role has no more than is listed here."""
+
+
+class Walk:
+    """A seeded app, and requests of its routes in one role after the other."""
+
+    def __init__(self, folder: Path):
+        user, password = OPERATOR
+        self.seeded = Seeded(folder, basic_auth_user=user, basic_auth_pass=password)
+        self.seeded.put()
+        self.seeded.score()
+        self.seeded.services.store.update_project(self.seeded.project, webhook_secret=WEBHOOK_SECRET)
+        self.keys = Keys(self.seeded.services.store.secret())
+
+    def forged(self) -> str:
+        person = Person("9", "Eve", "lead", "link")
+        links = PersonalLinks(b"another secret of 32 bytes ......")
+        return links.make(person, NUMBER, generation=self.seeded.row["key_round"], until=2e9)
+
+    def other_project(self) -> str:
+        links = PersonalLinks(self.seeded.services.store.secret())
+        return links.make(Person("9", "Eve", "lead", "link"), NUMBER + 1, generation=0, until=2e9)
+
+    def sender(self, role: str) -> tuple[FlaskClient, dict[str, Any]]:
+        """A browser or program in a role, and what its requests carry."""
+        seeded, client = self.seeded, self.seeded.app.test_client()
+        tokens = {
+            "forged link": self.forged,
+            "link of another project": self.other_project,
+            "expired link": lambda: seeded.token("lead", until=1.0),
+        }
+        if role in ("lead", "reviewer", "annotator"):
+            return seeded.as_person(role), {}
+        if role in tokens:
+            client.set_cookie(f"softirr-person-{NUMBER}", tokens[role]())
+            return client, {"query_string": {"t": tokens[role]()}}
+        carried: dict[str, dict[str, Any]] = {
+            "anonymous": {},
+            "operator": {"auth": OPERATOR},
+            "personal link in the address": {"query_string": {"t": seeded.token("reviewer")}},
+            "panel key": {"query_string": {"k": seeded.key("panel")}},
+            "report key": {"query_string": {"k": seeded.key("report")}},
+            "key of another project": {"query_string": {"k": seeded.key("report", NUMBER + 1)}},
+            "connection": {"auth": (CONNECTION_USER, self.keys.password(NUMBER, generation=seeded.row["key_round"]))},
+            "webhook": {"headers": {SECRET_HEADER: WEBHOOK_SECRET}},
+        }
+        return client, carried[role]
+
+    def status(self, role: str, method: str, rule: Rule) -> int:
+        """Status of the reply to a request in a role."""
+        client, carried = self.sender(role)
+        values = {"number": NUMBER, "which": 1, "task": 101, "version": "x", "name": "report.json"}
+        address = rule.build({name: values[name] for name in rule.arguments}, append_unknown=False)
+        assert address is not None
+        options = dict(carried)
+        if method in ("POST", "PUT", "PATCH"):
+            options["json"] = {"project": NUMBER, "action": "TASKS_CREATED", "tasks": []}
+        options["query_string"] = {"project": NUMBER, **options.get("query_string", {})}
+        return client.open(address[1], method=method, **options).status_code
+
+
+def routes_of(app: Flask) -> Iterator[tuple[str, Rule]]:
+    """Every method of every route; HEAD is checked like GET."""
+    for rule in app.url_map.iter_rules():
+        for method in sorted(rule.methods or ()):
+            yield method, rule
+
+
+def row_of(method: str, rule: Rule) -> Route | None:
+    return TABLE.get(("GET" if method == "HEAD" else method, rule.rule))
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "WRONG_KEYS", 10_000)
+        made = Walk(tmp_path_factory.mktemp("routes"))
+        yield made
+        made.seeded.services.store.close()
+
+
+def test_the_table_has_each_route_of_the_app_and_no_other(walk: Walk) -> None:
+    app = {("GET" if method == "HEAD" else method, rule.rule) for method, rule in routes_of(walk.seeded.app)}
+    assert app == set(TABLE)
+    assert len(ROUTES) == len(TABLE), "a route has two rows"
+
+
+@pytest.mark.parametrize("role", GRANTS)
+def test_each_role_may_do_what_the_table_says(walk: Walk, role: str) -> None:
+    wrong = []
+    for method, rule in routes_of(walk.seeded.app):
+        row = row_of(method, rule)
+        assert row is not None, f"{method} {rule.rule} is not in the table"
+        status = walk.status(role, method, rule)
+        assert status < 500 and status not in (421, 429), f"{method} {rule.rule}: {status}"
+        # Without the report's key a program learns no more than that there is no such project.
+        refusals = (401, 403, 404) if "report key" in row.access else (401, 403)
+        allowed = bool(GRANTS[role] & set(row.access))
+        if allowed == (status in refusals):
+            wrong.append(f"{method} {rule.rule} as {role}: {status}")
+    assert wrong == []
+
+
+def test_a_route_without_a_row_is_refused_to_everybody(tmp_path: Path) -> None:
+    walk = Walk(tmp_path)
+    walk.seeded.app.add_url_rule("/api/texts", "texts", lambda: "all texts")
+    added = next(rule for rule in walk.seeded.app.url_map.iter_rules() if rule.rule == "/api/texts")
+    assert row_of("GET", added) is None
+    for role in GRANTS:
+        assert walk.status(role, "GET", added) == 403, role
+
+
+def test_the_documentation_names_who_may_use_each_address(root: Path) -> None:
+    page = (root / "docs" / "reference" / "http.md").read_text(encoding="utf-8")
+    table = page.partition("## Who may use them")[2].partition("\n## ")[0]
+    written = {
+        address: cells[0].strip()
+        for line in table.splitlines()
+        if line.startswith("| ") and (cells := line.strip("| ").split(" | "))
+        for address in re.findall(r"`((?:GET|POST|DELETE) /[^`]*)`", cells[-1])
+    }
+    expected = {
+        f"{route.method} {_placeholders(route.rule)}": " or ".join(route.access)
+        for route in ROUTES
+        if route.method != "OPTIONS"
+    }
+    assert written == expected
+
+
+def _placeholders(rule: str) -> str:
+    """The address as the page writes it: files below an address are described with it."""
+    files = re.sub(r"<version>/<path:name>$", "...", rule)
+    return re.sub(r"<[^>]+>", "ID", re.sub(r"/<name>$", "", files))

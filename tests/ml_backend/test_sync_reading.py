@@ -1,0 +1,184 @@
+"""A run reads no more than it must, and annotators do not wait for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ml_backend.sync import project_sync as sync_module
+from ml_backend.sync import reader as reader_module
+from ml_backend.sync.project_sync import Stopped
+from tests.ml_backend.fake_label_studio import Bench, answered, region
+
+
+class TestReadsLittle:
+    """Most runs find nothing new, or one task, in a project of tens of thousands."""
+
+    def test_what_was_imported_a_moment_ago_is_not_read_again(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        for _ in range(3):
+            bench.fake.read.clear()
+            bench.sync()
+            assert bench.fake.read == []
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        bench.sync()
+        assert bench.fake.read == [tasks[7]]
+        assert bench.fake.wrong() == []
+
+    def test_after_a_deletion_only_that_task_is_read(self, bench: Bench) -> None:
+        """It changes no date: found by the numbers of annotations, also where reading everything would take minutes."""
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        bench.fake.read.clear()
+        bench.fake.delete_annotation(bench.fake.tasks[tasks[7]]["annotations"][0]["id"])
+        bench.fake.tasks.pop(tasks[9])
+        bench.sync()
+        assert bench.fake.read == [tasks[7]]
+        assert bench.fake.wrong() == []
+
+    def test_many_changes_are_read_by_the_page(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reader_module, "FEW_STALE", 2)
+        monkeypatch.setattr(reader_module, "NEWEST", 2)
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        for task in tasks[:5]:
+            bench.fake.edit(bench.fake.tasks[task]["annotations"][0]["id"], ["something else"])
+        bench.fake.calls.clear()
+        bench.sync()
+        assert bench.fake.wrong() == []
+        assert bench.fake.calls.count(("GET", "/api/tasks/")) == 3, "the newest, the dates of all, one page"
+
+    def test_an_edit_does_not_wait_for_what_was_imported_a_moment_ago(self, bench: Bench) -> None:
+        tasks = answered(bench.fake, 30)
+        bench.sync()
+        bench.fake.edit(bench.fake.tasks[tasks[7]]["annotations"][0]["id"], ["something else"])
+        order: list[str] = []
+
+        def note(request: httpx.Request) -> None:
+            if "filter:tasks:updated_at" in request.url.params.get("query", ""):
+                order.append("overlap")
+            elif request.method == "PATCH" and "/predictions/" in request.url.path:
+                order.append("written")
+
+        bench.fake.after = note  # type: ignore[assignment]
+        bench.sync()
+        assert order == ["written", "overlap"]
+        assert bench.fake.wrong() == []
+
+    def test_a_change_that_shows_later_than_its_date_says(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An annotation that becomes visible without another date is found by reading the last seconds once more."""
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        hidden = bench.fake.tasks[tasks[-1]]
+        hidden["annotations"][0]["result"] = [region(["came late"])]
+        monkeypatch.setattr(reader_module, "SETTLED_AFTER", -1.0)
+        bench.sync()
+        assert bench.fake.wrong() == []
+        bench.fake.read.clear()
+        bench.sync()
+        assert bench.fake.read == [], "once is enough"
+
+    def test_annotators_are_served_while_everything_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        bench = Bench(tmp_path, page_size=5)
+        tasks = answered(bench.fake, 40)
+        bench.sync()
+        order: list[str] = []
+
+        def meanwhile(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and "fields=all" in str(request.url):
+                order.append("page")
+                if order == ["page", "page"]:
+                    bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["edited meanwhile"])
+                    bench.store.want(bench.row["id"])
+            elif request.method == "PATCH" and "/predictions/" in request.url.path:
+                order.append("written")
+
+        bench.fake.after = meanwhile  # type: ignore[assignment]
+        result = bench.sync(full=True)
+        assert (result.updated, result.unchanged) == (1, 39)
+        assert order.index("written") < 5 < len(order), order
+        assert bench.fake.wrong() == []
+        bench.store.close()
+
+    def test_annotators_are_served_while_the_coefficients_are_computed(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        tasks = answered(bench.fake, 10)
+        bench.sync()
+        written = threading.Event()
+        summary, seen = bench.scorer.summary, []
+
+        def slow(*args: Any, **options: Any) -> dict[str, Any]:
+            bench.fake.edit(bench.fake.tasks[tasks[0]]["annotations"][0]["id"], ["edited meanwhile"])
+            bench.store.want(bench.row["id"])
+            seen.append(written.wait(60))
+            return summary(*args, **options)
+
+        def note(request: httpx.Request) -> None:
+            if request.method == "PATCH" and "/predictions/" in request.url.path:
+                written.set()
+
+        monkeypatch.setattr(bench.scorer, "summary", slow)
+        bench.fake.after = note  # type: ignore[assignment]
+        bench.store.update_project(bench.row["id"], summary_stale=True, summary_due=0.0)
+        bench.sync()
+        assert seen == [True], "the prediction was written before the coefficients were there"
+        assert bench.fake.wrong() == []
+        assert bench.row["summary_stale"], "they may be older than the edit"
+        assert bench.store.take_wanted(bench.row["id"]) == (True, False), "the whole look comes after this run"
+
+    def test_a_run_is_broken_off_also_while_the_coefficients_are_computed(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.02)
+        answered(bench.fake, 10)
+        told: list[str] = []
+        stop = threading.Event()
+
+        def endless(*args: Any, progress: Callable[[int, int], None], **options: Any) -> dict[str, Any]:
+            stop.set()
+            try:
+                while True:
+                    progress(0, 1)
+            except Stopped:
+                told.append("broken off")
+                raise
+
+        def check() -> None:
+            if stop.is_set():
+                raise Stopped
+
+        monkeypatch.setattr(bench.scorer, "summary", endless)
+        with pytest.raises(Stopped):
+            bench.sync(check=check)
+        assert told == ["broken off"]
+        assert bench.row["summary"] is None
+        assert bench.row["summary_stale"]
+
+    def test_a_complete_pull_that_is_asked_for_meanwhile_has_its_turn(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sync_module, "LOOK_EVERY", 0.0)
+        bench = Bench(tmp_path, page_size=5)
+        answered(bench.fake, 20)
+        bench.sync()
+        asked: list[bool] = []
+
+        def ask(request: httpx.Request) -> None:
+            if request.url.path == "/api/tasks/" and not asked:
+                asked.append(bench.store.want(bench.row["id"], full=True))
+
+        bench.fake.after = ask  # type: ignore[assignment]
+        bench.sync(full=True)
+        assert bench.store.take_wanted(bench.row["id"]) == (True, True)
+        bench.store.close()

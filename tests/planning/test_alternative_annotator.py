@@ -1,0 +1,194 @@
+"""The alternative annotator test and equivalence, against the published procedure written out as loops, and by simulation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
+
+import softirr
+from softirr.cli.main import main
+from softirr.coefficients.intervals import Coefficient
+from softirr.errors import InputError
+from softirr.planning.alternative_annotator import LEAST_ITEMS, alternative_annotator
+from softirr.planning.difference import equivalence_p
+from softirr.planning.parts import open_scoring
+
+PEOPLE = ("ann", "ben", "cleo", "dev")
+MODEL = "model:one"
+LABELS = np.array(["fever", "cough", "rash", "nausea"])
+
+
+def answers(seed: int, n: int, accuracy: float, missing: float = 0.0) -> dict[str, dict[str, str]]:
+    """Labels by rater and item: people are right on 80% of the items, the model as often as asked."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(4, size=n)
+    raters: dict[str, dict[str, str]] = {}
+    for rater, right in (*((name, 0.8) for name in PEOPLE), (MODEL, accuracy)):
+        label = np.where(rng.random(n) < right, truth, rng.integers(4, size=n))
+        kept = rng.random(n) >= missing
+        raters[rater] = {str(i): str(LABELS[label[i]]) for i in range(n) if kept[i]}
+    return raters
+
+
+def table_of(raters: dict[str, dict[str, str]]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(
+        softirr.Answer(item, rater, text) for rater, given in raters.items() for item, text in given.items()
+    )
+
+
+def published(raters: dict[str, dict[str, str]], epsilon: float) -> tuple[float, float]:
+    """Winning rate and average advantage probability as the paper defines them (sections 3.1 to 3.3), with accuracy as the score."""
+    model, people = raters[MODEL], {name: raters[name] for name in PEOPLE}
+    p_values, advantages = [], []
+    for name, own in people.items():
+        model_wins, own_wins = [], []
+        for item, label in own.items():
+            rest = [other[item] for who, other in people.items() if who != name and item in other]
+            if item not in model or not rest:
+                continue
+            of_model = np.mean([model[item] == one for one in rest])
+            of_own = np.mean([label == one for one in rest])
+            model_wins.append(float(of_model >= of_own))
+            own_wins.append(float(of_own >= of_model))
+        if len(model_wins) < LEAST_ITEMS:
+            continue
+        p_values.append(ttest_1samp(np.subtract(own_wins, model_wins), epsilon, alternative="less").pvalue)
+        advantages.append(np.mean(model_wins))
+    rejected = multipletests(p_values, alpha=0.05, method="fdr_by")[0]
+    return float(np.mean(rejected)), float(np.mean(advantages))
+
+
+def result_of(raters: dict[str, dict[str, str]], epsilon: float):  # type: ignore[no-untyped-def]
+    table = table_of(raters)
+    with open_scoring("exact", None, None, None) as scoring:
+        return alternative_annotator(table, scoring.part("", table).scored, MODEL, PEOPLE, epsilon)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(40, 120),
+    accuracy=st.sampled_from([0.3, 0.6, 0.8, 0.95]),
+    missing=st.sampled_from([0.0, 0.2]),
+    epsilon=st.sampled_from([0.1, 0.15, 0.2]),
+)
+def test_labels_give_the_published_procedure(
+    seed: int, n: int, accuracy: float, missing: float, epsilon: float
+) -> None:
+    raters = answers(seed, n, accuracy, missing)
+    result = result_of(raters, epsilon)
+    if result.undefined:
+        assert missing > 0 and n < 80
+        return
+    rate, advantage = published(raters, epsilon)
+    assert result.winning_rate == pytest.approx(rate, abs=1e-9)
+    assert result.advantage.value == pytest.approx(advantage, abs=1e-9)
+
+
+def test_a_good_model_passes_and_a_bad_one_does_not() -> None:
+    good, bad = result_of(answers(1, 100, 0.95), 0.15), result_of(answers(1, 100, 0.3), 0.15)
+    assert good.passed and good.advantage.value > 0.8 and "passes the alternative annotator test" in good.sentence
+    assert bad.passed is False and bad.winning_rate == 0 and "does not pass" in bad.sentence
+
+
+def test_soft_equivalence_counts() -> None:
+    """A model that writes 'fevers' for 'fever' nearly agrees, which a score of letters sees."""
+    raters = answers(3, 60, 1.0)
+    raters[MODEL] = {item: text + "s" for item, text in raters[MODEL].items()}
+    table = table_of(raters)
+    with open_scoring("indel", None, None, None) as scoring:
+        soft = alternative_annotator(table, scoring.part("", table).scored, MODEL, PEOPLE)
+    assert soft.advantage.value is not None and 0 < soft.advantage.value < 1
+    assert soft.advantage.ci95 is not None and soft.advantage.ci95[0] < soft.advantage.value < soft.advantage.ci95[1]
+
+
+def test_too_few_annotators_or_items_is_a_reason() -> None:
+    raters = answers(1, 100, 0.9)
+    two = {name: raters[name] for name in ("ann", "ben", MODEL)}
+    table = table_of(two)
+    with open_scoring("exact", None, None, None) as scoring:
+        few = alternative_annotator(table, scoring.part("", table).scored, MODEL, ("ann", "ben"))
+    assert few.winning_rate is None and "2 annotators, but at least 3" in str(few.undefined)
+    assert "needs more data" in few.sentence and few.to_dict()["passed"] is None
+    short = result_of(answers(1, LEAST_ITEMS - 1, 0.9), 0.15)
+    assert short.passed is None and short.skipped == PEOPLE
+    with pytest.raises(InputError, match="epsilon is 1"):
+        result_of(raters, 1.0)
+
+
+def test_the_interval_of_the_advantage_covers_it() -> None:
+    truth = np.mean([result_of(answers(seed, 400, 0.8), 0.15).advantage.value for seed in range(20)])
+    held = 0
+    for seed in range(100, 200):
+        low, high = result_of(answers(seed, 60, 0.8), 0.15).advantage.ci95
+        held += low <= truth <= high
+    assert held >= 88, "a binomial count of 100 at 95%: at least 88 with a probability of 99.5%"
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), n=st.integers(5, 60), shift=st.floats(-0.2, 0.2))
+def test_equivalence_is_two_one_sided_t_tests(seed: int, n: int, shift: float) -> None:
+    values = np.random.default_rng(seed).normal(shift, 0.3, n)
+    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(n)
+    from scipy.stats import t
+
+    reach = t.ppf(0.975, n - 1) * error
+    change = Coefficient(mean, error, (mean - reach, mean + reach))
+    expected = ttost_paired(values, np.zeros(n), -0.1, 0.1)[0]
+    assert equivalence_p(change, n, 0.1) == pytest.approx(expected, abs=1e-9)
+
+
+def test_at_the_margin_equivalence_is_claimed_in_5_percent() -> None:
+    rng = np.random.default_rng(0)
+    claimed = 0
+    for _ in range(2_000):
+        values = rng.normal(0.1, 0.3, 40)
+        mean, error = values.mean(), values.std(ddof=1) / np.sqrt(40)
+        change = Coefficient(mean, error, (mean - 2.0227 * error, mean + 2.0227 * error))
+        claimed += equivalence_p(change, 40, 0.1) < 0.05
+    assert claimed <= 130, "5% of 2,000 are 100; 130 is exceeded with a probability of 0.2%"
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    raters = answers(5, 100, 0.95)
+    raters["model:bad"] = answers(6, 100, 0.2)[MODEL]
+    path = tmp_path / "answers.csv"
+    rows = [f"{item},{rater},{text}" for rater, given in raters.items() for item, text in given.items()]
+    path.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", str(csv), "--measure", "exact", "--models"]
+    assert main([*command, MODEL, "model:bad", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    tests = {one["model"]: one for one in result["alternative_annotator"]}
+    assert tests[MODEL]["passed"] is True and tests["model:bad"]["passed"] is False
+    assert tests[MODEL]["epsilon"] == 0.15 and len(tests[MODEL]["annotators"]) == 4
+    assert main([*command, MODEL, "model:bad"]) == 0
+    assert "passes the alternative annotator test (it wins against 4 of 4" in capsys.readouterr().out
+    assert main([*command, MODEL, "model:bad", "--fail-unless", "passed"]) == 1
+    capsys.readouterr()
+    table = softirr.read(csv)
+    part = table.part(raters=[*PEOPLE, MODEL])
+    assert softirr.compare_raters(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
+    assert not softirr.compare_raters(table, ["model:bad"], "exact").satisfies("within")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--by", "x", "--epsilon", "0.1"], ["--rater", "ann", "--fail-unless", "passed"], ["--fail-unless", "within"]],
+)
+def test_options_without_models_are_refused(csv: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(csv)] if "--by" in options or "--rater" in options else [str(csv), str(csv)]
+    assert main(["compare", *files, *options]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

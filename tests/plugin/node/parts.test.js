@@ -1,0 +1,166 @@
+/** The small parts: numbers as they read, initials, places, keys, and the sentences of the audit page. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import {
+  account,
+  cost,
+  drawnLines,
+  minutes,
+  outcome,
+  widthSentence,
+} from "../../../ml_backend/web/static/audit_words.js";
+import { listen } from "../../../plugin/panel/keys.js";
+import { count, labels, number, ordinal, safe, shade } from "../../../plugin/panel/pieces.js";
+import { render } from "../../../plugin/panel/render.js";
+import { locate } from "../../../plugin/panel/spot.js";
+import { noted, open, ready } from "./page.js";
+
+describe("numbers", () => {
+  it("have two digits and a true minus", () => {
+    assert.deepEqual([0, 0.125, 1, -0.5, -0.001].map(number), ["0.00", "0.13", "1.00", "−0.50", "0.00"]);
+    assert.equal(count(1234567), "1,234,567");
+  });
+
+  it("have shades from 0 to 10", () => {
+    assert.deepEqual([-1, 0, 0.04, 0.05, 0.5, 1, 2].map(shade), [0, 0, 0, 1, 5, 10, 10]);
+  });
+
+  it("count places in English", () => {
+    assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal), [
+      ...["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"],
+    ]);
+  });
+});
+
+describe("initials", () => {
+  it("grow until they differ", () => {
+    assert.deepEqual(labels(["Ann Example", "Ben Sample"]), ["AE", "BS"]);
+    const short = labels(["Anna Meyer", "Anne Meyer", "Ben Sample"]);
+    assert.equal(new Set(short).size, 3);
+  });
+});
+
+describe("addresses", () => {
+  it("that run scripts are dropped", () => {
+    assert.doesNotMatch(String(safe("javascript:alert(1)")), /javascript/);
+    assert.equal(safe("https://labels.example/x"), "https://labels.example/x");
+  });
+});
+
+describe("where the panel is", () => {
+  it("is read from its own address", () => {
+    const { window } = open("http://panel.example/panel?k=KEY&project=12&task=101&labeling=1");
+    assert.deepEqual(locate(window), { project: "12", task: "101", labeling: true, door: "query" });
+  });
+
+  it("is read from the page around it, where that is of the same origin", () => {
+    const parent = {
+      location: { href: "http://panel.example/projects/12/data?task=5&labeling=1" },
+      Htx: { task: { id: 5 } },
+    };
+    const window = { location: { href: "http://panel.example/panel?k=KEY" }, parent, document: { referrer: "" } };
+    assert.deepEqual(locate(window), { project: "12", task: "5", labeling: true, door: "same-origin" });
+  });
+
+  it("is read from the referrer, where the page around it is of another origin", () => {
+    const window = {
+      location: { href: "http://panel.example/panel?k=KEY" },
+      get parent() {
+        throw new Error("another origin");
+      },
+      document: { referrer: "http://labels.example/projects/7/data?task=9" },
+    };
+    assert.deepEqual(locate(window), { project: "7", task: "9", labeling: false, door: "referrer" });
+  });
+});
+
+describe("keys", () => {
+  const press = (window, node, key, more = {}) =>
+    node.dispatchEvent(new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+
+  it("press the button of the pair that has the focus", () => {
+    const { window, node } = open();
+    const { calls, actions } = noted("decide", "undo");
+    render(node, ready(), actions);
+    const end = listen(node);
+    press(window, node, "ArrowDown");
+    press(window, window.document.activeElement, "x");
+    assert.deepEqual(calls, [["decide", { pairs: [["fever", "high fever"]], verdict: "different" }]]);
+    end();
+    press(window, window.document.activeElement, "x");
+    assert.equal(calls.length, 1);
+  });
+
+  it("leave combinations to the browser", () => {
+    const { window, node } = open();
+    const { calls, actions } = noted("mark");
+    render(node, ready(), actions);
+    listen(node);
+    press(window, node, "d", { ctrlKey: true });
+    assert.deepEqual(calls, []);
+    press(window, node, "d");
+    assert.deepEqual(calls, [["mark"]]);
+  });
+});
+
+describe("the audit page", () => {
+  it("says what so many judgements cost", () => {
+    assert.equal(cost(60), "60 judgements: about 5 to 12 minutes.");
+    assert.equal(cost(1), "1 judgement: about 1 minute.");
+    assert.equal(cost(0), "");
+    assert.equal(cost(Number.NaN), "");
+  });
+
+  it("gives the audited coefficient with its interval", () => {
+    open();
+    const coefficients = [{ key: "cohen_kappa", name: "Cohen’s kappa", value: -0.1, ci95: [-0.2, 0.05], plain: null }];
+    const [value, words] = outcome({ headline: "cohen_kappa", coefficients });
+    assert.equal(value.textContent, "−0.10");
+    assert.match(words.textContent, /95% interval −0\.20 to 0\.05\. By the measure alone: none\./);
+  });
+
+  it("says that judgements without a decision count for nothing", () => {
+    open();
+    const lines = account({ n: 3, same: 0, different: 0, unsure: 3, counts: true }, 60);
+    assert.match(lines[0].textContent, /You judged 3 of 60 pairs: 0 the same, 0 not the same, 3 can’t tell\./);
+    assert.match(lines[1].textContent, /counts as not judged/);
+  });
+
+  it("forecasts how many judgements a width takes, at the judge's own pace", () => {
+    const look = { judged: 20, value: 0.5, ci95: [0.35, 0.65], width: 0.3, needed: { 0.2: 50 } };
+    const times = [0, 6000, 12_000, 18_000, 600_000, 606_000];
+    assert.equal(minutes(30, times), 3);
+    assert.equal(minutes(30, []), 4);
+    assert.equal(
+      widthSentence(look, "0.2", 60, times),
+      "After 20 judgments: 0.50, 95% interval 0.35 to 0.65. " +
+        "About 30 more judgements (3 minutes at your pace) make it 0.2 wide.",
+    );
+    assert.match(widthSentence(look, "0.2", 40, times), /make it 0\.2 wide, more than were drawn\.$/);
+    assert.match(widthSentence(look, "0.3", 60, times), /You can stop: it is as narrow as you want it\.$/);
+    assert.match(widthSentence({ ...look, judged: 5 }, "0.2", 60, times), /A few more judgements/);
+    assert.match(widthSentence({ ...look, needed: {} }, "0.2", 60, times), /the tasks are too few/);
+  });
+
+  it("says who has judged the pairs, and why an audit failed", () => {
+    open();
+    const judges = [
+      { name: "Ann", n: 60 },
+      { name: "Ben", n: 12 },
+    ];
+    const audit = { status: "judging", n_pairs: 60, wanted: 100, created_by: "Lee", judges };
+    assert.deepEqual(
+      drawnLines(audit, true).map((one) => one.textContent),
+      [
+        "60 pairs of texts were drawn for Lee; there are no more than these to judge.",
+        "Ann has judged all of them.",
+        "Ben has judged 12 of them.",
+      ],
+    );
+    const [failed] = drawnLines({ status: "failed", problem: "no pairs." }, false);
+    assert.equal(failed.textContent, "The last audit could not be done: no pairs.");
+    assert.deepEqual(drawnLines(null, false), []);
+  });
+});

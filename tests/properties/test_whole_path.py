@@ -1,0 +1,208 @@
+"""Files of generated answers through the whole command line, compared with a direct computation from what the answers mean."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from ml_backend.labelstudio.answers import task_answers
+from ml_backend.labelstudio.config import Control
+from ml_backend.scoring.scorer import Scorer
+from ml_backend.settings import ProjectSettings
+from softirr.cli.main import main
+from softirr.text import normalize
+from tests.properties.direct import COEFFICIENTS, Truth, direct
+from tests.properties.formats import FIELDS, FORMATS, NUMBERS
+from tests.properties.worlds import RATERS, World, worlds
+
+AUDITED = ("observed_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha")
+
+OVERLAP = ProjectSettings(measure="exact", regions="overlap")
+
+pytestmark = pytest.mark.slow
+
+
+def some(examples):
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    )
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, output and messages of a command."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(list(arguments))
+    return status or 0, out.getvalue(), err.getvalue()
+
+
+def printed(*arguments: str) -> str:
+    """What a command prints."""
+    status, out, err = run(*arguments)
+    assert status == 0, err
+    return out
+
+
+def close(value):
+    return None if value is None else pytest.approx(value, abs=1e-9)
+
+
+def compare(report, truth, weights=None, *, item=str, rater=str):
+    """A report holds what the truth says: coefficients, rater pairs, raters and items."""
+    wanted = direct(truth, weights)
+    values = {name: report["coefficients"][name]["value"] for name in COEFFICIENTS}
+    assert values == {name: close(value) for name, value in wanted["coefficients"].items()}
+    pairs = {
+        tuple(sorted(one["raters"])): (one["observed_agreement"], one["cohen_kappa"]["value"])
+        for one in report["rater_pairs"]
+    }
+    assert pairs == {
+        tuple(sorted((rater(r), rater(s)))): (close(seen), close(kappa))
+        for (r, s), (seen, kappa) in wanted["pairs"].items()
+    }
+    raters = {one["id"]: one["agreement"] for one in report["raters"] if one["agreement"] is not None}
+    assert raters == {rater(r): close(value) for r, value in wanted["raters"].items()}
+    items = {one["id"]: one["agreement"] for one in report["items"] if one["agreement"] is not None}
+    assert items == {item(i): close(value) for i, value in wanted["items"].items()}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_score_of_a_file(name):
+    kind = FORMATS[name]
+
+    @some(40)
+    @given(worlds(empties=kind.empties, sets=kind.sets, fields=kind.fields, weights=kind.weights), st.booleans())
+    def check(world, reasons):
+        with tempfile.TemporaryDirectory() as at:
+            path, options = kind.write(world, Path(at))
+            extra = [] if reasons else ["--no-reasons"]
+            found = json.loads(printed("score", str(path), "--json", *options, *world.command(Path(at)), *extra))
+        reports = [found] if kind.fields == 1 else [found["texts"][field] for field in FIELDS]
+        for report, truth in zip(reports, world.truth, strict=True):
+            compare(report, truth, world.weights, item=kind.item, rater=kind.rater)
+
+    check()
+
+
+def task_with_places(number: str, places: list[dict[str, tuple[str, ...]]], order: int) -> dict:
+    """A Label Studio task whose annotators mark several places of a text and write something about each.
+
+    A place is ten characters wide, places are apart, and every annotator's region of it is another one that overlaps all others.
+    """
+    results: dict[str, list[dict]] = {}
+    for place, by_rater in enumerate(places):
+        for rater, texts in by_rater.items():
+            region = {"id": f"{rater}{place}", "from_name": "finding", "to_name": "text", "type": "textarea"}
+            extent = {"start": 100 * place, "end": 100 * place + 10 - int(NUMBERS[rater])}
+            of_place = [{**region, "value": {**extent, "text": [text]}} for text in texts]
+            results.setdefault(rater, []).extend(of_place)
+    annotations = [
+        {"id": n, "completed_by": int(NUMBERS[rater]), "updated_at": "2026-01-05", "result": result}
+        for n, (rater, result) in enumerate(results.items())
+    ]
+    random.Random(order).shuffle(annotations)
+    return {"id": int(number), "annotations": annotations}
+
+
+@some(40)
+@given(worlds(sets=False, weights=False, kinds=("exact",)), st.integers(1, 4))
+def test_regions_that_overlap(world, places_of_task):
+    """Label Studio's side: each place at which regions overlap is an item; annotators without a region there found nothing."""
+    truth: dict[tuple[str, str], Truth] = {}
+    answers = {}
+    chosen = [item for item in world.items if int(item) < 1000]
+    for task, start in enumerate(range(0, len(chosen), places_of_task), start=1):
+        given_there = [
+            {rater: world.written[0][item, rater] for rater in RATERS if world.written[0].get((item, rater))}
+            for item in chosen[start : start + places_of_task]
+        ]
+        given_there = [by_rater for by_rater in given_there if by_rater]
+        people = {rater for by_rater in given_there for rater in by_rater}
+        for place, by_rater in enumerate(given_there):
+            for rater in people:
+                concepts = frozenset(normalize(text) for text in by_rater.get(rater, ()))
+                truth[f"{task} {place}", rater] = Truth(concepts, concepts)
+        entry = task_with_places(str(task), given_there, world.order)
+        answers[task] = task_answers(entry, [Control("finding", "text", per_region=True)], OVERLAP)
+    scorer = Scorer()
+    report = scorer.summary(answers.items(), "finding", OVERLAP)
+    wanted = direct(truth)
+    assert {name: report["coefficients"][name]["value"] for name in COEFFICIENTS} == {
+        name: close(value) for name, value in wanted["coefficients"].items()
+    }
+    details = scorer.task_details(answers, OVERLAP)
+    shown = [details[task]["controls"]["finding"]["agreement"] for task in answers]
+    of_task = [[v for item, v in wanted["items"].items() if item.split()[0] == str(task)] for task in answers]
+    assert shown == [close(sum(own) / len(own) if own else None) for own in of_task]
+
+
+def judged(sheet: str, meaning: dict[str, frozenset[str]]) -> str:
+    """A sheet with the verdicts of somebody who knows what every text means."""
+    rows = list(csv.DictReader(io.StringIO(sheet)))
+    for row in rows:
+        row["judgement"] = "same" if meaning[row["text_a"]] == meaning[row["text_b"]] else "different"
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["unit", "pair", "text_a", "text_b", "judgement"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def audited(world, measure, *, two_sheets=False):
+    """Coefficients from an audit in which somebody who knows all meanings judges every pair, and what they should be.
+
+    None if there is no pair to judge.
+    """
+    meaning = {text: meant.concepts for meant in world.truth[0].values() for text in meant.texts}
+    with tempfile.TemporaryDirectory() as at:
+        path, options = FORMATS["long CSV"].write(world, Path(at))
+        command = [str(path), "--measure", measure, *options]
+        drawn: list[str] = []
+        for number in ("2", "100000") if two_sheets else ("100000",):
+            without = ["--without", *drawn] if drawn else []
+            status, sheet, message = run("audit", "sample", *command, "--judgements", number, *without)
+            if "Nothing is left" in message or "nothing to judge" in message:
+                return None
+            assert status == 0, message
+            drawn.append(str(Path(at) / f"sheet-{number}.csv"))
+            Path(drawn[-1]).write_text(judged(sheet, meaning), encoding="utf-8")
+        values = json.loads(printed("audit", "apply", str(path), *drawn, *command[1:], "--json"))["coefficients"]
+    wanted = direct(world.truth[0])["coefficients"]
+    return {name: values[name]["value"] for name in AUDITED}, {name: close(wanted[name]) for name in AUDITED}
+
+
+JUDGED_WORLDS = worlds(sets=False, weights=False, kinds=("terminology",))
+
+
+@some(40)
+@given(JUDGED_WORLDS, st.sampled_from(("exact", "indel", "jaccard")), st.booleans())
+def test_an_audit_of_every_pair_gives_the_true_observed_agreement(world, measure, two_sheets):
+    """Whatever the measure says of the wordings."""
+    outcome = audited(world, measure, two_sheets=two_sheets)
+    assume(outcome is not None)
+    values, wanted = outcome
+    assert values["observed_agreement"] == wanted["observed_agreement"]
+
+
+FIVE_ITEMS = [("flu", "influenza"), ("cough", "tussis"), ("flu", "rash"), ("cough", "cough"), ("rash", "flu")]
+CONCEPT_OF = {"flu": "J11", "influenza": "J11", "cough": "R05", "tussis": "R05", "rash": "R21"}
+
+
+@pytest.mark.parametrize("measure", ["exact", "indel"])
+def test_an_audit_of_every_pair_gives_the_true_coefficients(measure):
+    """Of pairs of different items, too: where there are few, all of them are in the frame."""
+    texts = {
+        (str(n), rater): (text,) for n, row in enumerate(FIVE_ITEMS) for rater, text in zip("ab", row, strict=True)
+    }
+    truth = {cell: Truth(frozenset(own), frozenset(CONCEPT_OF[text] for text in own)) for cell, own in texts.items()}
+    values, wanted = audited(World([texts], [truth], []), measure)
+    assert values == wanted

@@ -1,0 +1,136 @@
+"""Random tables of answers whose meaning is known: what every rater wrote, and the concepts that were meant."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from tests.properties.direct import Truth
+
+RATERS = ("ann", "bob", "cy", "dee")
+CONCEPTS = ("zorbin", "krélta", "mopava", "tuvex", "daskil")
+KINDS = ("exact", "casefold", "terminology", "ignored", "counted", "split")
+SIDES = ("left", "right", "bilateral")
+
+
+@dataclass(repr=False)
+class World:
+    """A table: what is written in each cell of each field, what it means, and the options under which it means that.
+
+    A cell that is not there is missing; a cell without texts is an answer that found nothing.
+    """
+
+    written: list[dict[tuple[str, str], tuple[str, ...]]]
+    truth: list[dict[tuple[str, str], Truth]]
+    options: list[str]
+    terminology: dict[str, list[str]] = field(default_factory=dict)
+    weights: dict[str, float] | None = None
+    order: int = 0
+
+    def __repr__(self) -> str:
+        """Short, as a failure prints it: rows, or their number."""
+        rows = [str(own) if len(own) < 50 else f"{len(own)} cells" for own in self.written]
+        return f"World({rows}, {self.options}, weights={self.weights}, order={self.order})"
+
+    @property
+    def items(self) -> list[str]:
+        return list(dict.fromkeys(item for item, _ in self.written[0]))
+
+    @property
+    def raters(self) -> list[str]:
+        return sorted({rater for _, rater in self.written[0]})
+
+    def command(self, folder: Path) -> list[str]:
+        """The options, with the terminology written to the folder."""
+        if not self.terminology:
+            return self.options
+        lines = [
+            f"C{n}\t{name}\t{synonym}" for n, (name, own) in enumerate(self.terminology.items()) for synonym in own
+        ]
+        (folder / "terms.tsv").write_text("\n".join(["id\tname\tsynonym", *lines]) + "\n", encoding="utf-8")
+        return [*self.options, "--terminology", str(folder / "terms.tsv")]
+
+
+def disguised(text: str, how: int) -> str:
+    """The same text in another form: decomposed, with other spaces, or with a character nobody sees."""
+    return (text, unicodedata.normalize("NFD", text), f"  {text}\u00a0", text[:2] + "\u200b" + text[2:])[how]
+
+
+@st.composite
+def spellings(draw, kinds=KINDS):
+    """How a concept may be written, and the options under which all of that is one concept: (options, terminology, write)."""
+    kind = draw(st.sampled_from(kinds))
+    variant = st.integers(0, 3)
+    options = ["--measure", "exact"]
+    terminology: dict[str, list[str]] = {}
+
+    def plain(concept):
+        return disguised(concept, draw(variant)), concept, concept
+
+    write = plain
+    if kind == "casefold":
+        options.append("--casefold")
+
+        def write(concept):
+            return draw(st.sampled_from((concept, concept.upper(), concept.title()))), concept, concept
+
+    elif kind == "terminology":
+        terminology = {concept: [f"{concept[::-1]} {n}{concept}" for n in "uvw"] for concept in CONCEPTS}
+
+        def write(concept):
+            text = draw(st.sampled_from((concept, *terminology[concept])))
+            return text, unicodedata.normalize("NFC", text), concept
+
+    elif kind in ("ignored", "counted"):
+        options += [f"--{'ignore' if kind == 'ignored' else 'count'}", "side"]
+
+        def write(concept):
+            text = f"{draw(st.sampled_from(SIDES))} {concept}"
+            return text, text, concept if kind == "ignored" else text
+
+    elif kind == "split":
+        options += ["--split", draw(st.sampled_from(("semicolons", "auto")))]
+    return options, terminology, write, kind == "split"
+
+
+@st.composite
+def worlds(draw, *, empties=True, sets=True, fields=1, weights=True, **kinds):
+    """A world that a format can hold: with empty answers, answers of several rows, several fields and weights where it can."""
+    options, terminology, write, split = draw(spellings(**kinds))
+    raters = RATERS[: draw(st.integers(2, 4))]
+    concepts = CONCEPTS[: draw(st.integers(2, 5))]
+    items = [str(10 + n) for n in range(draw(st.integers(2, 7)))]
+    # two raters have a text for the first item, so that there is something to read
+    sure = [(items[0], rater) for rater in raters[:2]]
+    cells = [(item, rater) for item in items for rater in raters if (item, rater) in sure or draw(st.integers(0, 4))]
+    # raters who first appear after many rows, as in an export sorted by date
+    late = [(str(1000 + n), rater) for n in range(210) for rater in raters[:2]] if not draw(st.integers(0, 4)) else []
+    written, truth = [], []
+    for _ in range(fields):
+        texts: dict[tuple[str, str], tuple[str, ...]] = {}
+        meant: dict[tuple[str, str], Truth] = {}
+        for cell in cells:
+            most = 3 if split or (sets and fields == 1) else 1
+            least = 0 if empties and cell not in sure else 1
+            several = draw(st.lists(st.sampled_from(concepts), min_size=least, max_size=most, unique=True))
+            parts = [write(concept) for concept in several]
+            own = tuple(text for text, _, _ in parts)
+            texts[cell] = ("; ".join(own),) if split and own else own
+            meant[cell] = Truth(frozenset(key for _, key, _ in parts), frozenset(concept for _, _, concept in parts))
+        for number, cell in enumerate(late):
+            concept = concepts[number % len(concepts)]
+            key = f"left {concept}" if "side" in options else concept
+            texts[cell] = (key,)
+            meant[cell] = Truth(frozenset({key}), frozenset({key if "--count" in options else concept}))
+        written.append({cell: texts[cell] for cell in (*late, *cells)})
+        truth.append(meant)
+    own = None
+    if weights and draw(st.booleans()):
+        every = sorted({item for item, _ in (*cells, *late)})
+        own = {item: draw(st.sampled_from((1, 2, 3, 0.5, 0.25, 0))) if int(item) < 1000 else 1 for item in every}
+        if not any(own.values()):
+            own = None
+    return World(written, truth, options, terminology, own, draw(st.sampled_from((0, 0, 1, 2))))

@@ -1,0 +1,111 @@
+"""One coefficient of lists or of a table: every list with an order is read, and what has none is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+
+A, B = ["fever", "rash", "pain", None], ["fever", "cough", "pain", "rash"]
+LONG = {
+    "item": [number for number in range(4) for _ in "ab"],
+    "rater": ["a", "b"] * 4,
+    "text": [text for pair in zip(A, B, strict=True) for text in pair],
+}
+FORMS: dict[str, Any] = {
+    "tuple": tuple,
+    "iterator": iter,
+    "objects": lambda texts: np.array(texts, dtype=object),
+    "masked": lambda texts: np.ma.array([text or "x" for text in texts], mask=[text is None for text in texts]),
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "keys": lambda texts: dict.fromkeys(texts).keys(),
+    "values": lambda texts: dict(enumerate(texts)).values(),
+    "lists": lambda texts: [None if text is None else [text] for text in texts],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lists_of_every_form(form: str) -> None:
+    wanted = softirr.cohen_kappa(A, B, "exact")
+    assert wanted.value == pytest.approx(4 / 7)
+    assert softirr.cohen_kappa(FORMS[form](A), B, "exact") == wanted
+    assert softirr.cohen_kappa(A, FORMS[form](B), "exact") == wanted
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_lists_frames_and_tables_agree(library: Any) -> None:
+    frame = library.DataFrame(LONG)
+    report = softirr.agreement(softirr.read(frame), "exact")
+    assert softirr.agreement(frame, "exact").coefficients == report.coefficients
+    alpha = report.coefficients["krippendorff_alpha"]
+    assert softirr.krippendorff_alpha(A, B, "exact") == softirr.krippendorff_alpha(frame, measure="exact") == alpha
+    assert softirr.fleiss_kappa(frame, "exact") == report.coefficients["fleiss_kappa"]
+    assert softirr.cohen_kappa(A, B, "exact") == report.coefficients["cohen_kappa"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.one_of(st.none(), st.sampled_from(["x", "y", "z", ""]))] * 2), max_size=8))
+def test_generated_lists_equal_generated_tables(pairs: list[tuple[str | None, str | None]]) -> None:
+    rows = [
+        softirr.Answer(str(item), rater, text)  # type: ignore[arg-type]
+        for item, pair in enumerate(pairs)
+        for rater, text in zip("ab", pair, strict=True)
+        if text is not None
+    ]
+    report = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact", reasons=False)
+    a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    assert softirr.cohen_kappa(a, b, "exact").value == report.coefficients["cohen_kappa"].value
+    assert softirr.krippendorff_alpha(a, b, "exact").value == report.coefficients["krippendorff_alpha"].value
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            ({"fever", "rash"}, "a set has no order"),
+            (frozenset({"fever"}), "a set has no order"),
+            (dict(enumerate(B)), "give its values as a list"),
+            (pd.DataFrame(LONG), "give one of its columns"),
+            (pl.DataFrame(LONG), "give one of its columns"),
+            (pl.DataFrame(LONG).lazy(), "give one of its columns"),
+            ("fever", "one answer per item"),
+            (b"fever", "one answer per item"),
+            (None, "one answer per item"),
+            (np.array("fever"), "one answer per item"),
+            ([b"fever"], "has b'fever'"),
+            ([{"text": "fever"}], "has {'text'"),
+            ([["fever", None]], "has None"),
+            ([1], "has 1"),
+        ],
+        # the order of a set differs between processes
+        ids=lambda given: given if isinstance(given, str) else type(given).__name__,
+    )
+    @pytest.mark.parametrize("function", [softirr.cohen_kappa, softirr.krippendorff_alpha])
+    def test_a_list_that_is_none(self, function: Any, values: Any, words: str) -> None:
+        with pytest.raises(softirr.InputError, match=words):
+            function(values, ["fever"], "exact")
+        with pytest.raises(softirr.InputError, match=words):
+            function(["fever"], values, "exact") if values is not None else function(None, ["fever"], "exact")
+
+    def test_columns_are_never_joined_by_place_when_their_labels_differ(self) -> None:
+        a = pd.Series(B, index=[3, 2, 1, 0])
+        with pytest.raises(softirr.InputError, match="rows have different labels"):
+            softirr.cohen_kappa(a, pd.Series(B), "exact")
+        assert softirr.cohen_kappa(a, pd.Series(B, index=a.index), "exact").value == 1
+        assert softirr.cohen_kappa(a.to_list(), pd.Series(B), "exact").value == 1
+
+    @pytest.mark.parametrize("table", [A, {"a": A}, "answers.csv", None, pl.DataFrame(LONG).lazy()], ids=str)
+    def test_a_table_that_is_none(self, table: Any) -> None:
+        for function in (softirr.agreement, softirr.fleiss_kappa, softirr.krippendorff_alpha):
+            with pytest.raises(softirr.InputError, match=r"data frame is needed|not been computed"):
+                function(table, measure="exact")

@@ -1,0 +1,120 @@
+"""Calls from Python: data frames with named columns, marks for missing in lists, charts, and errors that name parameters."""
+
+from __future__ import annotations
+
+import sys
+
+import matplotlib.figure
+import pandas as pd
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.errors import InputError, with_parameters
+
+matplotlib.use("agg")
+WIDE = pd.DataFrame({"ann": ["fever", "cough", "rash"], "bob": ["fevers", "rash", "rash"]}, index=["x", "y", "z"])
+
+
+class TestFrames:
+    def test_a_wide_frame_whose_index_is_the_items(self):
+        report = softirr.agreement(WIDE, "exact", raters=["ann", "bob"])
+        assert [item.id for item in report.items] == ["x", "y", "z"]
+        assert report.coefficients["observed_agreement"].value == pytest.approx(1 / 3)
+        assert softirr.fleiss_kappa(WIDE, "exact", raters=["ann", "bob"]) == report.coefficients["fleiss_kappa"]
+
+    def test_a_long_frame_with_columns_of_other_names(self):
+        rows = [(i, who, WIDE.loc[i, who]) for i in WIDE.index for who in WIDE.columns]
+        frame = pd.DataFrame(rows, columns=["case", "nurse", "remark"])
+        report = softirr.agreement(frame, "exact", item="case", rater="nurse", text="remark")
+        assert (
+            report.to_dict()["coefficients"]
+            == softirr.agreement(WIDE, "exact", raters=["ann", "bob"]).to_dict()["coefficients"]
+        )
+
+    def test_options_of_reading_are_refused_for_a_table(self):
+        table = softirr.read(WIDE, raters=["ann", "bob"])
+        with pytest.raises(InputError, match=r"read already: give raters to softirr\.read"):
+            softirr.agreement(table, "exact", raters=["ann"])
+
+
+class TestMarksForMissing:
+    A, B = ["NA", "n/a", "-", "fever", "cough"], ["NA", "x", "-", "fever", "rash"]
+
+    @pytest.mark.parametrize("function", [softirr.cohen_kappa, softirr.krippendorff_alpha])
+    def test_marks_are_missing_and_counted(self, function):
+        with pytest.warns(UserWarning, match=r'5 texts count as missing .*a 3 \(NA, N/A, -\), b 2 .*missing="none"'):
+            found = function(self.A, self.B, "exact")
+        assert found.value == function(["fever", "cough"], ["fever", "rash"], "exact").value
+
+    def test_none_takes_every_text_for_an_answer(self):
+        assert softirr.cohen_kappa(self.A, self.B, "exact", missing="none").value == pytest.approx(6 / 11)
+
+    def test_doubtful_texts_count_with_a_warning(self):
+        with pytest.warns(UserWarning, match=r'may mean that an answer is missing: a 1 \(none\).*missing="auto,none"'):
+            softirr.cohen_kappa(["none", "fever", "cough"], ["x", "fever", "rash"], "exact")
+
+    def test_signs_are_answers_beside_their_opposite(self):
+        with pytest.warns(UserWarning, match="count as answers"):
+            assert softirr.cohen_kappa(["+", "-", "+", "-"], ["+", "-", "-", "-"], "exact").value == pytest.approx(0.5)
+
+
+class TestCharts:
+    def test_a_report_draws_each_coefficient_with_its_interval(self):
+        report = softirr.agreement(WIDE, "indel", raters=["ann", "bob"])
+        axes = report.plot()
+        labels = [text.get_text() for text in axes.get_yticklabels()]
+        assert labels == [
+            softirr.coefficients.registry.coefficient_name(key)
+            for key, one in report.coefficients.items()
+            if one.value is not None
+        ]
+        lines = [tuple(map(float, line.get_xdata())) for line in axes.lines]
+        assert report.coefficients["krippendorff_alpha"].ci95 in lines
+        assert (report.coefficients["krippendorff_alpha"].value,) in lines
+
+    def test_a_comparison_draws_its_groups(self):
+        tables = {name: softirr.read(WIDE, raters=["ann", "bob"]) for name in ("one", "two")}
+        axes = softirr.compare(tables, "indel", coefficient="fleiss_kappa").plot()
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["one", "two"]
+        assert axes.get_xlabel() == "Fleiss' kappa"
+
+    def test_into_axes_that_are_there(self):
+        axes = matplotlib.figure.Figure().subplots()
+        assert softirr.agreement(WIDE, "indel", raters=["ann", "bob"]).plot(axes) is axes
+
+    def test_without_matplotlib(self, monkeypatch):
+        report = softirr.agreement(WIDE, "indel", raters=["ann", "bob"])
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        with pytest.raises(InputError, match=r"pip install softirr\[plot\]"):
+            report.plot()
+
+
+class TestErrors:
+    def test_from_python_and_from_the_command_line(self, tmp_path, capsys):
+        (tmp_path / "a.csv").write_text("case,ann,bob\n1,x,y\n2,x,x\n")
+        with pytest.raises(InputError) as error:
+            softirr.read(tmp_path / "a.csv")
+        assert "item=" in str(error.value) and "raters=" in str(error.value) and "--" not in str(error.value)
+        assert main(["score", str(tmp_path / "a.csv")]) == 2
+        said = capsys.readouterr().err
+        assert "--item" in said and "--raters" in said and "item=" not in said
+
+    @pytest.mark.parametrize(
+        ("message", "wanted"),
+        [
+            ("use --item id --raters 'nurse 1,nurse_2'.", 'use item="id", raters=["nurse 1", "nurse_2"].'),
+            ("say --missing none, or as in --missing NA,n/a.", 'say missing="none", or as in missing="NA,n/a".'),
+            ("say with --repeats whether they are a set", "say with repeats= whether they are a set"),
+            ("--sheet '*' reads all", 'sheet="*" reads all'),
+            ("count as raters with --model-raters.", "count as raters with predictions_as_raters=."),
+            (
+                "make one with softirr calibrate PAIRS.csv --text x",
+                "make one with softirr calibrate PAIRS.csv --text x",
+            ),
+            ("the column '--item' and --missing '", "the column 'item=' and missing=\"'\""),
+            ("--other --texts", "--other --texts"),
+        ],
+    )
+    def test_options_become_parameters(self, message, wanted):
+        assert with_parameters(message) == wanted

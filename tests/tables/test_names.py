@@ -1,0 +1,76 @@
+"""Names of items and raters in two forms, and rows and columns that sum up others: each is said, with the way out."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from softirr.cli.main import main
+
+
+def warnings(content: str, **options: Any) -> tuple[str, ...]:
+    return softirr.read(io.StringIO(content), **options).warnings
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1", "01"), ("1", "1.0"), ("1000", "1,000"), ("Case 1", "case_01"), ("a b", "A-B"), ("Ａ1", "a1"), ("007", "7")],
+)
+def test_items_of_one_form_that_nobody_has_answered_twice(one: str, other: str) -> None:
+    rows = f'item,rater,text\n"{one}",ann,x\n"{other}",bob,x\nc,ann,x\nc,bob,y\n'
+    (said,) = warnings(rows)
+    assert said.startswith(f"Items may be counted twice, because their ids differ in form only: {one!r} and {other!r}.")
+    assert "write each id one way" in said
+
+
+def test_items_of_one_form_that_a_rater_tells_apart_are_two() -> None:
+    rows = "item,rater,text\na,ann,x\nA,ann,y\na,bob,x\nA,bob,y\n"
+    assert warnings(rows) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("CD4+", "CD4-"), ("1", "11"), ("1.1", "1.10"), ("1-1", "11"), ("-1", "1"), ("x1", "x2")]
+)
+def test_other_items_are_other_items(one: str, other: str) -> None:
+    rows = f"item,rater,text\n{one},ann,x\n{other},bob,x\nc,ann,x\nc,bob,y\n"
+    assert warnings(rows) == ()
+
+
+def test_raters_of_one_form_in_long_and_wide_tables() -> None:
+    start = "Raters may be counted twice, because their names differ in form only: 'Ann' and 'ann'."
+    (long,) = warnings("item,rater,text\n1,Ann,x\n2,ann,x\n1,bob,x\n2,bob,y\n")
+    (wide,) = warnings("case,Ann,bob,ann\n1,x,x,y\n", item="case", raters=["Ann", "bob", "ann"])
+    assert long.startswith(start) and wide.startswith(start)
+
+
+@pytest.mark.parametrize("name", ["Total", "MEAN", "Total:", "Grand total", "Mittelwert", "Average"])
+def test_a_row_below_the_table(name: str) -> None:
+    (said,) = warnings(f"case,ann,bob\n1,x,y\n2,x,x\n{name},2,2\n", item="case", raters=["ann", "bob"])
+    assert said.startswith(f"The item {name!r} looks like a row that sums up the others") and "Remove the row" in said
+
+
+def test_a_row_below_the_table_without_cells_is_no_matter() -> None:
+    said = warnings("case,ann,bob\n1,x,y\nTotal,,\n", item="case", raters=["ann", "bob"], empty="missing")
+    assert said == ()
+
+
+def test_a_column_of_consensus() -> None:
+    (said,) = warnings("case,ann,bob,Consensus\n1,x,y,x\n", item="case", raters=["ann", "bob", "Consensus"])
+    assert said.startswith("The rater 'Consensus' looks like a result of the other raters")
+
+
+def test_inspect_and_score_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "item,rater,text\n1,Ann,x\n01,bob,y\n2,ann,x\n2,bob,y\nTotal,bob,2\nTotal,Ann,2\n", encoding="utf-8"
+    )
+    for command in (["inspect", str(path)], ["score", str(path), "--measure", "exact"]):
+        assert main(command) == 0
+        said = capsys.readouterr().out
+        assert "Note: Raters may be counted twice" in said
+        assert "Note: Items may be counted twice" in said
+        assert "Note: The item 'Total' looks like" in said

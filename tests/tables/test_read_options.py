@@ -1,0 +1,52 @@
+"""How an input is read: one object of options, or each by its name, with a signature that shows them."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+import softirr
+
+CSV = "case,ann,bob\n1,fever,fever\n2,cough,rash\n"
+OPTIONS = softirr.ReadOptions(item="case", raters=["ann", "bob"])
+NAMES = {field.name for field in fields(softirr.ReadOptions)}
+
+
+@pytest.mark.parametrize("function", [softirr.read, softirr.read_texts, softirr.inspect])
+class TestEveryReader:
+    def test_the_signature_shows_each_option_once(self, function: Any) -> None:
+        parameters = inspect.signature(function).parameters
+        assert set(parameters) >= NAMES and parameters["format"].default == "auto"
+        assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+        assert "**keywords" not in (inspect.getdoc(function) or "") and "survey's case weight" in (
+            inspect.getdoc(function) or ""
+        )
+
+    def test_options_and_keywords_read_the_same(self, function: Any) -> None:
+        one = function(io.StringIO(CSV), OPTIONS)
+        other = function(io.StringIO(CSV), item="case", raters=["ann", "bob"])
+        mixed = function(io.StringIO(CSV), softirr.ReadOptions(item="case"), raters=["ann", "bob"])
+        assert repr(one) == repr(other) == repr(mixed)
+
+    @pytest.mark.parametrize(
+        ("keywords", "words"),
+        [
+            ({"columns": "case"}, "has no option columns: it has format, control"),
+            ({"format": "xml"}, "There is no format 'xml'"),
+            ({"empty": "zero"}, "The option empty is 'zero'"),
+            ({"raters": ["ann"], "rater": "bob"}, "With raters, each rater has a column"),
+            ({"since": "yesterday"}, "yesterday"),
+        ],
+    )
+    def test_what_is_refused(self, function: Any, keywords: dict[str, Any], words: str) -> None:
+        with pytest.raises(softirr.InputError, match=words):
+            function(io.StringIO(CSV), **keywords)
+
+
+def test_options_are_checked_when_they_are_made() -> None:
+    with pytest.raises(softirr.InputError, match="The option repeats is 'all'"):
+        softirr.ReadOptions(repeats="all")

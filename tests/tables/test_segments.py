@@ -1,0 +1,128 @@
+"""Coded passages: which passages of two coders are one item, whatever their order, and what a project of one coder is told."""
+
+from __future__ import annotations
+
+import random
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import softirr
+from softirr.errors import InputError
+from softirr.tables.gathered import Request
+from softirr.tables.read_options import ReadOptions
+from softirr.tables.segments import Segment, segment_tables
+from tests.tables.formats import qualcoder, refi_qda, refi_qda_folder, taguette, taguette_highlights
+
+
+def items(*segments: tuple[str, str, int, int], overlap: float = 0.5) -> dict[str, dict[str, tuple[str, ...]]]:
+    given = [Segment("doc", *one) for one in segments]
+    table = segment_tables(given, Request("p", ReadOptions(overlap=overlap)), "test")["code"]
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True):
+        found.setdefault(table.items[item], {})[table.raters[rater]] = table.texts_of(answer)
+    return found
+
+
+@pytest.mark.parametrize(("overlap", "joined"), [(0.5, True), (0.6, True), (0.61, False), (1, False)])
+def test_the_share_of_common_characters(overlap: float, joined: bool) -> None:
+    """0-80 and 20-100 have 60 of 100 characters in common."""
+    assert (len(items(("ann", "x", 0, 80), ("bob", "y", 20, 100), overlap=overlap)) == 1) is joined
+
+
+@pytest.mark.parametrize("overlap", [0, -1, 1.1, float("nan"), "half"])
+def test_a_share_that_is_none_is_refused(overlap: float) -> None:
+    with pytest.raises(InputError, match="option overlap"):
+        ReadOptions(overlap=overlap)
+
+
+def test_several_codes_of_one_passage_are_a_set() -> None:
+    assert items(("ann", "x", 0, 9), ("ann", "y", 0, 9), ("bob", "y", 0, 9)) == {
+        "doc 0-9": {"ann": ("x", "y"), "bob": ("y",)}
+    }
+
+
+def test_the_best_overlap_is_taken_first_and_each_passage_once() -> None:
+    assert items(("ann", "wide", 0, 100), ("ann", "tight", 0, 60), ("bob", "b", 0, 62)) == {
+        "doc 0-62": {"ann": ("tight",), "bob": ("b",)},
+        "doc 0-100": {"ann": ("wide",)},
+    }
+
+
+def test_order_does_not_matter() -> None:
+    chance = random.Random(3)
+    segments = [
+        (coder, f"c{chance.randrange(9)}", start := chance.randrange(400), start + chance.randrange(1, 60))
+        for coder in ("ann", "bob", "cy")
+        for _ in range(40)
+    ]
+    expected = items(*segments)
+    for _ in range(5):
+        chance.shuffle(segments)
+        assert items(*segments) == expected
+    assert all(len(raters) <= 3 for raters in expected.values())
+
+
+def test_passages_of_other_documents_and_touching_passages_are_apart() -> None:
+    given = [Segment("one", "ann", "x", 0, 9), Segment("two", "bob", "x", 0, 9), Segment("one", "bob", "x", 9, 18)]
+    table = segment_tables(given, Request("p"), "test")["code"]
+    assert len(table.items) == 3
+    assert table.warnings[1] == "3 passages were coded by one coder only and are not compared."
+
+
+ALONE = "has the codes of one coder: give a folder or ZIP archive with"
+
+
+@pytest.mark.parametrize("write", [refi_qda_folder, taguette, taguette_highlights])
+def test_the_file_of_one_coder_asks_for_the_others(write, tmp_path: Path) -> None:
+    for path in sorted(write(tmp_path).iterdir()):
+        with pytest.raises(InputError, match=re.escape(f"{path} {ALONE}")):
+            softirr.read(path)
+
+
+def test_a_zip_archive_of_projects_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = refi_qda_folder(tmp_path)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, path.name)
+    assert softirr.read(tmp_path / "all.zip").sha256 != softirr.read(folder).sha256
+    assert softirr.read(tmp_path / "all.zip").texts == softirr.read(folder).texts
+    assert softirr.read(qualcoder(tmp_path) / "data.qda").raters == softirr.read(tmp_path / "interviews.qda").raters
+
+
+def test_codes_of_pictures_are_counted(tmp_path: Path) -> None:
+    assert any("1 codes of pictures" in warning for warning in softirr.read(refi_qda(tmp_path)).warnings)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("<Project ", "<!DOCTYPE a [<!ENTITY x 'y'>]><Project ", "declares entities"),
+        ("</Project>", "", "its XML is damaged"),
+        ('endPosition="', 'end="', "a passage has no endPosition"),
+        ('targetGUID="', 'targetGUID="0', "has a code that is not in the code book"),
+    ],
+)
+def test_a_damaged_project_is_refused(before: str, after: str, words: str, tmp_path: Path) -> None:
+    path = refi_qda(tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        text = archive.read("project.qde").decode()
+    assert before in text
+    (tmp_path / "project.qde").write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        softirr.read(tmp_path / "project.qde")
+
+
+def test_a_code_book_is_no_project(tmp_path: Path) -> None:
+    path = tmp_path / "codes.qdc"
+    path.write_text('<CodeBook xmlns="urn:QDA-XML:codebook:1.0"><Codes/></CodeBook>', encoding="utf-8")
+    with pytest.raises(InputError, match="is a code book without coded documents"):
+        softirr.read(path)
+
+
+def test_an_unknown_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(b"SQLite format 3\0" + b"\0" * 100)
+    with pytest.raises(InputError, match="is a database of an unknown program"):
+        softirr.read(tmp_path / "a.db")

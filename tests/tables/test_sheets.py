@@ -1,0 +1,84 @@
+"""Workbooks with several sheets: a sheet for each rater, parts of one table, and sheets that hold something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.tables.table import AnnotationTable
+
+CASES = (("1", "fever"), ("2", "rash"), ("3", "cough"))
+
+
+def rows(table: AnnotationTable) -> set[tuple[str, str, tuple[str, ...]]]:
+    entries = zip(table.item, table.rater, table.answer, strict=True)
+    return {(table.items[i], table.raters[r], table.texts_of(a)) for i, r, a in entries}
+
+
+def book(folder: Path, **sheets: list[tuple[str, ...]]) -> Path:
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for name, table in sheets.items():
+        sheet = made.create_sheet(name)
+        for row in table:
+            sheet.append(row)
+    path = folder / "book.xlsx"
+    made.save(path)
+    return path
+
+
+@pytest.mark.parametrize("header", [("case", "finding"), ("item", "text"), ("Number", "What is it")])
+def test_a_sheet_for_each_rater(header: tuple[str, ...], tmp_path: Path) -> None:
+    path = book(
+        tmp_path,
+        ann=[header, *CASES],
+        bob=[header, ("1", "high fever"), ("2", "rash")],
+        Legend=[("x", "y", "z"), ("1", "2", "3")],
+    )
+    table = softirr.read(path)
+    assert rows(table) == {(i, "ann", (t,)) for i, t in CASES} | {
+        ("1", "bob", ("high fever",)),
+        ("2", "bob", ("rash",)),
+    }
+    assert table.warnings[0].startswith("Each sheet has the answers of one rater: ann, bob.")
+    assert table.warnings[1] == "These sheets have other columns and were not read: Legend."
+
+
+def test_columns_that_are_named(tmp_path: Path) -> None:
+    header = ("no", "site", "remark")
+    path = book(tmp_path, ann=[header, ("1", "Bern", "fever")], bob=[header, ("1", "Bern", "fevers")])
+    assert rows(softirr.read(path, item="no", text="remark")) == {("1", "ann", ("fever",)), ("1", "bob", ("fevers",))}
+    assert softirr.read(path, item="no", text="remark", rater="site", sheet="ann").raters == ("Bern",)
+
+
+def test_sheets_with_raters_are_parts_of_one_table_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header = ("item", "rater", "text")
+    path = book(
+        tmp_path,
+        Bern=[header, ("1", "ann", "x"), ("1", "bob", "y")],
+        Basel=[header, ("2", "ann", "x"), ("2", "bob", "x")],
+    )
+    for command in (["inspect"], ["score", "--measure", "exact"]):
+        assert main([*command, str(path)]) == 0
+        assert (
+            "Note: Only the sheet 'Bern' was read. Of the same columns: Basel. --sheet '*' reads all"
+            in capsys.readouterr().out
+        )
+    assert softirr.read(path, sheet="*").items == ("1", "2")
+    assert softirr.read(path, sheet="Basel").items == ("2",)
+
+
+def test_every_sheet_of_different_columns_is_refused(tmp_path: Path) -> None:
+    path = book(tmp_path, ann=[("item", "text"), ("1", "x")], notes=[("a", "b", "c"), ("1", "2", "3")])
+    with pytest.raises(InputError, match=r"the sheets notes have other columns than 'ann'"):
+        softirr.read(path, sheet="*")
+
+
+def test_one_sheet_is_as_before(tmp_path: Path) -> None:
+    path = book(tmp_path, all=[("item", "rater", "text"), ("1", "ann", "x"), ("1", "bob", "x")])
+    assert softirr.read(path).warnings == softirr.read(path, sheet="*").warnings == ()

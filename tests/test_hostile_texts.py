@@ -1,0 +1,282 @@
+"""No text holds a reader: time grows with its length, and every text gives an answer or a sentence.
+
+The functions below read what annotators write. Each gets generated hostile texts; a new function that reads texts belongs in the list.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+import time
+import unicodedata
+from collections.abc import Callable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softirr
+from ml_backend.labelstudio.answers import answers_hash, task_answers
+from ml_backend.labelstudio.config import Control
+from ml_backend.settings import ProjectSettings
+from ml_backend.store.splittings import Decision
+from softirr.errors import InputError
+from softirr.measures import measure
+from softirr.measures.facts import facts_of, with_facts
+from softirr.measures.judge import read_probability
+from softirr.measures.languages import language_profile
+from softirr.measures.sentences import SentencePlan
+from softirr.measures.suitability import swapped_copies, text_misfits
+from softirr.policy.attribute_values import value
+from softirr.policy.attributes import KINDS, attributes, without
+from softirr.policy.reasons import explain, known_words
+from softirr.policy.rules import Policy
+from softirr.policy.simplified import simplifications
+from softirr.policy.splitting import Splitting, choose_splitting, split_table
+from softirr.policy.word_pairs import are_opposites, is_misspelling, look_alike
+from softirr.report.page.render import report_page
+from softirr.tables.table import AnnotationTable, Answer
+from softirr.terminology.coder import Coder
+from softirr.terminology.index import open_index
+from softirr.terminology.keys import Folder, exact_keys, keys_of
+from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
+
+TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]
+SECONDS = 2.5
+"""Processor time that no text may exceed, multiplied by `slowness`.
+
+Twice the slowest reader (1.2 s for 100,000 characters of U+0F73, all attributes one by one): clocks are noisy on a busy
+machine. A reader that is quadratic in Python needs minutes for the longest text."""
+REFERENCE = 0.02
+"""Processor time of the loop in `slowness` on an idle machine."""
+LENGTHS = (1_900, 9_900, 100_000)
+"""Just below the lengths from which a text is no finding and no list, and that of the longest text that a project scores."""
+SLACK = 8.0
+"""What twice the length may cost at most, as a multiple: linear is 2, quadratic 4, cubic 8; clocks on a busy machine are noisy."""
+
+REPEATED = (
+    *("a", " ", "\n", "(", '"', "-", "/", ",", ";", ".", "'", "0", "\0", "\ud800", "\u200d", "\u202e", "\u0301", "\u0f73", "é", "漢"),
+    *("A. ", "a, ", "a; ", "a/", "a / ", "a and ", "and ", "- ", "- a\n", "1. ", "1 to ", "1.1", "1-", "a\n", "()", "[(", ")(", '."'),
+    *("\u0315\u0300", "e\u0301\u0323", "\u202ea\u202c", "👨\u200d👩\u200d", "\ud83d", "&amp;", "&a;", "<b>", "</", "<!--", "{{", "\\"),
+    *("left ", "no ", "severe pain ", "for 3 days ", "due to ", "no evidence of ", "about ", "grade 2 ", "a'", "MI ", "ß", "İ", "ﬃ"),
+    *("Bad pain. ", "yes? ", "Monday ", "120/80 ", "5 mg/dl ", "5 Jan 2026 ", "no a but ", "38.5 °C ", "1/2 ", "1 2 "),
+    *("2026-01-05 ", "5 mg x ", "+", "-+", "1e9", "=A1", "aeiou", "aa", "patient's "),
+)  # fmt: skip
+"""What hostile texts repeat."""
+
+
+def _measure(name: str) -> Callable[[str], Any]:
+    return lambda text: measure(name).score([(text, "fever"), (text, f"{text} too"), ("fever", text)])
+
+
+def _table(text: str) -> AnnotationTable:
+    return AnnotationTable.from_answers(
+        [Answer("1", "ann", text), Answer("1", "bob", "fever"), Answer("2", "ann", text)]
+    )
+
+
+def _coded(text: str) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "terms.csv"
+        path.write_text("id,name,synonym\n1,fever,pyrexia\n2,left knee pain,\n", encoding="utf-8")
+        return Coder([open_index(str(path), cache=Path(folder))], simplifications).codes(text)
+
+
+def _answered(text: str) -> Any:
+    """An annotation in Label Studio's form, read and split as the backend does it."""
+    value = {"text": [text, "fever"]}
+    result = [{"from_name": "finding", "to_name": "t", "type": "textarea", "value": value}]
+    annotations = [{"id": k, "completed_by": k, "result": result} for k in (1, 2)]
+    control = Control("finding", "t")
+    chosen = ProjectSettings(policy=Policy(split="auto"))
+    decision = {"finding": Decision(choose_splitting([text, "fever"], "auto"), 2)}
+    return task_answers({"id": 1, "annotations": annotations}, [control], chosen, splittings=decision)
+
+
+def _plan(text: str) -> Any:
+    texts = [normalize(text), "fever. No cough.", normalize(f"{text} too")]
+    return SentencePlan.of(texts, np.array([0, 1, 0, 2]), np.array([1, 0, 2, 0]))
+
+
+def _csv(text: str) -> Any:
+    rows = io.StringIO()
+    csv.writer(rows).writerows([["item", "rater", "text"], ["1", "ann", text], ["1", "bob", "fever"]])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answers.csv"
+        path.write_text(rows.getvalue(), encoding="utf-8", errors="replace")
+        return softirr.read(path)
+
+
+def _jsonl(text: str) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answers.jsonl"
+        rows = [{"item": "1", "rater": rater, "texts": [given]} for rater, given in (("ann", text), ("bob", "fever"))]
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        return softirr.read(path)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "normalize": normalize,
+    "normalize, case folded": lambda text: normalize(text, casefold=True),
+    "normalize_lines": normalize_lines,
+    "is_blank": is_blank,
+    "plain_number": plain_number,
+    "sentences": lambda text: sentences(normalize(text)),
+    "protected": protected,
+    **{
+        f"splitting, {mode}": lambda text, mode=mode: choose_splitting([text, "a", "b"], mode).parts(text)
+        for mode in ("auto", "commas", "sentences")
+    },
+    "split_table": lambda text: split_table(_table(text), "auto"),
+    "attributes": attributes,
+    "without": lambda text: without(text, KINDS),
+    "simplifications": simplifications,
+    "attribute values": lambda text: [value(text, kind) for kind in KINDS],
+    "policy": lambda text: Policy(ignore={"severity"}, count={"side", "time"}).rewrite(text),
+    "reasons": lambda text: explain([(text, "fever, cough"), (text, f"{text} left")], measure("jaccard")),
+    "known words": lambda text: known_words([text, f"{text} a", f"{text} b"]),
+    "word pairs": lambda text: (
+        are_opposites(text, f"{text}a"), look_alike(text, f"{text}a"), is_misspelling(text, f"{text}a"),
+    ),
+    "word pairs, one hostile": lambda text: (
+        are_opposites(text, "fever"), look_alike(text, "fever"), is_misspelling(text, "fever"),
+    ),
+    **{f"measure {name}": _measure(name) for name in ("exact", "jaccard", "masi")},
+    "sentence plan": _plan,
+    "facts": lambda text: facts_of(normalize(text)),
+    "facts of a pair": lambda text: with_facts(measure("jaccard")).score([(text, f"{text} too"), (text, "no fever")]),
+    "language": lambda text: language_profile([text, "fever"]),
+    "suitability": lambda text: text_misfits("nli", [normalize(text), *TEN]),
+    "copies with another word": lambda text: swapped_copies([text, *TEN]),
+    "keys": lambda text: keys_of([normalize(text), "fever"], Folder()),
+    "exact keys": lambda text: exact_keys([normalize(text), "fever"]),
+    "codes": _coded,
+    "probability of a judge": read_probability,
+    "codebook": lambda text: softirr.codebook(_table(text), "jaccard"),
+    "agreement": lambda text: softirr.agreement(_table(text), "jaccard").to_dict(),
+    "page": lambda text: report_page(softirr.agreement(_table(text), "exact", reasons=False).to_dict()),
+    "table": _table,
+    "CSV": _csv,
+    "JSONL": _jsonl,
+    "Label Studio": _answered,
+    "consensus": lambda text: answers_hash(_answered(text)),
+}  # fmt: skip
+
+LONG = {
+    *("page", "reasons", "splitting, auto", "split_table", "suitability", "agreement", "codes", "facts of a pair"),
+    "attribute values",
+}
+"""Readers that take many seconds for all texts; `splitting, commas`, `attributes` and `codebook` use the same functions."""
+ALL = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [], id=name) for name in READERS]
+
+
+def hostile(unit: str, length: int) -> str:
+    """A text that repeats something, with a word before and after it."""
+    return f"pain {(unit * (length // len(unit) + 1))[:length]} end"
+
+
+def seconds(read: Callable[[str], Any], text: str) -> float:
+    """Processor time of a reader; a refusal in one sentence is an answer."""
+    start = time.process_time()
+    refusal = "none"
+    try:
+        read(text)
+    except InputError as error:
+        refusal = str(error)
+    assert 0 < len(refusal) < 1_000, "a refusal does not repeat the text"
+    return time.process_time() - start
+
+
+def slowness() -> float:
+    """Time of a fixed loop now, relative to an idle machine: processes that share a core slow each other down."""
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        sum(k * k for k in range(400_000))
+        taken.append(time.process_time() - start)
+    return max(1.0, min(taken) / REFERENCE)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_text_holds_a_reader(name: str) -> None:
+    read = READERS[name]
+    read("pain (left), 3 days")  # what is compiled or loaded once
+    slow = {}
+    # a third of the longest texts for each reader: the next test repeats every unit and watches how the time grows
+    first = list(READERS).index(name) % 3
+    longest = [(unit, LENGTHS[-1]) for unit in REPEATED[first::3]]
+    for unit, length in [*product(REPEATED, LENGTHS[:-1]), *longest]:
+        taken = seconds(read, hostile(unit, length))
+        if taken > SECONDS / 2:  # a busy machine: the best of three
+            taken = min(taken, *(seconds(read, f"{k}{hostile(unit, length)}") for k in range(2)))
+        if taken > SECONDS * slowness():
+            slow[unit, length] = round(taken, 1)
+    assert not slow
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_longer_text_takes_longer_in_proportion(name: str) -> None:
+    read = READERS[name]
+    read("pain (left), 3 days")
+    steep = {}
+    for unit in REPEATED:
+        short = min(seconds(read, f"{k} {hostile(unit, 1_000)}") for k in range(2))
+        long = min(seconds(read, f"{k} {hostile(unit, 8_000)}") for k in range(2))
+        if long > 0.05 and long > 8 * SLACK / 2 * max(short, 0.002):
+            steep[unit] = round(short, 4), round(long, 4)
+    assert not steep
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from(REPEATED) | st.text(max_size=4), st.sampled_from([1, 2, 7, 60, 500])), max_size=8
+)
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=15, deadline=None)
+@given(pieces=PIECES)
+def test_generated_texts_are_read(name: str, pieces: list[tuple[str, int]]) -> None:
+    text = "".join(unit * times for unit, times in pieces)
+    taken = seconds(READERS[name], text)
+    assert taken < 2 * SECONDS or taken < 2 * SECONDS * slowness()
+
+
+def test_marks_in_any_number_have_the_normal_form_of_unicode() -> None:
+    marks = "\u0315\u0300\u0323\u0344\u0f71\u0345"
+    for times in (1, 5, 40):
+        text = f"a{marks * times}e{marks}"
+        assert normalize(text) == unicodedata.normalize("NFC", text)
+        assert normalize(normalize(text)) == normalize(text)
+    swapped = "a" + "\u0300\u0323" * 100
+    assert normalize(swapped) == normalize("a" + "\u0323\u0300" * 100), "marks of different classes have no order"
+
+
+@pytest.mark.parametrize("joiner", [", ", "; ", " and ", " / ", "/", "\n", "\n- "])
+def test_a_thousand_parts_are_parts(joiner: str) -> None:
+    words = [f"f{k:x}x" for k in range(1_000)]
+    text = joiner.join(words)
+    found = Splitting("commas", ("lines", "bullets", "semicolons", "commas", "and"), frozenset(words)).parts(text)
+    assert len(found) == 1_000
+    assert found[0].endswith("f0x") and found[-1] == "f3e7x"
+
+
+@given(st.text(alphabet='ab([{)]}"“”«» ', max_size=60))
+def test_what_is_inside_brackets_is_inside(text: str) -> None:
+    inside: set[int] = set()
+    closing = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
+    opened: list[tuple[str, int]] = []
+    for place, mark in enumerate(text):
+        if mark in closing:
+            opened.append((closing[mark], place))
+        elif opened and mark == opened[-1][0]:
+            inside |= set(range(opened.pop()[1], place + 1))
+    quotes = [place for place, mark in enumerate(text) if mark == '"']
+    for start, stop in zip(quotes[::2], quotes[1::2], strict=False):
+        inside |= set(range(start, stop + 1))
+    assert protected(text) == [place in inside for place in range(len(text))]

@@ -1,0 +1,108 @@
+"""Every surface shows the same value and the same interval of a coefficient: JSON, text, Python, page, paper; and in the backend report, panel, terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from softirr.audit.workflow import apply, audit_lines, draw_sheet, read_sheet
+from softirr.cli.main import main
+from softirr.evidence.estimate import COVERED
+from softirr.paper.document import document
+from softirr.report.page.formats import interval as page_interval
+from softirr.report.page.formats import number as page_number
+from softirr.report.page.render import report_page
+
+WORDS = ("fever", "high fever", "pyrexia", "cough", "dry cough", "rash", "itch", "itching")
+
+
+def write_table(path: Path) -> Path:
+    rows = [f"{i},{who},{WORDS[(i * 3 + (who == 'ben') * (i % 4)) % 8]}" for i in range(40) for who in ("ann", "ben")]
+    path.write_text("\n".join(["item,rater,text", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def judged_sheet(table: softirr.AnnotationTable, path: Path, n: int) -> Path:
+    lines = draw_sheet(table, "indel", judgements=n, cache=None, progress=None).to_csv().splitlines()
+    marks = [
+        "same" if "fever" in line.replace("pyrexia", "fever") and line.count("fever") > 1 else "different"
+        for line in lines[1:]
+    ]
+    path.write_text("\n".join([lines[0], *(line + mark for line, mark in zip(lines[1:], marks, strict=True))]) + "\n")
+    return path
+
+
+@pytest.fixture(params=[0, 25], ids=["no judgments", "25 judgments"])
+def shown(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """One project on every surface of the library."""
+    path = write_table(tmp_path / "answers.csv")
+    table = softirr.read(path)
+    command = ["score", str(path)]
+    sheets: list[str] = []
+    report = softirr.agreement(table, "indel")
+    if request.param:
+        sheets = [str(judged_sheet(table, tmp_path / "sheet.csv", request.param))]
+        command = ["audit", "apply", str(path), *sheets]
+        report = apply(table, "indel", [read_sheet(sheets[0])])
+    assert main([*command, "--measure", "indel", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    options = ["--sheets", *sheets] if sheets else []
+    assert main(["report", str(path), "--measure", "indel", *options]) == 0
+    paper = capsys.readouterr().out
+    return {"report": report, "json": printed, "paper": paper}
+
+
+def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
+    report, printed = shown["report"], shown["json"]
+    frame, text, page = report.to_frame("coefficients"), str(report), report_page(report.to_dict())
+    rows = {row.label: row for row in document(report.to_dict()).figure}
+    for name in COVERED:
+        one, other = report.coefficients[name], printed["coefficients"][name]
+        assert one.value is not None and one.ci95 is not None
+        assert (one.value, list(one.ci95), one.judgments) == (other["value"], other["ci95"], other["judgments"]), name
+        assert float(one) == one.value
+        assert tuple(frame.loc[name, ["value", "low", "high"]]) == (one.value, *one.ci95), name
+        written = f"{one.value:.3f}", f"{one.ci95[0]:.3f} to {one.ci95[1]:.3f}"
+        assert re.search(r"\s+".join(map(re.escape, written)), text), name
+        cells = re.search(rf'data-coefficient="{name}">(.*?)</tr>', page, flags=re.DOTALL)
+        assert cells and page_number(one.value) in cells[1] and page_interval(one.ci95) in cells[1], name
+        assert any(row.value == one.value and tuple(row.ci95) == one.ci95 for row in rows.values()), name
+    alpha = report.coefficients["krippendorff_alpha"]
+    headline = f"{alpha.value:z.2f}, 95% interval {alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}"
+    assert f"Krippendorff's alpha {headline}" in text
+    assert f"{alpha.ci95[0]:z.2f} to {alpha.ci95[1]:z.2f}" in shown["paper"]
+    for line in audit_lines(report):
+        if line.startswith("krippendorff alpha"):
+            assert f"{alpha.value:.3f} (95% interval {alpha.ci95[0]:.3f} to {alpha.ci95[1]:.3f})" in line
+
+
+def test_the_advice_is_the_same_everywhere(shown: dict[str, Any]) -> None:
+    lines = [line for line in str(shown["report"]).splitlines() if line.startswith("Next: ")]
+    page = report_page(shown["report"].to_dict())
+    assert len(lines) == 1
+    assert lines[0] in re.sub(r"<[^>]+>", "", page) and lines[0] in shown["paper"].replace("\n", " ")
+
+
+def test_a_comparison_shows_the_coefficient_of_its_tables(tmp_path: Path) -> None:
+    table = softirr.read(write_table(tmp_path / "answers.csv"))
+    sheet = read_sheet(judged_sheet(table, tmp_path / "sheet.csv", 25))
+    compared = softirr.compare(
+        {"one": table, "two": table}, "indel", items="other", coefficient="cohen_kappa", sheets={"two": [sheet]}
+    )
+    for group, report in zip(
+        compared.groups, (softirr.agreement(table, "indel"), apply(table, "indel", [sheet])), strict=True
+    ):
+        kappa = report.coefficients["cohen_kappa"]
+        assert (group.coefficient.value, group.coefficient.ci95) == (kappa.value, kappa.ci95)
+
+
+def test_open_streams_are_read_alike(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "answers.csv")
+    one, other = (softirr.agreement(softirr.read(given), "indel") for given in (path, io.StringIO(path.read_text())))
+    assert one.coefficients == other.coefficients
