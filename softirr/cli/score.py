@@ -16,7 +16,7 @@ from softirr.cli.arguments import (
     read_tables,
     scoring,
 )
-from softirr.terminal import add_input_options, print_json
+from softirr.terminal import add_input_options, fraction, print_json
 
 __all__ = ["add_command"]
 
@@ -43,6 +43,12 @@ def add_command(commands: Any) -> None:
         dest="reasons",
         action="store_false",
         help="leave out why texts do not match: the same coefficients and matches, faster",
+    )
+    score.add_argument(
+        "--fail-below",
+        type=fraction,
+        metavar="X",
+        help="exit with status 1 if the headline is below this number, or is not defined",
     )
     score.set_defaults(run=_score)
 
@@ -74,7 +80,28 @@ def _score(arguments: argparse.Namespace) -> int:
         for number, (name, report) in enumerate(reports.items()):
             print(f"{'' if number == 0 else chr(10)}Text {name}")
             print_report(report, arguments)
-    return 0
+    return 0 if arguments.fail_below is None else _status(reports, arguments.fail_below)
+
+
+def _status(reports: dict[str, Any], least: float) -> int:
+    """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
+    from softirr.coefficients.registry import coefficient_name
+    from softirr.report.headline import headline
+    from softirr.report.text import printable
+
+    status = 0
+    for name, report in reports.items():
+        known = headline(report)
+        if known is not None and known[1]["value"] >= least:
+            continue
+        status = 1
+        of = f"Text {printable(name)}: " if len(reports) > 1 else ""
+        value = "" if known is None else f"{coefficient_name(known[0])} is {known[1]['value']:.4f}"
+        print(
+            f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below asks for {least:g}.",
+            file=sys.stderr,
+        )
+    return status
 
 
 def _write(reports: dict[str, Any], arguments: argparse.Namespace) -> None:

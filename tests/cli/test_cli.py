@@ -307,6 +307,19 @@ class TestBadInput:
         coefficients = json.loads(out)["coefficients"]
         assert status == 0
         assert all(c["value"] is None and c["undefined"] for c in coefficients.values())
+        status, _, err = run(capsys, "score", str(path), *INDEL, "--fail-below", "0.1")
+        assert status == 1
+        assert "no coefficient is defined, but --fail-below asks for 0.1" in err
+
+
+def test_a_headline_below_the_number_sets_the_exit_status(capsys, answers):
+    status, out, err = run(capsys, "score", answers, *INDEL, "--fail-below", "0.01", "--json")
+    assert (status, err) == (0, "")
+    value = json.loads(out)["headline"]["value"]
+    status, out, err = run(capsys, "score", answers, *INDEL, "--fail-below", "0.99", "--json")
+    assert status == 1
+    assert json.loads(out)["headline"]["value"] == value
+    assert err == f"softirr: Krippendorff's alpha is {value:.4f}, but --fail-below asks for 0.99.\n"
 
 
 def test_every_option_has_help():
