@@ -50,7 +50,7 @@ def test_the_recognizer_is_as_good_as_the_documentation_says(half: Half, least: 
     found = measured(half)
     assert min(found["all"][:2]) >= least, found
     assert all(min(precision, recall) >= 0.85 for precision, recall, _ in found.values()), found
-    page = (Path(__file__).parents[2] / "docs" / "explanation" / "policies.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "results" / "attributes.md").read_text(encoding="utf-8")
     for kind, (precision, recall, n) in found.items():
         assert f"{n} | {precision:.2f} | {recall:.2f}" in next(
             line for line in page.splitlines() if line.startswith(f"| {kind} | ")
