@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import log2
 from typing import Any
 
 from ml_backend.review.agreement_words import is_low, word
-from ml_backend.review.dissent import dissenter
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.reasons import REASON_NAMES, REASONS
+from softirr.report.triage import dissenter, priority
 
 NO_REASON = "nothing in particular"
 
@@ -22,7 +21,7 @@ class Candidate:
     ----------
     task : int
     priority : float
-        The higher, the more a review helps.
+        The higher, the more a review helps (:func:`softirr.report.triage.priority`).
     agreement : float
     n_raters : int
     dissenter : str or None
@@ -83,10 +82,6 @@ def candidate(
 ) -> Candidate:
     """A task with its priority in the queue.
 
-    A review helps most where agreement is low and many annotators are concerned, and is quickest where one annotator
-    differs from others who
-    agree. So the priority is (1 - agreement) (1 + log2(n) / 4), plus half of what leaving out the dissenter would gain.
-
     Parameters
     ----------
     pairs : iterable of (rater, rater, equivalence)
@@ -96,12 +91,11 @@ def candidate(
     values = [(str(a), str(b), float(value)) for a, b, value in pairs]
     n_raters = len({rater for a, b, _ in values for rater in (a, b)})
     who, without = dissenter(agreement, values) or (None, None)
-    gain = 0.0 if without is None else without - agreement
-    priority = (1.0 - agreement) * (1.0 + log2(max(2, n_raters)) / 4.0) + gain / 2.0
     n_unmatched = sum(len(texts) for texts in (unmatched or {}).values())
     counts = Counter(kind for one in reasons for kind in (one["kind"], *one.get("also", ())))
     kinds = tuple(sorted(counts, key=lambda kind: (-counts[kind], REASONS.index(kind))))
-    return Candidate(task, priority, agreement, n_raters, who, without, n_unmatched, kinds)
+    rank = priority(agreement, n_raters, without)
+    return Candidate(task, rank, agreement, n_raters, who, without, n_unmatched, kinds)
 
 
 def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -110,13 +104,8 @@ def ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def by_priority(one: Candidate) -> tuple[float, int]:
-    """Sort key of the queue: the priority as the Data Manager's column shows it; ties by task number."""
-    return -shown_priority(one), one.task
-
-
-def shown_priority(one: Candidate) -> float:
-    """The priority to two decimals."""
-    return round(one.priority, 2)
+    """Sort key of the queue: the priority; ties by task number."""
+    return -one.priority, one.task
 
 
 def mark_state(mark: Mapping[str, Any] | None, answers_hash: str) -> str | None:

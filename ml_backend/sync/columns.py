@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from ml_backend.labelstudio import triage
 from ml_backend.labelstudio.client import Client
 from ml_backend.report.rows import COLUMNS, task_row
-from ml_backend.review.triage_queue import Candidate, mark_state, shown_priority
+from ml_backend.review.triage_queue import Candidate, mark_state
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Row, Store
@@ -80,7 +80,7 @@ def values_of(one: Candidate, state: str, mark: Row | None) -> dict[str, str | f
         "agreement": round(one.agreement, 2),
         "reason": REASON_NAMES[one.kinds[0]] if one.kinds else "",
         "done": "no" if state == "ready" else words,
-        "triage": round(_CLASS[state] + shown_priority(one), 2),
+        "triage": round(_CLASS[state] + one.priority, 2),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
+from softirr.report.triage import item_priority
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
@@ -79,10 +80,15 @@ def _coefficients(report: Mapping[str, Any]) -> _Part:
 def _items(report: Mapping[str, Any]) -> _Part:
     columns = ["agreement", "kappa", "sigma", "n_raters", "suggestion"]
     rows = [
-        (item["id"], *(item[name] for name in columns), list(dict.fromkeys(one["kind"] for one in item["reasons"])))
+        (
+            item["id"],
+            *(item[name] for name in columns),
+            list(dict.fromkeys(one["kind"] for one in item["reasons"])),
+            item_priority(item),
+        )
         for item in report["items"]
     ]
-    return ["item"], [*columns, "reasons"], rows
+    return ["item"], [*columns, "reasons", "priority"], rows
 
 
 def _reasons(report: Mapping[str, Any]) -> _Part:

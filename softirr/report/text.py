@@ -10,6 +10,7 @@ from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
 from softirr.report.next_step import next_step
+from softirr.report.triage import in_triage_order
 from softirr.text import normalize
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "what_if_sentences",
 ]
 
-_LOWEST_SHOWN = 5
+_FIRST_SHOWN = 5
 _LISTED = 3
 _SEVERAL = 3
 """Items from which a reason of two raters is told."""
@@ -91,7 +92,7 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
         [(printable(rater["id"]), str(rater["n_items"]), _number(rater["agreement"])) for rater in report["raters"]],
     )
     yield from _codes(report)
-    yield from _lowest(report["items"])
+    yield from _first(report["items"])
     yield from _reasons(report.get("reasons"))
     yield from _left_out(report["provenance"])
     yield from _excluded(report["excluded"])
@@ -301,14 +302,14 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-def _lowest(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
-    scored = sorted((item for item in items if item["agreement"] is not None), key=lambda item: item["agreement"])
+def _first(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
+    scored = in_triage_order(items)
     if not scored:
         return
     yield ""
     yield (
-        ("lowest agreement", "agreement", "raters"),
-        [(printable(item["id"]), _number(item["agreement"]), str(item["n_raters"])) for item in scored[:_LOWEST_SHOWN]],
+        ("look at first", "agreement", "raters"),
+        [(printable(item["id"]), _number(item["agreement"]), str(item["n_raters"])) for item in scored[:_FIRST_SHOWN]],
     )
 
 

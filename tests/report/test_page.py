@@ -74,7 +74,7 @@ def test_many_items_say_where_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(view, "MOST_ITEMS", 5)
     text = report_page(report_of(rows(9)).to_dict())
-    assert "5 items with the lowest agreement of 9" in text and text.count('<th scope="row" class="item">') == 5
+    assert "5 items to look at first of 9" in text and text.count('<th scope="row" class="item">') == 5
 
 
 @pytest.mark.slow

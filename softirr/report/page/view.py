@@ -14,11 +14,12 @@ from softirr.report.next_step import next_step
 from softirr.report.page.formats import count, number
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
 from softirr.report.text import printable, rater_pair_sentences, what_if_sentences
+from softirr.report.triage import in_triage_order
 
 __all__ = ["concepts_view", "histogram_bins", "how_computed", "page_view"]
 
 MOST_ITEMS = 2000
-"""Items that the page lists, those with the lowest agreement."""
+"""Items that the page lists, those to look at first."""
 MOST_EXCLUDED = 200
 _METHODS = {
     "exact": "exactly, from every pair of answers",
@@ -41,8 +42,7 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
     -------
     dict
     """
-    compared = [item for item in report["items"] if item["agreement"] is not None]
-    lowest = sorted(compared, key=lambda item: item["agreement"])
+    compared = in_triage_order(report["items"])
     return {
         "title": "" if source is None else printable(source),
         "measure": report["measure"],
@@ -60,8 +60,8 @@ def page_view(report: Mapping[str, Any], *, source: str | None = None) -> dict[s
         "distributions": report.get("distributions"),
         "reasons": _reasons(report, len(compared)),
         "concepts": concepts_view(report),
-        "items": [_item(item) for item in lowest[:MOST_ITEMS]],
-        "first_tasks": [_first(item) for item in lowest[:3]],
+        "items": [_item(item) for item in compared[:MOST_ITEMS]],
+        "first_tasks": [_first(item) for item in compared[:3]],
         "excluded": _excluded(report["excluded"]),
         "facts": [*how_computed(report["provenance"], report["expected_agreement"]), *_own_facts(report["provenance"])],
         "provenance": report["provenance"],

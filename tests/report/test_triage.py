@@ -1,0 +1,41 @@
+"""One order of triage: the command line, the page, the files and Label Studio's queue rank the same items first."""
+
+import re
+from typing import Any
+
+import softirr
+from ml_backend.review.triage_queue import candidate, ordered
+from softirr.report.page.render import report_page
+from softirr.report.triage import in_triage_order
+
+THREE = [("fever", "fever", "rash"), ("cough", "rash", None), ("cough", "cough", "cough"), ("fever", "rash", "nausea")]
+
+
+def report() -> dict[str, Any]:
+    rows = [
+        softirr.Answer(str(task), rater, text)
+        for task, texts in enumerate(THREE, start=1)
+        for rater, text in zip(("ann", "ben", "cleo"), texts, strict=True)
+        if text is not None
+    ]
+    result = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact")
+    order = result.to_frame("items")["priority"].sort_values(ascending=False, kind="stable").index.tolist()
+    return {"order": order, "text": str(result), **result.to_dict()}
+
+
+def test_every_surface_has_the_same_order() -> None:
+    result = report()
+    queue = ordered(
+        candidate(
+            int(item["id"]), item["agreement"], [(*pair["raters"], pair["equivalence"]) for pair in item["pairs"]]
+        )
+        for item in result["items"]
+    )
+    wanted = [str(one.task) for one in queue]
+    assert wanted == ["4", "1", "2", "3"], "agreement alone puts two who differ before a dissenter among three"
+    assert [item["id"] for item in in_triage_order(result["items"])] == wanted
+    assert result["order"] == wanted
+    listed = result["text"].split("look at first")[1].split("\n\n")[0]
+    assert re.findall(r"^(\d)\s", listed, re.M) == wanted
+    page = report_page(result)
+    assert re.findall(r'class="item"><bdi dir="auto">(\d)', page) == wanted
