@@ -245,13 +245,6 @@ class ProjectSettings:
     policy: Policy = AS_WRITTEN
     terminologies: tuple[str, ...] = ()
 
-    @property
-    def measure_name(self) -> str:
-        """The measure with its terminologies under the policy, as reports name it."""
-        names = ", ".join(map(name_of, self.terminologies))
-        measure = f"{self.measure} with {names}" if names else self.measure
-        return f"{measure} ({self.policy.mark()})" if self.policy.changes_scores else measure
-
     def fingerprint(self) -> str:
         """Hash of what decides a task's result: not how chance is computed, nor when the panel shows."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_OF_A_TASK}

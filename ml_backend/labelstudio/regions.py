@@ -20,8 +20,6 @@ MOST_AT_ONCE = 5_000
 """Texts on regions of a task that are compared by overlap; finding the overlaps takes about a second."""
 TOO_MANY_REGIONS = f"too many regions in one task to compare by overlap (more than {MOST_AT_ONCE:,} texts)"
 
-Box = tuple[tuple[float, float], ...]  # an interval for each dimension
-
 
 @dataclass(frozen=True)
 class Place:

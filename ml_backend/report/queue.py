@@ -67,11 +67,6 @@ class Queue:
         return len(self._entries(False))
 
     @property
-    def n_ready(self) -> int:
-        """Tasks to look at now: every annotator has finished with them."""
-        return len(self._by_state["ready"])
-
-    @property
     def n_low(self) -> int:
         """Tasks of moderate agreement or less that are neither done nor sent back."""
         candidates = (one for state in ("ready", "waiting") for one, *_ in self._by_state[state])

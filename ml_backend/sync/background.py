@@ -23,7 +23,6 @@ class Background:
         self._number = itertools.count()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._busy = False
         self._keys: set[Hashable] = set()
 
     def _keyed(self, function: Callable[[], None], key: Hashable) -> Callable[[], None]:
@@ -58,26 +57,13 @@ class Background:
                 self._thread.start()
             self._changed.notify_all()
 
-    def drain(self, timeout: float = 10.0) -> None:
-        """Wait until everything that is due is done."""
-        end = time.monotonic() + timeout
-        with self._changed:
-            while self._busy or (self._waiting and self._waiting[0][0] <= time.monotonic()):
-                if time.monotonic() > end:
-                    raise TimeoutError("The background thread is still at work.")
-                self._changed.wait(0.02)
-
     def _work(self) -> None:
         while True:
             with self._changed:
                 while not self._waiting or self._waiting[0][0] > time.monotonic():
                     self._changed.wait(self._waiting[0][0] - time.monotonic() if self._waiting else None)
                 function = heapq.heappop(self._waiting)[2]
-                self._busy = True
             try:
                 function()
             except Exception as error:  # noqa: BLE001 - one failed hint must not end the thread
                 log.warning("a hint could not be noted (%s)", type(error).__name__)
-            with self._changed:
-                self._busy = False
-                self._changed.notify_all()

@@ -62,11 +62,6 @@ class Wakeups:
         """Queue a project with an unserved wake-up; False if the queue failed."""
         return self._enqueue(project)
 
-    def resume(self) -> None:
-        """Queue all projects with unfinished work."""
-        for project in self.store.wanted():
-            self._enqueue(project)
-
     def _enqueue(self, project: int) -> bool:
         try:
             self.task(project)

@@ -196,11 +196,6 @@ class _Estimator:
         told, waiting = float(texts.told.sum()), float(len(texts.p))
         return float(np.sqrt(told / (told + waiting))) if told else 0.0
 
-    @property
-    def n_same(self) -> int:
-        """Judged pairs of texts of the same item."""
-        return len(np.unique(self.same_at[~self.open_same]))
-
     def _truth(self, at: Ints) -> Floats:
         """T of judged pairs, 0 where not judged."""
         return np.where(at >= 0, self.judged.same[at] if len(self.judged.same) else 0.0, 0.0)

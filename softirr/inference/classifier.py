@@ -151,7 +151,6 @@ class PairClassifier:
         self.config: Any = model.config
         self.n_labels = int(self.config.num_labels)
         self.id2label: dict[int, str] = dict(self.config.id2label)
-        self.n_parameters = int(sum(p.numel() for p in model.parameters()))
         limit = length_limit(self.tokenizer, self.config)
         self.tokens = PairTokens(self.tokenizer, min(options.max_length or limit, limit))
         default = _GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET

@@ -39,7 +39,6 @@ EQUIVALENT: Relation = "equivalent"
 FIRST_MORE_GENERAL: Relation = "first is more general"
 SECOND_MORE_GENERAL: Relation = "second is more general"
 UNRELATED: Relation = "unrelated"
-RELATIONS: tuple[Relation, ...] = (EQUIVALENT, FIRST_MORE_GENERAL, SECOND_MORE_GENERAL, UNRELATED)
 
 Kind = Literal["generalisation", "lexical", "equality", "unrelated"]
 KINDS: tuple[Kind, ...] = ("generalisation", "lexical", "equality", "unrelated")

@@ -26,6 +26,7 @@ from ml_backend.scoring.scorer import Scorer
 from ml_backend.services import Services
 from ml_backend.settings import MODEL_VERSION, ProjectSettings, Settings
 from ml_backend.store.store import Store
+from ml_backend.sync.background import Background
 from ml_backend.sync.project_sync import ProjectSync, SyncResult
 from softirr.measures import measure
 from softirr.report.agreement import item_agreement
@@ -37,6 +38,13 @@ NUMBER = 4
 LABEL_CONFIG = '<View><Text name="text" value="$text"/><TextArea name="findings" toName="text"/></View>'
 
 Fault = Callable[[httpx.Request], httpx.Response | BaseException | None]
+
+
+def drain(background: Background) -> None:
+    """Wait until everything that is due is done: the thread works in the order of time."""
+    done = threading.Event()
+    background.do(done.set)
+    assert done.wait(10), "the background thread is still at work"
 
 
 def region(texts: Iterable[str], control: str = "findings", **fields: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from ml_backend.store.store import Store
 from ml_backend.sync.background import Background
 from softirr.errors import SoftirrError
 from tests.fault_matrix import FAULTS, Fault, make_store, try_fault
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, drain
 
 pytestmark = pytest.mark.slow
 
@@ -362,8 +362,8 @@ def test_equal_hints_wait_once() -> None:
         background.do(lambda: done.append(1), after=0.01, key="project 1")
     background.do(lambda: done.append(2), after=0.01, key="project 2")
     while len(done) < 2:
-        background.drain()
+        drain(background)
     assert done == [1, 2]
     background.do(lambda: done.append(3), key="project 1")
-    background.drain()
+    drain(background)
     assert done == [1, 2, 3]

@@ -22,7 +22,7 @@ from ml_backend.sync.job_queue import make_queue
 from ml_backend.sync.jobs import Runner, Wakeups
 from ml_backend.web.api import job_view
 from softirr.errors import SoftirrError
-from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks
+from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench, Looks, drain
 from tests.servers import free_port
 
 TEXT = "unmistakable finding"
@@ -80,14 +80,6 @@ class TestWakeups:
         wake.want(project, "webhook")
         other.queue.execute(other.queue.dequeue())
         assert mine == [project]
-
-    def test_what_the_queue_lost_is_put_on_it_again(self, wakeups: Any, bench: Bench, project: int) -> None:
-        wake, served = wakeups
-        wake.want(project, "webhook")
-        wake.queue.flush()
-        wake.resume()
-        wake.queue.execute(wake.queue.dequeue())
-        assert served == [project]
 
     def test_a_queue_that_is_away_loses_nothing(
         self, bench: Bench, project: int, caplog: pytest.LogCaptureFixture, tmp_path: Path
@@ -381,14 +373,14 @@ class TestBackground:
         background.do(lambda: done.append("later"), after=60)
         background.do(lambda: done.append("first"))
         background.do(lambda: done.append("second"))
-        background.drain()
+        drain(background)
         assert done == ["first", "second"]
 
     def test_one_that_fails_stops_no_other(self, caplog: pytest.LogCaptureFixture) -> None:
         background, done = Background(), []
         background.do(lambda: (_ for _ in ()).throw(ValueError(TEXT)))
         background.do(lambda: done.append("second"))
-        background.drain()
+        drain(background)
         assert done == ["second"]
         assert "ValueError" in caplog.text
         assert TEXT not in caplog.text

@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from ml_backend.app import create_app
 from ml_backend.settings import MODEL_VERSION, SECRET_HEADER
 from ml_backend.web import protocol as protocol_module
-from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, region
+from tests.ml_backend.fake_label_studio import LABEL_CONFIG, NUMBER, URL, Bench, drain, region
 
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"us:pass word").decode()}
 SETUP = {
@@ -190,7 +190,7 @@ class TestPredict:
         few = predict_task(6, {1: ["fever"], 2: ["fever"]})
         results = client.post("/predict", json=predict_body([many, few])).json["results"]
         assert [result["score"] for result in results] == [None, 1.0]
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == [key]
 
     def test_the_budget_ends_the_computing(self, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ class TestWebhook:
         }
         reply = client.post("/webhook", json=body, headers={SECRET_HEADER: "the secret"})
         assert reply.status_code == 202
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == [key]
 
     def test_many_calls_are_one_run(self, client: FlaskClient, bench: Bench) -> None:
@@ -250,7 +250,7 @@ class TestWebhook:
                 json={"action": "ANNOTATION_CREATED", "project": {"id": NUMBER}},
                 headers={SECRET_HEADER: "the secret"},
             )
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert len(bench.store.jobs(key)) == 1
         assert len(bench.services.wakeups.queue) == 1
 
@@ -263,13 +263,13 @@ class TestWebhook:
             json={"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": NUMBER}},
             headers={SECRET_HEADER: "the secret"},
         )
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.suspects(bench.row["id"]) == [task]
 
     def test_start_training_recomputes_everything(self, client: FlaskClient, bench: Bench) -> None:
         key = known(bench)
         assert client.post("/webhook", json={"action": "START_TRAINING", "project": {"id": NUMBER}}).status_code == 202
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.take_wanted(key) == (True, True)
 
     @pytest.mark.parametrize("headers", [{}, {SECRET_HEADER: "wrong"}, {SECRET_HEADER: ""}, {SECRET_HEADER: "ÿ"}])
@@ -281,7 +281,7 @@ class TestWebhook:
         reply = client.post("/webhook", json={"action": "TASKS_CREATED", "project": {"id": NUMBER}}, headers=headers)
         assert reply.status_code == 403
         assert "softirr-ls connect" in reply.json["error"]
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == []
 
     def test_the_secret_of_another_project_is_no_secret(self, client: FlaskClient, bench: Bench) -> None:
@@ -290,7 +290,7 @@ class TestWebhook:
         bench.store.update_project(other, connection={"mode": "connected"}, webhook_secret="theirs")
         body = {"action": "TASKS_CREATED", "project": {"id": NUMBER}}
         assert client.post("/webhook", json=body, headers={SECRET_HEADER: "theirs"}).status_code == 403
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == []
 
     def test_a_late_call_for_a_disconnected_project_wakes_nothing(self, client: FlaskClient, bench: Bench) -> None:
@@ -301,7 +301,7 @@ class TestWebhook:
             assert client.post("/webhook", json=body, headers=headers).status_code == 403
         predict = predict_body([predict_task(1, {1: ["a"], 2: ["b"]})])
         assert client.post("/predict", json=predict).status_code == 403
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == []
 
     def test_actions_that_change_no_answer_are_ignored(self, client: FlaskClient, bench: Bench) -> None:
@@ -310,7 +310,7 @@ class TestWebhook:
         for action in ("LABEL_LINK_CREATED", "SOMETHING_NEW"):
             reply = client.post("/webhook", json={"action": action, "project": {"id": NUMBER}}, headers=headers)
             assert reply.status_code == 202
-        bench.services.background.drain()
+        drain(bench.services.background)
         assert bench.store.wanted() == []
 
 

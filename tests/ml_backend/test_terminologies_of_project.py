@@ -142,7 +142,6 @@ def test_the_terminologys_content_is_part_of_the_provenance(seeded: Seeded, obo:
 
 def test_projects_without_terminologies_keep_their_scores() -> None:
     assert ProjectSettings().fingerprint() == "71b718ab8f799b34"
-    assert ProjectSettings(terminologies=("/x/hp.obo",)).measure_name.endswith(" with hp")
 
 
 def test_only_the_operator_names_files(obo: str) -> None:

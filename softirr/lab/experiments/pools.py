@@ -48,11 +48,6 @@ class Pool:
         """Mean equivalence, from these scores of the edges (by default the measure's)."""
         return float(np.sum(self.share * self.answers(score)))
 
-    @property
-    def edge_share(self) -> Floats:
-        """How much each edge counts in the mean, shape (E,)."""
-        return np.asarray(self.weight * self.share[self.pair])
-
 
 def pack(same: Pool, chance: Pool) -> bytes:
     """Both pools of a population, as bytes."""

@@ -147,11 +147,6 @@ class Calibration:
         return np.asarray(1 / (1 + np.exp(-np.clip(self.scale * margin + self.shift, -40, 40))))
 
 
-def sigmoid(x: Floats) -> Floats:
-    """1 / (1 + exp(-x))."""
-    return Calibration()(x)
-
-
 def kappa_error(same: float, negative: float, chance: float) -> float:
     """Mean absolute error of Cohen's kappa over all levels of true agreement, from mean probabilities.
 
