@@ -9,10 +9,11 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.fields import ItemFields
+from softirr.tables.forms import form_of
 from softirr.tables.gathered import Gathered, Request, Tables
 from softirr.tables.layout import Layout, Places, listed, places
-from softirr.tables.rows import Rows, pooled, row_name
-from softirr.tables.suggestion import suggestion
+from softirr.tables.rows import AboveFooter, Rows, pooled, row_name
+from softirr.tables.suggestion import open_questions, suggestion
 from softirr.tables.table import AnnotationTable, Reading
 
 __all__ = ["BLANK_CELLS", "rows_tables"]
@@ -56,7 +57,8 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
     names = columns.groups if columns.kind == "long" else ("",)
     gathered = {name: Gathered(empty=empty, repeats=repeats) for name in names}
     read = _long if columns.kind == "long" else _grid
-    short = [*read(replace(rows, blank="" if layout.empty else table.blank), columns, gathered, fields)]
+    above = AboveFooter(rows.rows, len(table.columns))
+    short = [*read(replace(rows, rows=above, blank="" if layout.empty else table.blank), columns, gathered, fields)]
     if not short:
         raise InputError(f"{table.name} has a header but no answers.")
     read_already = {i for at in (columns.item, columns.rater, *columns.groups.values()) for i in at}
@@ -67,6 +69,7 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         other = f" Perhaps {words} does." if words and words != read_as else f" {_ASK[0].upper()}{_ASK[1:]}."
         raise InputError(f"{table.name}, read with {read_as}, has no item with answers of two raters.{other}")
     several = len(gathered) > 1
+    notes = (*table.notes, *_footer(above.left_out))
     return {
         field: AnnotationTable.from_answers(
             one.answers(),
@@ -74,12 +77,17 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
             excluded=one.excluded,
             casefold=request.options.casefold,
             input_sha256=request.sha256(),
-            warnings=(*table.notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
+            warnings=(*notes, *_warnings(table, columns, one, layout, field if several else "", sum(short))),
             fields=fields.by_item(),
             reading=Reading(table.format, _columns(table, columns, field), len(short), one.blank, one.repeated, empty),
         )
         for field, one in gathered.items()
     }
+
+
+def _footer(left_out: Sequence[str]) -> Iterator[str]:
+    if left_out:
+        yield f"{len(left_out):,} rows below the table were left out: {listed(left_out)}."
 
 
 def _long(table: Rows, columns: Places, gathered: Mapping[str, Gathered], wanted: ItemFields) -> Iterator[int]:
@@ -159,13 +167,20 @@ _ASK = (
 
 
 def _cant_tell(table: Rows, sample: Sequence[Sequence[Any]]) -> InputError:
-    words = suggestion(table.columns, sample)
-    advice = f"use {words}" if words else _ASK
+    words = suggestion(table.columns, sample, table.questions)
+    if words:
+        return InputError(f"{table.name} has the columns {listed(table.columns)}: use {words}.")
+    items, form = open_questions(table.columns, sample, table.questions), form_of(table.columns)
+    if items and form is not None:
+        return InputError(
+            f"{table.name} has responses of {form.tool}, but no column that names the respondent apart from addresses: "
+            f"add a column of names or numbers, and name it with --rater COLUMN {items}."
+        )
     kind = {
         "csv": ", and is none of: Label Studio JSON export, JSONL, CSV with the header item,rater,text",
         "json": ", and is no Label Studio JSON export (entry 1 is not a task with annotations)",
     }.get(table.format, "")
-    return InputError(f"{table.name} has the columns {listed(table.columns)}{kind}: {advice}.")
+    return InputError(f"{table.name} has the columns {listed(table.columns)}{kind}: {_ASK}.")
 
 
 def _roles(columns: Places) -> dict[str, tuple[int, ...]]:

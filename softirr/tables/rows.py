@@ -13,7 +13,17 @@ from softirr.errors import InputError
 from softirr.tables.gathered import NoValue, Records
 from softirr.text import is_blank, normalize
 
-__all__ = ["Rows", "below_title", "identifier", "is_missing", "is_mixed", "pooled", "row_name", "texts_of_cell"]
+__all__ = [
+    "AboveFooter",
+    "Rows",
+    "below_title",
+    "identifier",
+    "is_missing",
+    "is_mixed",
+    "pooled",
+    "row_name",
+    "texts_of_cell",
+]
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class Rows:
         missing answer.
     is_joined : bool
         The rows come from several sheets.
+    questions : tuple of str
+        Columns of open questions, where the input names them.
     """
 
     name: str
@@ -55,6 +67,7 @@ class Rows:
     mixed: frozenset[int] = frozenset()
     blank: str = "empty"
     is_joined: bool = False
+    questions: tuple[str, ...] = ()
 
     def peek(self, n: int) -> tuple[list[tuple[int, Sequence[Any]]], Rows]:
         """The first rows, and the table with all rows again."""
@@ -286,3 +299,44 @@ def below_title(rows: Records, n: int = 20) -> tuple[list[tuple[int, list[Any]]]
     while at + 1 < len(first) and filled[at] == 1 and max(filled) > 2:
         at += 1
     return first[at:], rows
+
+
+class AboveFooter:
+    """Rows of a table without what is written below it, such as a source: rows of one cell, after a blank row.
+
+    Parameters
+    ----------
+    rows : iterable of (int, sequence)
+        Number and cells of each row; blank rows are not among them.
+    width : int
+        Columns of the table: a table of two columns has no footer.
+
+    Attributes
+    ----------
+    left_out : list of str
+        Texts of the footer, once all rows are read.
+    """
+
+    def __init__(self, rows: Iterable[tuple[int, Sequence[Any]]], width: int) -> None:
+        self._rows, self._width = rows, width
+        self.left_out: list[str] = []
+
+    def __iter__(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        held: list[tuple[int, Sequence[Any]]] = []
+        last = None
+        for number, cells in self._rows:
+            is_note = self._width > 2 and _is_note(cells)
+            if is_note and (held or (last is not None and number > last + 1)):
+                held.append((number, cells))
+            else:
+                yield from held
+                held = []
+                yield number, cells
+            last = number
+        self.left_out = [str(cells[0]) for _, cells in held]
+
+
+def _is_note(cells: Sequence[Any]) -> bool:
+    """Whether only the first cell of a row is filled, with more than one word."""
+    first = cells[0] if cells else None
+    return isinstance(first, str) and len(first.split()) > 1 and all(cell in (None, "") for cell in cells[1:])

@@ -10,10 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from softirr.tables.forms import form_of, is_person
 from softirr.tables.layout import ROLES
 from softirr.text import is_blank, normalize
 
-__all__ = ["suggestion"]
+__all__ = ["open_questions", "suggestion"]
 
 _ASIDE = re.compile(
     r"(.*[_ .-])?(comments?|notes?|remarks?|duration|status|progress|finished|name|consent|age|sex|gender|language|userlanguage|startlanguage|lastpage|seed|"
@@ -34,7 +35,7 @@ _SIMILAR = 0.5
 """Share of the words that two raters' answers to an item have in common, somewhere in the table."""
 
 
-def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
+def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]], questions: Sequence[str] = ()) -> str | None:
     """The options that read a table, as words of a command; None where the columns and their values leave a doubt.
 
     A column of addresses or times is never suggested.
@@ -45,6 +46,8 @@ def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | N
         Names in the header.
     rows : sequence of sequences
         The first rows.
+    questions : sequence of str, optional
+        The open questions of a form, where the input names them.
 
     Returns
     -------
@@ -57,15 +60,38 @@ def suggestion(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | N
     >>> suggestion(["Timestamp", "Picture 1", "Picture 2"], [["1/5/2026", "fever", "rash"], ["1/6/2026", "fever", "itch"]]) is None
     True
     """
-    table = _Sample(columns, rows)
+    table = _Sample(columns, rows, questions)
     return table.long() or table.survey() or table.wide()
+
+
+def open_questions(columns: Sequence[str], rows: Sequence[Sequence[Any]], questions: Sequence[str] = ()) -> str | None:
+    """The questions of a form whose columns name no respondent, as words of a command; None for other tables.
+
+    Parameters
+    ----------
+    columns, rows, questions
+        As in :func:`suggestion`.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> rows = [["1/5/2026", "fever", "rash"], ["1/6/2026", "fever", "itch"]]
+    >>> open_questions(["Timestamp", "Picture 1", "Picture 2"], rows)
+    "--items 'Picture 1,Picture 2'"
+    """
+    return _Sample(columns, rows, questions).items()
 
 
 class _Sample:
     """The first rows of a table, column by column."""
 
-    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], questions: Sequence[str]) -> None:
         self.columns = columns
+        self.form = form_of(columns)
+        self._known_questions = frozenset(questions)
         self.names = [normalize(name, casefold=True) for name in columns]
         self.cells = [[_cell(row, place) for row in rows] for place in range(len(columns))]
         self.public = [place for place in range(len(columns)) if not self._is_private(place)]
@@ -73,6 +99,8 @@ class _Sample:
 
     def long(self) -> str | None:
         """Options of a table with a row for each answer."""
+        if self.form is not None:
+            return self._long_form()
         rater, text = self._named("rater"), self._named("text")
         if rater is None or text is None:
             return None
@@ -85,18 +113,71 @@ class _Sample:
 
     def survey(self) -> str | None:
         """Options of a form: a row for each respondent, a column for each question."""
-        respondents = [i for i in self.public if _RESPONDENT.fullmatch(self.columns[i].strip()) and self._is_unique(i)]
-        questions = [i for i in self.answers if i not in respondents and self._is_question(i)]
-        if len(respondents) != 1 or len(questions) < 2:
+        respondents = [i for i in self._respondents() if self._is_unique(i)]
+        questions = self._questions()
+        if (len(respondents) != 1 and self.form is None) or not respondents or len(questions) < 2:
             return None
-        return self._options(rater=respondents, items=questions)
+        if self.form is not None and len(self._called()) > 1:
+            return None  # coders' columns beside the answers
+        return self._options(rater=respondents[:1], items=questions)
+
+    def items(self) -> str | None:
+        """The option of the questions, for a form without a column that names the respondent."""
+        questions = self._questions()
+        return self._options(items=questions) if self.form is not None and len(questions) > 1 else None
+
+    def _questions(self) -> list[int]:
+        aside = self._respondents()
+        if self._known_questions:
+            return [i for i, name in enumerate(self.columns) if name in self._known_questions and i not in aside]
+        questions = [i for i in self.answers if i not in aside and self._is_question(i)]
+        if self.form is not None and len(questions) < 2:
+            questions = [i for i in self.answers if i not in aside]
+        return questions
+
+    def _respondents(self) -> list[int]:
+        """Columns that may name the respondent; of a form the best one first."""
+        named = [i for i in self.public if _RESPONDENT.fullmatch(self.columns[i].strip())]
+        if self.form is None:
+            return named
+        persons = [i for i in self.public if is_person(self.columns[i])]
+        return [*persons, *named, *(i for i in self.form.id_columns(self.columns) if not self._has_private_values(i))]
+
+    def _long_form(self) -> str | None:
+        """Options of a form with a response for each item and rater."""
+        for rater in self._respondents():
+            if self._is_unique(rater):
+                continue
+            items = [i for i in self.public if self._joins(i, rater) and self._is_key(i, rater)]
+            items = [i for i in items if i not in self.answers or _stem(self.names[i]) in _known()["questions"]]
+            texts = [i for i in self.answers if i != rater and i not in items and self._is_various(i)]
+            if len(items) == 1 and texts:
+                return self._options(item=items, rater=[rater], text=texts)
+        return None
+
+    def _is_key(self, place: int, rater: int) -> bool:
+        """Whether no rater has two rows of one value."""
+        pairs = list(zip(self.cells[place], self.cells[rater], strict=True))
+        return len(set(pairs)) == len(pairs) and all(map(all, pairs))
+
+    def _is_various(self, place: int) -> bool:
+        """Whether the cells of a column are more than a name or a constant."""
+        return len(set(self.cells[place])) > 2 and not is_person(self.columns[place])
+
+    def _called(self) -> list[int]:
+        """Columns that are named after raters."""
+        return [
+            i for i in self.answers if _stem(self.names[i]) in _known()["raters"] and not is_person(self.columns[i])
+        ]
 
     def wide(self) -> str | None:
         """Options of a table with a row for each item, and a column for each rater."""
         named = self._named("item")
         items = [named] if named is not None else [i for i in self.public[:1] if i == 0]
+        if self.form is not None:
+            items = [i for i in self.form.id_columns(self.columns) if self._is_unique(i)][:1]
         raters = [i for i in self.answers if i not in items]
-        called = [i for i in raters if _stem(self.names[i]) in _known()["raters"]]
+        called = [i for i in self._called() if i in raters]
         raters = called if len(called) > 1 else raters
         if not items or not self._is_unique(items[0]) or len(raters) < 2 or any(map(self._is_question, raters)):
             return None
@@ -109,12 +190,16 @@ class _Sample:
 
     def _is_private(self, place: int) -> bool:
         """Whether a column has addresses or times."""
+        if self.form is not None and self.form.is_beside(self.columns[place]):
+            return True
         name = self.names[place]
         words = {name, re.sub(r"\W", "", name), *re.split(r"[\W_]+", name)}
+        is_question = self.form is not None and (name.endswith("?") or len(words) > 5)
+        return (bool(words & _known()["private"]) and not is_question) or self._has_private_values(place)
+
+    def _has_private_values(self, place: int) -> bool:
         filled = [cell for cell in self.cells[place] if cell]
-        return bool(words & _known()["private"]) or 2 * sum(bool(_PRIVATE_VALUE.fullmatch(c)) for c in filled) > len(
-            filled
-        )
+        return 2 * sum(bool(_PRIVATE_VALUE.fullmatch(cell)) for cell in filled) > len(filled)
 
     def _is_text(self, place: int) -> bool:
         """Whether most of the cells hold words, not numbers, dates or marks."""

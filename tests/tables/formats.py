@@ -375,6 +375,15 @@ def limesurvey(folder: Path) -> Path:
     return text_table(table, folder / "limesurvey.csv", ";", "utf-8-sig")
 
 
+def kobo(folder: Path) -> Path:
+    """KoBoToolbox, all submissions as CSV: semicolons, and the columns of the tool behind the questions."""
+    head = ["start", "end", "Your name", *(f"Picture {item}" for item in ITEMS), "_id", "_uuid", "_submission_time"]
+    head += ["_validation_status", "_notes", "_status", "_submitted_by", "__version__", "_tags", "_index"]
+    table = survey(head, lambda r: ["2026-01-05T10:00:00.000+01:00", "2026-01-05T10:05:00.000+01:00", r])
+    after = ["30", "u-1", "2026-01-05T09:05:00", "", "", "submitted_via_web", "", "vX", "", "1"]
+    return text_table([head, *([*row, *after] for row in table[1:])], folder / "kobo.csv", ";", "utf-8-sig")
+
+
 def google_forms(folder: Path) -> Path:
     """Google Forms, responses downloaded as CSV."""
     head = ["Timestamp", "Email Address", *(f"What do you see in picture {item}, in short?" for item in ITEMS)]
@@ -730,6 +739,11 @@ FORMATS: dict[str, Format] = {
     "SurveyMonkey": Format(surveymonkey, {"rater": "Respondent ID", "items": "What do you see*"}),
     "LimeSurvey": Format(
         limesurvey, {"rater": "token", "items": "case*"}, ((";12345;ann", ";12345;", "token is missing"),)
+    ),
+    "KoBoToolbox": Format(
+        kobo,
+        {"rater": "Your name", "items": "Picture*"},
+        (("05:00.000+01:00;ann", "05:00.000+01:00;", "Your name is missing"),),
     ),
     "Google Forms": Format(
         google_forms,

@@ -180,14 +180,7 @@ def test_the_suggested_command_works(case: str, tmp_path: Path, capsys: pytest.C
 
 
 IN_DOUBT = {
-    "anonymous form": "Timestamp,What do you see in picture 1?,What do you see in picture 2?\n"
-    "2026/01/05 9:12:01,fever,rash\n2026/01/05 9:14:44,fevers,itch\n2026/01/06 8:00:00,fever,rash\n",
-    "form with addresses": "Timestamp,Email Address,Q1,Q2\n2026/01/05 9:12,ann@x.org,fever,rash\n2026/01/05 9:14,bob@x.org,fever,itch\n",
     "addresses under another name": "who,Q1,Q2\nann@x.org,fever,rash\nbob@x.org,fever,itch\n",
-    "survey without ids": "StartDate,EndDate,IPAddress,Progress,RecipientEmail,DistributionChannel,UserLanguage,Q1,Q2\n"
-    "2026-01-05 09:12:01,2026-01-05 09:20:01,10.0.0.1,100,ann@x.org,email,EN,fever,rash\n"
-    "2026-01-05 09:14:01,2026-01-05 09:22:01,10.0.0.2,100,bob@x.org,email,EN,fever,itch\n",
-    "survey with numbers": "id,submitdate,lastpage,startlanguage,case1,case2\n1,2026-01-05,1,en,fever,rash\n2,2026-01-05,1,en,fever,itch\n",
     "taguette": "id,document,tag,content\n1,interview 1,pain,it hurts at night\n2,interview 1,sleep,I cannot sleep\n3,interview 2,pain,my back hurts\n",
     "atlas.ti": "ID,Document,Quotation Name,Quotation Content,Codes,Comment\n1:1,interview 1,it hurts,it hurts at night,pain,\n"
     "1:2,interview 1,I cannot,I cannot sleep,sleep,\n2:1,interview 2,my back,my back hurts,pain,\n",

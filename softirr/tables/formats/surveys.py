@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
+from softirr.tables.forms import form_of
 from softirr.tables.gathered import Request
+from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows
 
@@ -14,17 +17,47 @@ __all__ = ["FORMATS"]
 
 
 def _is_qualtrics(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    form = form_of(columns)
+    return _has_import_ids(first) or (form is not None and form.tool == "Qualtrics" and _has_texts(first))
+
+
+def _has_import_ids(first: list[dict[str, Any]]) -> bool:
+    """Whether the third row of a CSV file has the import ids."""
     return len(first) > 1 and any(str(cell).startswith('{"ImportId"') for cell in first[1].values())
 
 
+def _has_texts(first: list[dict[str, Any]]) -> bool:
+    """Whether the second row has the names of the columns again, in words: Start Date for StartDate."""
+    return bool(first) and any(
+        " " in str(cell) and str(cell).replace(" ", "") == name for name, cell in first[0].items()
+    )
+
+
 def _without_questions(table: Rows, request: Request) -> Rows:
-    """The rows without the questions' texts and the import ids."""
-    _, table = table.peek(0)
-    rows = iter(table.rows)
-    next(rows), next(rows)
-    return replace(table, rows=rows)
+    """The rows without the texts and import ids of questions, and without private columns that no option names."""
+    shown, table = table.peek(2)
+    form = form_of(table.columns)
+    import_ids = dict(zip(table.columns, map(str, shown[1][1]), strict=False)) if len(shown) > 1 else {}
+    has_ids = any(cell.startswith('{"ImportId"') for cell in import_ids.values())
+    layout = request.options.layout
+    named = {*layout.items, *layout.raters, *layout.text, layout.item, layout.rater, *request.fields.names}
+    left = [
+        name for name in table.columns if form and form.is_beside(name) and name not in named and name != "ResponseId"
+    ]
+    kept = [i for i, name in enumerate(table.columns) if name not in left]
+    rows = islice(table.rows, 2 if has_ids else 1, None)
+    note = f"Columns that Qualtrics adds to the questions were left out: {listed(left)}."
+    return replace(
+        table,
+        columns=tuple(table.columns[i] for i in kept),
+        rows=((number, [cells[i] for i in kept if i < len(cells)]) for number, cells in rows),
+        notes=(*table.notes, *([note] if left else [])),
+        questions=tuple(name for name, cell in import_ids.items() if _OPEN.search(cell)),
+    )
 
 
+_OPEN = re.compile(r'"QID\d+_TEXT"')
+"""Import ids of open questions; ``QID4_3_TEXT`` is the text beside a choice."""
 _ANSWER = {"", "response", "open-ended response"}
 """What the second header row of SurveyMonkey says where a question has one column."""
 
@@ -61,8 +94,10 @@ FORMATS = (
                 "Qualtrics",
                 "CSV",
                 "qualtrics.csv --rater ResponseId --items 'Q*'",
-                "a row for each respondent, a column for each item; the second and third header row are left out",
+                "a row for each respondent, a column for each item; the second and third header row, and columns of "
+                "people and machines that no option names, are left out",
             ),
+            Example("KoBoToolbox", "CSV or XLSX", "kobo.csv --rater 'Your name' --items 'Picture*'", "as Qualtrics"),
             Example("LimeSurvey", "6, CSV", "limesurvey.csv --rater token --items 'case*'", "as Qualtrics"),
             Example(
                 "Google Forms", "CSV", "google.csv --rater 'Email Address' --items 'What do you see*'", "as Qualtrics"
