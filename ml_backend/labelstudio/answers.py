@@ -8,6 +8,7 @@ from typing import Any
 
 from ml_backend.labelstudio.config import Control
 from ml_backend.labelstudio.history import History, Times, was_there
+from ml_backend.labelstudio.marks import Opposites
 from ml_backend.labelstudio.predictions import prediction_hash
 from ml_backend.labelstudio.regions import MOST_AT_ONCE, TOO_MANY_REGIONS, Place, places_of, region_rows
 from ml_backend.labelstudio.task_fields import task_fields
@@ -41,6 +42,8 @@ class Reading:
         When the label config had each TextArea (`history.with_controls`); one that it does not name was there all the time.
     splittings : mapping
         How the answers of each control are split, which may change between two tasks; answers to controls that it does not name stay whole.
+    opposites : mapping
+        Which marks for a missing answer are answers to a control (`marks.Opposites`).
     """
 
     controls: Sequence[Control]
@@ -48,6 +51,7 @@ class Reading:
     names: frozenset[str] | None = None
     history: History = field(default_factory=dict)
     splittings: Mapping[str, Decision] = field(default_factory=dict)
+    opposites: Mapping[str, Opposites] = field(default_factory=dict)
 
 
 def pulled_row(task: Mapping[str, Any], reading: Reading, *, generation: int) -> dict[str, Any]:
@@ -102,6 +106,7 @@ def task_answers(
     names: frozenset[str] | None = None,
     history: History | None = None,
     splittings: Mapping[str, Decision] | None = None,
+    opposites: Mapping[str, Opposites] | None = None,
 ) -> dict[str, Any]:
     """Control -> ``{"answers": {rater: [texts]}, "excluded": [[rater, reason]]}``; texts normalized, raters in a fixed order.
 
@@ -118,10 +123,10 @@ def task_answers(
 
     Parameters
     ----------
-    controls, settings, names, history, splittings
+    controls, settings, names, history, splittings, opposites
         As in `Reading`.
     """
-    return read_task(task, Reading(controls, settings, names, history or {}, splittings or {}))[0]
+    return read_task(task, Reading(controls, settings, names, history or {}, splittings or {}, opposites or {}))[0]
 
 
 def read_task(
@@ -148,8 +153,10 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
     settings = reading.settings
     answers_of: dict[str, Any] = {}
     places: dict[str, list[Place]] = {}
-    marks = MissingMarks.of(settings.missing)
+    chosen = MissingMarks.of(settings.missing)
     for control in reading.controls:
+        opposites = reading.opposites.get(control.name, Opposites())
+        marks = chosen.beside(opposites.whole)
         kept, left_out = of_this_config(task, control.name, reading.names, reading.history.get(control.name))
         given, excluded = label_studio_answers(
             kept, control=control.name, predictions_as_raters=settings.predictions_as_raters
@@ -178,7 +185,7 @@ def _answers_and_places(task: Mapping[str, Any], reading: Reading) -> tuple[dict
         if settings.policy.split != "none":
             answers_of[control.name]["written"] = _as_written(by_rater)
             answers_of[control.name] = split_again(
-                answers_of[control.name], reading.splittings.get(control.name), marks
+                answers_of[control.name], reading.splittings.get(control.name), chosen.beside(opposites.parts)
             )
     return answers_of, places
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ml_backend.labelstudio.answers import answers_hash, split_again
+from ml_backend.labelstudio.marks import Opposites
 from ml_backend.store.splittings import Decision
 from softirr.policy.rules import Split
 from softirr.policy.splitting import choose_splitting
@@ -55,7 +56,11 @@ def decide(answers: Stored, controls: Sequence[str], mode: Split) -> dict[str, D
 
 
 def split_stored(
-    answers: Stored, decisions: Mapping[str, Decision], controls: Collection[str], marks: MissingMarks
+    answers: Stored,
+    decisions: Mapping[str, Decision],
+    controls: Collection[str],
+    marks: MissingMarks,
+    opposites: Mapping[str, Opposites],
 ) -> Iterator[list[tuple[int, dict[str, Any], str]]]:
     """The answers that change with new decisions about some controls, in parts: number, answers, hash.
 
@@ -66,15 +71,18 @@ def split_stored(
     controls : collection of str
     marks : MissingMarks
         Parts of answers that are missing.
+    opposites : mapping of str to Opposites
+        Which of these are answers to a control.
 
     Yields
     ------
     list of (int, dict, str)
     """
     part: list[tuple[int, dict[str, Any], str]] = []
+    marks_of = {name: marks.beside(opposites.get(name, Opposites()).parts) for name in controls}
     for number, entry in answers:
         again = {
-            name: split_again(given, decisions.get(name), marks) if name in controls else given
+            name: split_again(given, decisions.get(name), marks_of[name]) if name in marks_of else given
             for name, given in entry.items()
         }
         if again != entry:

@@ -17,6 +17,7 @@ from ml_backend.labelstudio.answers import MODEL_RATER, task_answers, unanswered
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.report.compare import state
 from ml_backend.report.units import words_for
 from ml_backend.review import audits
@@ -334,6 +335,7 @@ class _Work:
                         names=names,
                         history=row["control_history"],
                         splittings=splittings,
+                        opposites=opposites_of(row),
                     )
                     found[period.in_words()].append((int(task["id"]), without(entry, unanswered)))
             done += len(page)
@@ -436,6 +438,7 @@ class _Work:
             replace(self.settings, predictions_as_raters=True),
             names=control_names(row["label_config"]) if row["label_config"] else None,
             splittings=splittings,
+            opposites=opposites_of(row),
         )
         given = found[control]["answers"]
         return {rater: texts for rater, texts in given.items() if rater.startswith(MODEL_RATER)}

@@ -137,7 +137,7 @@ class Scorer(LoadedMeasures):
                 report = with_reasons(report, reasons, table, measure, options, cache=cache, progress=yielding)
             result = report.to_dict()
             result.pop("items", None)
-        result["missing_marks"] = MarkCounts.of(table, MissingMarks.of(settings.missing)).to_dict()
+        result["missing_marks"] = MarkCounts.of(table, MissingMarks.of(settings.missing).beside(table.texts)).to_dict()
         result["warnings"] += lost
         result["n_excluded"] = len(result.get("excluded", ()))
         result["excluded"] = result.get("excluded", [])[:1000]

@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, chosen_controls, coded_controls, control_names, text_controls
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.history import History, has_now, with_controls
+from ml_backend.labelstudio.marks import Opposites, opposites_of
 from ml_backend.report import on_demand
 from ml_backend.scoring.scorer import Scorer
 from ml_backend.settings import MODEL_VERSION, EffectiveSettings, Settings, effective
@@ -113,6 +114,10 @@ class ProjectSync:
         for round_number in range(1, ROUNDS + 1):
             before = self._counts_in_label_studio()
             self._read(round_number, full=full)
+            if self._marks_changed():
+                self._begin(number)
+                self._others.meet()
+                self._reader.pull_all()
             self._look_for_unanswered()
             self._decide_splitting()
             self._score_and_write()
@@ -145,7 +150,7 @@ class ProjectSync:
             )
         )
         self.store.update_project(self.project, checked_at=time.time())
-        if self._more_waits:
+        if self._more_waits or opposites_of(self._reader.row()) != self._opposites:
             self.store.want(self.project)
         totals = self.store.totals(self.project)
         counts = self._writer.counts
@@ -206,12 +211,17 @@ class ProjectSync:
         row = self.store.ensure_project(self.settings.label_studio_url, number, born=self._remote.get("created_at"))
         self.project: int = row["id"]
         controls = text_controls(label_config)
+        opposites = self._opposites = opposites_of(row)
         seen = {
             "label_config": label_config,
             "title": self._remote.get("title") or "",
             "required": self._required,
             "controls": [
-                {**control.to_dict(), **({"unanswered": True} if control.name in unanswered_of(row) else {})}
+                {
+                    **control.to_dict(),
+                    **({"unanswered": True} if control.name in unanswered_of(row) else {}),
+                    **({"opposites": opposites[control.name].to_dict()} if control.name in opposites else {}),
+                }
                 for control in controls
             ],
         }
@@ -266,10 +276,16 @@ class ProjectSync:
             project=self.project,
             number=number,
             reading=Reading(
-                self._controls, self._effective.values, control_names(label_config), history, self._splittings
+                self._controls,
+                self._effective.values,
+                control_names(label_config),
+                history,
+                self._splittings,
+                self._opposites,
             ),
             unanswered=self._unanswered,
             on_answered=lambda names: self._set_unanswered(self._unanswered - names),
+            on_opposites=self._store_opposites,
             fingerprint=self._fingerprint,
             page_size=self.settings.page_size,
             report=lambda done, total: self._report("reading", done, total, self._pairs),
@@ -300,6 +316,8 @@ class ProjectSync:
         parts: list[Any] = [softirr.__version__, self._effective.values.fingerprint(), provenance, controls, names]
         if self._effective.values.predictions == "complete" and self._required > 2:  # else nothing is withheld
             parts.append(["predictions of complete tasks", self._required])
+        if opposites := {name: one.to_dict() for name, one in self._opposites.items()}:
+            parts.append(["opposites", opposites])
         if self._effective.values.terminologies:
             parts.append([control.to_dict() for control in coded_controls(self._label_config)])
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -343,11 +361,48 @@ class ProjectSync:
         changed = {name for name, one in decisions.items() if _splits(self._splittings.get(name)) != _splits(one)}
         self._splittings.update(decisions)  # the reader sees it, too
         if changed:
-            marks = MissingMarks.of(self._effective.values.missing)
-            for part in splits.split_stored(self.store.answers(self.project), self._splittings, changed, marks):
+            self._split_stored(changed)
+
+    def _split_stored(self, names: set[str]) -> None:
+        """Split the stored answers to some controls again; which parts are missing depends on all parts."""
+        marks = MissingMarks.of(self._effective.values.missing)
+        for _ in range(2):
+            for part in splits.split_stored(
+                self.store.answers(self.project), self._splittings, names, marks, self._opposites
+            ):
                 self._check()
-                decided.put_answers(self.project, part)
-            self.store.update_project(self.project, summary_stale=True, summary_due=0.0)
+                SplittingStore(self.store).put_answers(self.project, part)
+            if (there := self._opposites_there()) == self._opposites:
+                break
+            self._store_opposites(there)
+            self._opposites.clear()  # the reader sees it, too
+            self._opposites.update(there)
+        self.store.update_project(self.project, summary_stale=True, summary_due=0.0)
+
+    def _marks_changed(self) -> bool:
+        """Whether other marks for a missing answer are answers now, so that the tasks must be read again."""
+        if not self._reader.changed or not (self._opposites or opposites_of(self._reader.row())):
+            return False
+        there = self._opposites_there()
+        self._store_opposites(there)
+        return there != self._opposites
+
+    def _opposites_there(self) -> dict[str, Opposites]:
+        """The texts of all stored answers that make marks for a missing answer answers."""
+        marks = MissingMarks.of(self._effective.values.missing)
+        by_control: dict[str, Opposites] = {}
+        for _, answers in self.store.answers(self.project):
+            for name, entry in answers.items():
+                by_control[name] = by_control.get(name, Opposites()) | Opposites.of([entry], marks)
+        return {name: one for name, one in by_control.items() if one}
+
+    def _store_opposites(self, opposites: Mapping[str, Opposites]) -> None:
+        controls = [
+            {key: value for key, value in control.items() if key != "opposites"}
+            | ({"opposites": opposites[control["name"]].to_dict()} if control["name"] in opposites else {})
+            for control in self._reader.row()["controls"]
+        ]
+        self.store.update_project(self.project, controls=controls)
 
     def _set_unanswered(self, names: set[str]) -> None:
         self._unanswered = names

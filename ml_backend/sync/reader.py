@@ -11,11 +11,13 @@ from ml_backend.labelstudio.agreed import agreed_in
 from ml_backend.labelstudio.answers import Reading, answered, pulled_row
 from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.errors import LabelStudioError
+from ml_backend.labelstudio.marks import Opposites, opposites_of
 from ml_backend.labelstudio.predictions import writers_of
 from ml_backend.settings import MODEL_VERSION
 from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.store import Row, Store
 from ml_backend.sync.notes import Note
+from softirr.tables.missing import MissingMarks
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,8 @@ class TaskReader:
         Controls that nobody has answered so far.
     on_answered : callable
         Called with the unanswered controls that somebody has answered now.
+    on_opposites : callable
+        Called with the texts that make marks for a missing answer answers (`marks.Opposites`), where they are new.
     fingerprint : str
         Names settings, model and controls; where another one is noted, every task is to be read and scored again.
     report : callable
@@ -79,6 +83,7 @@ class TaskReader:
         reading: Reading,
         unanswered: Collection[str],
         on_answered: Callable[[set[str]], None],
+        on_opposites: Callable[[Mapping[str, Opposites]], None],
         fingerprint: str,
         page_size: int,
         report: Callable[[int, int | None], None],
@@ -90,6 +95,7 @@ class TaskReader:
         self.project, self.number = project, number
         self._reading, self._fingerprint = reading, fingerprint
         self._unanswered, self._on_answered = set(unanswered), on_answered
+        self._on_opposites = on_opposites
         self._page_size = page_size
         self._report, self._check, self._between_pages = report, check, between_pages
         self._codes = codes
@@ -305,6 +311,7 @@ class TaskReader:
             rows = [pulled_row(task, self._reading, generation=generation) for task in page]
             self._note_foreign(rows)
             self._note_answered(rows)
+            self._note_opposites(rows)
             self.changed += self.store.put_pulled(self.project, rows)
             self._note_agreed(page, rows)
             if not done:
@@ -375,6 +382,18 @@ class TaskReader:
             if appeared:
                 self._unanswered -= appeared
                 self._on_answered(appeared)
+
+    def _note_opposites(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Store before the rows which marks are answers from now on, so that an interrupted run does not lose them."""
+        marks = MissingMarks.of(self._reading.settings.missing)
+        known = opposites_of(self.row()) if marks.opposites else {}
+        there = dict(known)
+        for control in self._reading.controls:
+            entries = (row["answers"][control.name] for row in rows if control.name in row["answers"])
+            if opposites := Opposites.of(entries, marks):
+                there[control.name] = known.get(control.name, Opposites()) | opposites
+        if there != known:
+            self._on_opposites(there)
 
     def update_raters(self) -> None:
         """Store the users' names as they are now; who is gone from Label Studio keeps the last known name."""

@@ -29,6 +29,7 @@ from ml_backend.labelstudio.config import (
     control_names,
     text_controls,
 )
+from ml_backend.labelstudio.marks import opposites_of
 from ml_backend.options import checked_options
 from ml_backend.review.release import is_released
 from ml_backend.scoring.measures import needs_model
@@ -167,6 +168,7 @@ def _results(
     known = services().store.get_tasks(row["id"], [task["id"] for task in tasks if 0 < task["id"] < 2**31])
     splits = chosen.policy.split != "none"
     splittings = SplittingStore(services().store).decisions(row["id"]) if splits else {}
+    opposites = opposites_of(row)
     marks = ReviewStore(services().store).marks(row["id"])
 
     def is_shown(n_annotations: int, answers: Mapping[str, Any], number: int) -> bool:
@@ -183,7 +185,13 @@ def _results(
             results[place] = _result(shown, controls, chosen, coded)
             continue
         answers = task_answers(
-            task, controls, chosen, names=names, history=row["control_history"], splittings=splittings
+            task,
+            controls,
+            chosen,
+            names=names,
+            history=row["control_history"],
+            splittings=splittings,
+            opposites=opposites,
         )
         if not is_shown(count_annotations(task), answers, task["id"]):
             results[place] = _result(None, controls, chosen, coded)

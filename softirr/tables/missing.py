@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -34,6 +34,7 @@ KEEP = "none"
 _WRITTEN_AS = "missing, written as "
 _WRITTEN_BESIDE = "one of several texts is missing, written as "
 _MOST = 8
+_folded = partial(normalize, casefold=True)
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,21 @@ class MissingMarks:
                 marks.append(mark)
         return tuple(rest), tuple(dict.fromkeys(marks))
 
+    def opposites_in(self, texts: Iterable[str]) -> frozenset[str]:
+        """The texts among these whose opposites are marks, such as "+".
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        frozenset of str
+        """
+        if not self.opposites:
+            return frozenset()
+        return frozenset(_folded(text) for text in texts if len(text) < _LONGEST).intersection(self.opposites)
+
     def beside(self, texts: Iterable[str]) -> MissingMarks:
         """The marks in a table of these texts: the opposite of a text that is an answer is an answer, too.
 
@@ -135,10 +151,7 @@ class MissingMarks:
         -------
         MissingMarks
         """
-        if not self.opposites:
-            return self
-        there = {normalize(text, casefold=True) for text in texts if len(text) < _LONGEST}
-        answers = {mark for text, marks in self.opposites.items() if text in there for mark in marks}
+        answers = {mark for text in self.opposites_in(texts) for mark in self.opposites[text]}
         if not answers:
             return self
         spared = {mark: name for mark, name in self.missing.items() if mark in answers}
@@ -171,10 +184,8 @@ class MarkCounts:
 
     Attributes
     ----------
-    missing : mapping of str to mapping of str to int
-        Rater -> mark -> number of answers that are missing, or lack a text, for it.
-    doubtful : mapping of str to mapping of str to int
-        The same of texts that count as answers but may mean that there is none.
+    missing, doubtful : mapping of str to mapping of str to int
+        Rater -> mark -> number of answers that are missing, or lack a text, for it; and that may be missing, but count.
     option : str
         As it was asked for.
     """
@@ -250,16 +261,7 @@ class MarkCounts:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> MarkCounts:
-        """The counts of :meth:`to_dict`.
-
-        Parameters
-        ----------
-        given : mapping
-
-        Returns
-        -------
-        MarkCounts
-        """
+        """The counts of :meth:`to_dict`."""
         return cls(given["missing"], given["doubtful"], given["option"])
 
 
@@ -370,10 +372,6 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], names: Mapping[str, str] 
     called = {rater: (names or {}).get(rater, rater) or "no rater" for rater in counts}
     shown = [f"{called[rater]} {sum(of.values()):,} ({', '.join(list(of)[:4])})" for rater, of in rows[:_MOST]]
     return ", ".join(shown) + (f" and {len(rows) - _MOST:,} more" if len(rows) > _MOST else "")
-
-
-def _folded(text: str) -> str:
-    return normalize(text, casefold=True)
 
 
 def _mark(text: str, marks: Mapping[str, str]) -> str | None:

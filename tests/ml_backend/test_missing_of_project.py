@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import softirr
 from ml_backend.options import checked_options
 from ml_backend.report.data import Reports
 from ml_backend.report.links import Links
 from ml_backend.review.panel_payload import not_ready, payload
 from ml_backend.settings import ProjectSettings
 from softirr.errors import InputError
+from softirr.policy.rules import Policy
+from softirr.policy.splitting import SplitMode, split_table
 from tests.ml_backend.fake_label_studio import NUMBER, URL, Bench
 
 
@@ -114,3 +118,83 @@ def test_a_place_of_a_mark_is_not_compared(bench: Bench, tmp_path: Path) -> None
 def test_a_choice_of_nothing_is_refused(value: Any) -> None:
     with pytest.raises(InputError, match="missing"):
         checked_options({"missing": value}, source="softirr-ls")
+
+
+SIGNS = [{1: ["+"], 2: ["+"]}, {1: ["-"], 2: ["+"]}, {1: ["-"], 2: ["-"]}, {1: ["+"], 2: ["-"]}, {1: ["NA"], 2: ["+"]}]
+
+
+def of_export(bench: Bench, tmp_path: Path, split: SplitMode) -> dict[str, Any]:
+    """What the command line computes from the project's export."""
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(list(bench.fake.tasks.values())), encoding="utf-8")
+    return softirr.agreement(split_table(softirr.read(path), split), "indel").to_dict()
+
+
+def assert_same_as_of_export(bench: Bench, tmp_path: Path, split: SplitMode = "none") -> None:
+    there, here = bench.row["summary"]["controls"]["findings"], of_export(bench, tmp_path, split)
+    for name in ("headline", "expected_agreement", "coefficients"):
+        assert there[name] == here[name], name
+    excluded = [sorted((one["item"], one["rater"], one["reason"]) for one in of["excluded"]) for of in (there, here)]
+    assert excluded[0] == excluded[1]
+
+
+def test_a_minus_is_an_answer_where_another_answer_is_a_plus(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    numbers = [bench.fake.add_task(answers) for answers in [{1: ["-"], 2: ["-"]}, *SIGNS]]
+    bench.sync()
+    assert stored(bench, numbers[0])["answers"] == {"1": ["-"], "2": ["-"]}
+    assert stored(bench, numbers[-1])["answers"] == {"2": ["+"]}
+    assert_same_as_of_export(bench, tmp_path)
+    assert set(bench.fake.predictions()) == set(numbers[:-1])
+    assert any(one.endswith("say softirr-ls settings --missing auto,-.") for one in warnings(bench))
+    bench.store.close()
+
+
+def test_a_plus_that_comes_or_goes_is_noticed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    first = bench.fake.add_task({1: ["-"], 2: ["-"]})
+    bench.fake.add_task({1: ["fever"], 2: ["fever"]})
+    third = bench.fake.add_task({1: ["cough"], 2: ["fever"]})
+    bench.sync()
+    assert stored(bench, first)["answers"] == {}
+    assert_same_as_of_export(bench, tmp_path)
+    plus = bench.fake.annotate(third, 3, ["+"])
+    bench.sync()
+    assert stored(bench, first)["answers"] == {"1": ["-"], "2": ["-"]}
+    assert bench.fake.predictions()[first][0]["score"] == 1.0
+    bench.fake.edit(plus, ["fever"])
+    bench.sync(full=True)
+    assert stored(bench, first)["answers"] == {}
+    assert_same_as_of_export(bench, tmp_path)
+    bench.store.close()
+
+
+def test_a_run_that_breaks_off_after_the_plus_loses_nothing(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    first = bench.fake.add_task({1: ["-"], 2: ["-"]})
+    second = bench.fake.add_task({1: ["cough"], 2: ["fever"]})
+    bench.sync()
+    bench.fake.annotate(second, 3, ["+"])
+
+    def stop_once_stored() -> None:
+        if "3" in bench.store.get_tasks(bench.row["id"], [second])[second]["answers"]["findings"]["answers"]:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        bench.sync(check=stop_once_stored)
+    bench.sync()
+    assert stored(bench, first)["answers"] == {"1": ["-"], "2": ["-"]}
+    bench.store.close()
+
+
+@pytest.mark.parametrize("answers", [[["+", "-"], ["a; -", "+"]], [["a; +", "-"], ["a; -", "b; -"], ["c; d", "-"]]])
+def test_parts_of_split_answers_count_as_on_the_command_line(tmp_path: Path, answers: list[list[str]]) -> None:
+    bench = Bench(tmp_path)
+    bench.choose(policy=Policy(split="auto").to_dict())
+    for first, second in answers:
+        bench.fake.add_task({1: [first], 2: [second]})
+    bench.sync()
+    assert_same_as_of_export(bench, tmp_path, "auto")
+    bench.sync(full=True)
+    assert_same_as_of_export(bench, tmp_path, "auto")
+    bench.store.close()
