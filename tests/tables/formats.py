@@ -332,6 +332,37 @@ def taguette_highlights(folder: Path) -> Path:
     return folder / "highlights"
 
 
+def atlas_ti(folder: Path) -> Path:
+    """ATLAS.ti 23, the quotation manager as a workbook, of each coder: places are paragraphs."""
+    (folder / "quotations").mkdir()
+    head = ["ID", "Quotation Name", "Quotation Content", "Comment", "Codes", "Reference", "Created by", "Document"]
+    for rater in RATERS:
+        own = [
+            [f"1:{n}", "", f"Passage {item} of two or three words", "", text, "3", rater, f"interview{item}.docx", 3, 3]
+            for n, (item, who, text) in enumerate(rows())
+            if who == rater
+        ]
+        workbook([[*head, "Start", "End"], *own], folder / "quotations" / f"{rater}.xlsx")
+    return folder / "quotations"
+
+
+def maxqda(folder: Path) -> Path:
+    """MAXQDA 2022, retrieved segments as a workbook: places are paragraphs."""
+    head = ["Comment", "Document group", "Document name", "Code", "Begin", "End", "Weight score", "Segment"]
+    own = [
+        ["", "", f"Interview {item}", text, "4", "4", "0", f"Passage {item} of two or three words", who, "05.01.2026"]
+        for item, who, text in rows()
+    ]
+    return workbook([[*head, "Created by", "Creation date"], *own], folder / "segments.xlsx")
+
+
+def coded_places(folder: Path) -> Path:
+    """A table of passages with places in characters, and a passage that has no code yet."""
+    own = [[of, start, end, code, coder] for of, coder, code, start, end in passages()]
+    table = [["Document", "Start", "End", "Codes", "Coder"], *own, ["Interview 1", 1, 9, "", "ann"]]
+    return text_table(table, folder / "coded.csv", ";")
+
+
 # --- forms ------------------------------------------------------------------------------------------------------------
 
 
@@ -802,5 +833,11 @@ FORMATS: dict[str, Format] = {
     "QualCoder": Format(qualcoder),
     "Taguette": Format(taguette),
     "Taguette highlights": Format(taguette_highlights),
+    "ATLAS.ti quotations": Format(atlas_ti),
+    "MAXQDA coded segments": Format(maxqda),
+    "coded passages with places": Format(
+        coded_places,
+        damaged=(("Interview 1;201;", "Interview 1;;", "without their words or places in characters"),),
+    ),
     "folder": Format(folder_of_raters, {"item": "case", "text": "finding"}),
 }

@@ -119,7 +119,8 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
             next(
                 one
                 for one in sorted(path.rglob("*"))
-                if one.is_file() and one.suffix in (".json", ".jsonl", ".xmi", ".qdpx", ".qda", ".sqlite3", ".csv")
+                if one.is_file()
+                and one.suffix in (".json", ".jsonl", ".xmi", ".qdpx", ".qda", ".sqlite3", ".csv", ".xlsx")
             )
             if name != "brat"
             else next(iter(sorted(path.rglob("*.ann"))))

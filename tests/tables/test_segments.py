@@ -14,7 +14,7 @@ from softirr.errors import InputError
 from softirr.tables.gathered import Request
 from softirr.tables.read_options import ReadOptions
 from softirr.tables.segments import Segment, segment_tables
-from tests.tables.formats import qualcoder, refi_qda, refi_qda_folder, taguette, taguette_highlights
+from tests.tables.formats import atlas_ti, qualcoder, refi_qda, refi_qda_folder, taguette, taguette_highlights
 
 
 def items(*segments: tuple[str, str, int, int], overlap: float = 0.5) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -75,7 +75,7 @@ def test_passages_of_other_documents_and_touching_passages_are_apart() -> None:
 ALONE = "has the codes of one coder: give a folder or ZIP archive with"
 
 
-@pytest.mark.parametrize("write", [refi_qda_folder, taguette, taguette_highlights])
+@pytest.mark.parametrize("write", [refi_qda_folder, taguette, taguette_highlights, atlas_ti])
 def test_the_file_of_one_coder_asks_for_the_others(write, tmp_path: Path) -> None:
     for path in sorted(write(tmp_path).iterdir()):
         with pytest.raises(InputError, match=re.escape(f"{path} {ALONE}")):
@@ -126,3 +126,38 @@ def test_an_unknown_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"SQLite format 3\0" + b"\0" * 100)
     with pytest.raises(InputError, match="is a database of an unknown program"):
         softirr.read(tmp_path / "a.db")
+
+
+HEAD = "Document;Start;End;Codes;Quotation Content;Created by"
+
+
+def quotations(path: Path, *lines: str) -> dict[str, tuple[str, ...]]:
+    path.write_text("\n".join([HEAD, *lines]), encoding="utf-8")
+    table = softirr.read(path)
+    cells = zip(table.item, table.rater, table.answer, strict=True)
+    return {f"{table.items[item]} {table.raters[rater]}": table.texts_of(answer) for item, rater, answer in cells}
+
+
+def test_codes_of_a_quotation_are_a_set_and_quotations_without_a_code_are_none(tmp_path: Path) -> None:
+    given = quotations(
+        tmp_path / "a.csv",
+        'one;4;13;"stress\nnight";it hurts;ann',
+        "one;5;14;night;hurts a;bob",
+        "one;90;99;;so what;ann",
+    )
+    assert given == {"one 4-14 ann": ("night", "stress"), "one 4-14 bob": ("night",)}
+
+
+def test_places_in_paragraphs_are_no_characters(tmp_path: Path) -> None:
+    """Two quotations of one paragraph are two items."""
+    given = quotations(
+        tmp_path / "a.csv", "one;4;4;stress;it hurts;ann", "one;4;4;boss;my boss;ann", "one;4;4;pain;it hurts;bob"
+    )
+    assert given == {"one: it hurts ann": ("stress",), "one: my boss ann": ("boss",), "one: it hurts bob": ("pain",)}
+
+
+def test_a_table_of_passages_whose_columns_are_named_is_any_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("document,content,code,coder\none,x,fever,ann\none,x,rash,bob\n", encoding="utf-8")
+    assert softirr.read(path, item="document", rater="coder", text="code").items == ("one",)
+    assert softirr.read(path).items == ("one: x",)

@@ -1,0 +1,182 @@
+"""Tables with a row for each coded passage: quotations of ATLAS.ti, segments of MAXQDA, highlights of Taguette.
+
+Where the table does not name the coder, there is one table for each coder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.archives import Folder
+from softirr.tables.gathered import Request, Tables, gathered_tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import Rows, row_name
+from softirr.tables.segments import Segment, needs_coders, segment_tables
+from softirr.text import is_blank, normalize
+
+__all__ = ["FORMATS"]
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "document": ("document", "document name", "file", "file name", "source", "source name", "dokument", "dokumentname"),
+    "code": ("code", "codes", "tag", "node", "hierarchical name", "code name", "coding"),
+    "content": (
+        "quotation content", "content", "segment", "coded text", "coded segment", "passage", "quotation"
+    ),
+    "start": ("start", "begin", "beginning", "start position", "start character", "anfang"),
+    "end": ("end", "end position", "end character", "ende"),
+    "coder": ("created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von"),
+}  # fmt: skip
+_SEVERAL = re.compile(r"\s*[\n\r;]+\s*")
+"""Between the codes of a column that is named codes."""
+
+
+@dataclass(frozen=True)
+class _Passage:
+    document: str
+    coder: str
+    codes: tuple[str, ...]
+    content: str
+    start: int | None
+    end: int | None
+
+
+def _places(columns: Sequence[str]) -> dict[str, int] | None:
+    """Columns by what they have; None if this is no table of coded passages."""
+    plain = [normalize(name, casefold=True) for name in columns]
+    at = {role: next((plain.index(name) for name in names if name in plain), -1) for role, names in _NAMES.items()}
+    has_place = at["start"] >= 0 and at["end"] >= 0
+    return at if at["document"] >= 0 and at["code"] >= 0 and (has_place or at["content"] >= 0) else None
+
+
+def _is_it(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
+    return _places(columns) is not None and not request.names_columns
+
+
+def _read(table: Rows, request: Request) -> Tables:
+    passages = list(_passages(table, ""))
+    if len({one.coder for one in passages}) < 2:
+        raise needs_coders(table.name, "the table of coded passages")
+    return _tables(passages, request)
+
+
+def _opened(folder: Folder, path: Path) -> Rows | None:
+    try:
+        content = folder.open(path)
+    except InputError:
+        return None
+    return content if isinstance(content, Rows) and _places(content.columns) is not None else None
+
+
+def _is_folder(folder: Folder) -> bool:
+    """Whether each table of a folder is one of coded passages."""
+    return len(folder.tables) > 1 and all(_opened(folder, path) is not None for path in folder.tables)
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    tables = ((path.stem, _opened(folder, path)) for path in folder.tables)
+    return _tables([one for coder, table in tables if table is not None for one in _passages(table, coder)], request)
+
+
+def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
+    at = _places(table.columns)
+    assert at is not None
+    needed = [at["document"], at["code"], *([at["content"]] if at["start"] < 0 else [at["start"], at["end"]])]
+    several = normalize(table.columns[at["code"]], casefold=True) == "codes"
+    for number, cells in table.rows:
+        if len(cells) <= max(needed):
+            raise InputError(f"{table.place(number)}: the row ends before the column {table.columns[max(needed)]!r}.")
+        own = {role: _cell(cells, place) for role, place in at.items()}
+        codes = _SEVERAL.split(own["code"]) if several else [own["code"]]
+        codes = [normalize(code) for code in codes if not is_blank(code)]
+        if not codes:
+            continue  # a quotation without a code
+        yield _Passage(
+            row_name(cells, (at["document"],), table, number, "item"),
+            coder or normalize(own["coder"]),
+            tuple(codes),
+            normalize(own["content"]),
+            _number(own["start"]),
+            _number(own["end"]),
+        )
+
+
+def _cell(cells: Sequence[Any], place: int) -> str:
+    value = cells[place] if 0 <= place < len(cells) else None
+    return "" if value is None else str(value)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"\d{1,12}", text.strip()) else None
+
+
+def _tables(passages: Sequence[_Passage], request: Request) -> Tables:
+    if _has_characters(passages):
+        segments = (
+            Segment(one.document, one.coder, code, one.start or 0, one.end or 0)
+            for one in passages
+            for code in one.codes
+        )
+        return segment_tables(segments, request, "coded-passages")
+    gathered = request.gathered(repeats="set")
+    for one in passages:
+        if not one.content:
+            raise InputError(
+                f"{request.name} has passages of {one.document!r} without their words or places in characters: "
+                "export the content of the passages, too, or the project as QDPX."
+            )
+        gathered.add(f"{one.document}: {one.content}", one.coder, one.codes)
+    notes = (
+        "An item is a passage that coders marked in the same words. Give the projects (QDPX, or SQLite of Taguette) to "
+        "compare passages that overlap.",
+    )
+    return gathered_tables(request, "coded-passages", {"code": gathered}, n_rows=len(passages), notes=notes)
+
+
+def _has_characters(passages: Sequence[_Passage]) -> bool:
+    """Whether places are characters: in paragraphs or pages, a passage of many words is as long as one of one word."""
+    return all(
+        one.start is not None and one.end is not None and one.end - one.start >= len(one.content.split())
+        for one in passages
+    ) and any(one.end != one.start for one in passages)
+
+
+_SAME_WORDS = "an item is a passage that coders marked in the same words"
+FORMATS = (
+    Format(
+        "coded-passages",
+        (
+            Example(
+                "ATLAS.ti quotations",
+                "23, XLSX or CSV",
+                "quotations",
+                "a folder with the quotations of each coder; several codes of a quotation are a set; places are "
+                "paragraphs, so " + _SAME_WORDS,
+            ),
+            Example(
+                "MAXQDA coded segments",
+                "2022, XLSX or CSV",
+                "segments.xlsx",
+                "the coders of `Created by`; " + _SAME_WORDS,
+            ),
+            Example(
+                "coded passages with places",
+                "",
+                "coded.csv",
+                "columns document, start, end, code and coder; places are characters; `--overlap` as for REFI-QDA",
+            ),
+            Example(
+                "Taguette highlights",
+                "1.4, CSV or XLSX",
+                "highlights",
+                "a folder with the highlights of each coder; " + _SAME_WORDS,
+            ),
+        ),
+        folder=Ways(_is_folder, _read_folder),
+        table=Ways(_is_it, _read),
+    ),
+)
