@@ -10,6 +10,7 @@ __all__ = [
     "JUDGMENT_COST",
     "MARGIN",
     "PERMUTATIONS",
+    "POWER",
     "TARGET_SE",
     "THRESHOLD",
     "WIDTH",
@@ -37,3 +38,5 @@ ANSWER_COST, JUDGMENT_COST = 1.0, 0.2
 
 MARGIN = 0.05
 """How far below the others a rater or a model may be and still be within their range."""
+POWER = 0.8
+"""Probability of a right verdict on a model that a plan aims at."""

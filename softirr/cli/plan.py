@@ -15,9 +15,9 @@ from softirr.cli.arguments import (
     scoring,
     write_picture,
 )
-from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, WIDTH
+from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
 from softirr.errors import InputError
-from softirr.terminal import add_reading_options, fraction, positive_number, print_json
+from softirr.terminal import add_reading_options, fraction, not_negative, positive_number, print_json
 
 __all__ = ["add_command"]
 
@@ -64,6 +64,24 @@ def add_command(commands: Any) -> None:
     plan.add_argument(
         "--coefficient", choices=coefficient_keys(audited=True), help="what is planned for (the headline)"
     )
+    plan.add_argument(
+        "--models",
+        nargs="*",
+        metavar="RATER",
+        help="what verdicts on models need: the raters named here, else the predictions of an export",
+    )
+    plan.add_argument(
+        "--margin", type=not_negative, metavar="X", help=f"with --models: margin of the verdicts ({MARGIN:g})"
+    )
+    plan.add_argument(
+        "--power", type=fraction, metavar="X", help=f"with --models: wanted probability of the verdict ({POWER:g})"
+    )
+    plan.add_argument(
+        "--below",
+        type=not_negative,
+        metavar="X",
+        help="with --models: how far below the others they are assumed to be (0)",
+    )
     add_reading_options(plan)
     add_measure(plan)
     add_policy(plan)
@@ -73,28 +91,42 @@ def add_command(commands: Any) -> None:
     plan.set_defaults(run=_plan)
 
 
+_OF_MODELS = ("margin", "power", "below")
+
+
 def _plan(arguments: argparse.Namespace) -> int:
     from softirr.planning.plan import plan
+    from softirr.planning.plan_result import Plan
     from softirr.report.options import AgreementOptions
 
+    result: Any
     wanted = {
         "width": arguments.width,
         "coefficient": arguments.coefficient,
         "answer_cost": arguments.answer_cost,
         "judgement_cost": arguments.judgement_cost,
     }
+    if arguments.models is None and any(getattr(arguments, name) is not None for name in _OF_MODELS):
+        raise InputError("--margin, --power and --below go with --models.")
     if arguments.file is None:
+        if arguments.models is not None:
+            raise InputError("--models plans from a pilot: name its file.")
         if arguments.sheets:
             raise InputError("--sheets are of a pilot: name its file.")
         result = plan(value=arguments.kappa or ASSUMED_VALUE, chance=arguments.expected or ASSUMED_CHANCE, **wanted)
     else:
         if arguments.kappa or arguments.expected:
             raise InputError("--kappa and --expected are assumed where there is no pilot: leave them out.")
-        table, measure = read_table(arguments), made_measure(arguments)
+        table, measure = read_table(arguments, models=arguments.models == []), made_measure(arguments)
         options = AgreementOptions(seed=arguments.seed, assignment=arguments.assignment)
         with scoring(arguments) as kept:
-            result = plan(table, measure, options, sheets=arguments.sheets, **wanted, **kept)
+            if arguments.models is None:
+                result = plan(table, measure, options, sheets=arguments.sheets, **wanted, **kept)
+            else:
+                result = _of_models(arguments, table, measure, options, kept)
     if arguments.plot:
+        if not isinstance(result, Plan):
+            raise InputError("A plan for models has no curves: leave --plot out.")
         write_picture(result.to_svg(), result.lines(), "Plan", arguments.plot)
     if arguments.json:
         print_json(result.to_dict())
@@ -102,3 +134,20 @@ def _plan(arguments: argparse.Namespace) -> int:
         for line in result.lines():
             print(line)
     return 0
+
+
+def _of_models(arguments: argparse.Namespace, table: Any, measure: Any, options: Any, kept: dict[str, Any]) -> Any:
+    from softirr.planning.plan_models import plan_models
+
+    return plan_models(
+        table,
+        arguments.models or None,
+        measure,
+        options,
+        coefficient=arguments.coefficient or "cohen_kappa",
+        **{name: value for name in _OF_MODELS if (value := getattr(arguments, name)) is not None},
+        sheets=arguments.sheets,
+        answer_cost=arguments.answer_cost,
+        judgment_cost=arguments.judgement_cost,
+        **kept,
+    )

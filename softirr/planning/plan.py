@@ -29,13 +29,13 @@ from softirr.policy.rules import Policy
 from softirr.report.headline import HEADLINE
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import scored
-from softirr.tables.sheets import read_sheet
+from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
-__all__ = ["plan"]
+__all__ = ["SIMULATED_AUDITS", "plan", "simulated_sheet"]
 
-_SAMPLED = 3
+SIMULATED_AUDITS = 3
 """Simulated audits that say what a judgment is worth before there are any."""
 _SHARPER, _NEARLY = 3, 0.9
 """People are surer than scores, and texts of different items rarely mean the same."""
@@ -176,18 +176,9 @@ def _worth(table: AnnotationTable, scoring: Scoring, name: str, error: float, sh
         ]
         errors.append((coefficient.standard_error, coefficient.judgments))
     else:
-        for seed in range(_SAMPLED):
+        for seed in range(SIMULATED_AUDITS):
             try:
-                sheet = draw_sheet(
-                    table,
-                    measure,
-                    judgements=JUDGMENTS,
-                    seed=seed,
-                    assignment=options.assignment,
-                    cache=store,
-                    progress=None,
-                )
-                judged = read_sheet(io.StringIO(_judged_alike(sheet.to_csv(), sheet.units, table, measure, seed)))
+                judged = simulated_sheet(table, scoring, JUDGMENTS, seed)
                 coefficient = apply(
                     table, measure, [judged], options, reasons=False, cache=store, progress=None
                 ).coefficients[name]
@@ -197,6 +188,39 @@ def _worth(table: AnnotationTable, scoring: Scoring, name: str, error: float, sh
     known = [max(se**2 - error**2, 0.0) * n for se, n in errors if se is not None]
     floor = error**2  # a judgment never reduces more than a whole pilot
     return max(float(np.median(known)), floor) if known else floor
+
+
+def simulated_sheet(table: AnnotationTable, scoring: Scoring, judgments: int, seed: int) -> Judgements:
+    """A sheet of a pilot, judged as people may judge it.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scoring : Scoring
+    judgments : int
+        Pairs to draw.
+    seed : int
+
+    Returns
+    -------
+    object
+        As :func:`softirr.tables.sheets.read_sheet` returns it.
+
+    Raises
+    ------
+    InputError
+        If too few pairs of texts differ.
+    """
+    sheet = draw_sheet(
+        table,
+        scoring.measure,
+        judgements=judgments,
+        seed=seed,
+        assignment=scoring.options.assignment,
+        cache=scoring.cache,
+        progress=None,
+    )
+    return read_sheet(io.StringIO(_judged_alike(sheet.to_csv(), sheet.units, table, scoring.measure, seed)))
 
 
 def _judged_alike(csv: str, units: Sequence[Any], table: AnnotationTable, measure: Measure, seed: int) -> str:
