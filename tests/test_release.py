@@ -1,0 +1,65 @@
+"""What a release says of itself is the same everywhere, and a package index can show it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+REPOSITORY = "https://forge.test/owner/softirr"
+
+
+@pytest.fixture
+def hook(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hatch_build", root / "hatch_build.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_file_has_the_version_of_pyproject(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, root / ".ci/release.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_license_is_the_same_everywhere(root: Path) -> None:
+    expression = tomllib.loads((root / "pyproject.toml").read_text())["project"]["license"]
+    parts = expression.split(" AND ")
+    assert yaml.safe_load((root / "CITATION.cff").read_text())["license"] == parts
+    assert json.loads((root / "codemeta.json").read_text())["license"] == [
+        f"https://spdx.org/licenses/{p}" for p in parts
+    ]
+    assert expression in json.loads((root / ".zenodo.json").read_text())["notes"]
+    assert expression in (root / "README.md").read_text()
+
+
+def test_metadata_has_no_placeholder_address(root: Path) -> None:
+    for name in ("pyproject.toml", "CITATION.cff", "codemeta.json", ".zenodo.json", "README.md"):
+        assert "example.org" not in (root / name).read_text(), name
+
+
+def test_the_index_gets_absolute_links_and_pictures(hook: ModuleType, root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = hook.index_readme(readme, REPOSITORY, "1.2.3")
+    assert f"]({REPOSITORY}/raw/v1.2.3/docs/images/panel.png)" in shown
+    assert f'<img src="{REPOSITORY}/raw/v1.2.3/docs/images/report.png"' in shown
+    assert f"]({REPOSITORY}/blob/v1.2.3/docs/tutorial.md)" in shown
+    assert "](docs/" not in shown and '"docs/' not in shown
+
+
+def test_without_a_repository_the_index_gets_neither_links_nor_pictures(hook: ModuleType, root: Path) -> None:
+    shown = hook.index_readme((root / "README.md").read_text(encoding="utf-8"), "", "1.2.3")
+    assert "](docs/" not in shown and "<img" not in shown and "![" not in shown
+    assert "https://labelstud.io" in shown, "links to other sites stay"
+    assert hook.project_urls("", "1.2.3") == {}
+    assert hook.project_urls(REPOSITORY, "1.2.3")["Source"] == REPOSITORY
