@@ -1,7 +1,8 @@
 """Write the version and the repository of pyproject.toml into every other file that names them.
 
-`python3 .ci/release.py` writes, `--check` only lists what differs. `python3 .ci/release.py 0.3.0` sets the version first.
-The repository is the variable `repository` of `[tool.hatch.metadata.hooks.custom]`; while it is empty, no file has an address.
+`python3 .ci/release.py` writes, `--check` only lists what differs, and `python3 .ci/release.py 0.3.0` sets the version
+first. The repository is the variable `repository` of `[tool.hatch.metadata.hooks.custom]`; while it is empty, no file
+has an address.
 """
 
 import json

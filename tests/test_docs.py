@@ -236,6 +236,12 @@ def _parses(parser: argparse.ArgumentParser, arguments: list[str], line: str) ->
             pytest.fail(f"{line}: {said.getvalue()}")
 
 
+def _shown_files(page: str) -> dict[str, str]:
+    """Files that a page shows: a line begins with a name in backticks, and a block of CSV or plain text follows."""
+    pattern = r"^`([\w-]+\.(?:csv|obo|tsv))`[^\n]*:\n\n```(?:csv|text)\n(.*?)```"
+    return dict(re.findall(pattern, PAGES[page], flags=re.DOTALL | re.MULTILINE))
+
+
 def _many_answers() -> str:
     """The demo's answers as CSV: enough of them for an audit."""
     from ml_backend.demo import data
@@ -275,6 +281,8 @@ def test_every_command_runs(
     weighted = [f"{row},{1 + int(row.split(',')[0].strip('N')) % 3}" for row in rows]
     (tmp_path / "weighted.csv").write_text("\n".join([f"{head},share", *weighted]) + "\n", encoding="utf-8")
     (tmp_path / "hp.obo").write_text(OBO, encoding="utf-8")
+    for name, text in _shown_files(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     formats.wide_csv(tmp_path)
     formats.refi_qda(tmp_path)
     formats.refi_qda_folder(tmp_path)
