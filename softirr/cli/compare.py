@@ -70,6 +70,11 @@ def add_command(commands: Any) -> None:
         help="with --models or --rater: exit with status 1 unless every rater has this verdict: within the range of the others, equivalent to "
         "them, or passed the alternative annotator test",
     )
+    compare.add_argument(
+        "--differences",
+        action="store_true",
+        help="with --models or --rater: also count omissions, additions, substitutions and other types of difference",
+    )
     same = compare.add_mutually_exclusive_group()
     same.add_argument("--paired", action="store_true", help="only the items that all have in common")
     same.add_argument("--independent", action="store_true", help="items of the same id are different items")
@@ -129,6 +134,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--fail-unless goes with --models or --rater.")
     if arguments.fail_unless == "passed" and arguments.models is None:
         raise InputError("--fail-unless passed goes with --models.")
+    if arguments.differences and arguments.models is None and within != ["rater"]:
+        raise InputError("--differences goes with --models or --rater.")
     if arguments.sheets and arguments.models is None and within != ["rater"]:
         raise InputError("--sheets goes with --models or --rater; two files take --sheets-a and --sheets-b.")
     if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
@@ -158,7 +165,8 @@ def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: d
         wanted["coefficient"] = arguments.coefficient or "cohen_kappa"
         sheets = arguments.sheets or ()
         epsilon = None if arguments.models is None else EPSILON if arguments.epsilon is None else arguments.epsilon
-        return compare_raters(table, chosen, measure, options, margin=margin, epsilon=epsilon, sheets=sheets, **wanted)
+        wanted |= {"epsilon": epsilon, "sheets": sheets, "difference_types": arguments.differences}
+        return compare_raters(table, chosen, measure, options, margin=margin, **wanted)
     tables = _tables(arguments)
     paired = arguments.paired or arguments.rounds
     items = "other" if arguments.independent else "same" if paired else "auto"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from softirr.planning.parts import (
     require_rater,
 )
 from softirr.planning.verdict import verdict, with_adjusted_intervals
+from softirr.report.agreement import explainer
+from softirr.report.differences import OPPOSITES, DifferenceCount, count_differences
+from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
 from softirr.tables.table import AnnotationTable
@@ -49,6 +52,7 @@ def compare_raters(
     margin: float = MARGIN,
     epsilon: float | None = None,
     adjust: bool = True,
+    difference_types: bool = False,
     sheets: Sequence[Any] = (),
     labels: Mapping[str, str] | None = None,
     cache: CacheOption = "auto",
@@ -71,6 +75,8 @@ def compare_raters(
         How much less a rater may agree with the others and still be within their range.
     epsilon : float, optional
         Also run the alternative annotator test (Calderon et al. 2025) for each rater, with this advantage in cost.
+    difference_types : bool
+        Also count how each rater differs from each of the others: omissions, additions, substitutions and the like.
     sheets : sequence, optional
         Judged audit sheets that were drawn from the whole table: both parts of each difference are audited.
     labels : dict of str to str, optional
@@ -119,6 +125,7 @@ def compare_raters(
     differences: list[Difference] = []
     warnings: list[str] = []
     misfits: dict[str, None] = {}
+    types: list[DifferenceCount] = []
     with open_scoring(measure, options, cache, progress) as scoring:
         judged = _judged_raters(table, scoring, sheets)
         for rater in chosen:
@@ -139,6 +146,8 @@ def compare_raters(
             groups += [replace(theirs.group(among), label=OTHERS_ON_ITEMS_OF + name), whole.group(own)]
             differences += differences_of(groups[-2:], [among, own], False, adjust=False)
             warnings += _sparse(whole.scored, name)
+            if difference_types:
+                types += _types(kept, whole.scored, scoring, rater, others)
         if not differences:
             raise InputError("No rater shares an item with two others, so there is nothing to compare.")
         if len(chosen) == 1:
@@ -179,6 +188,7 @@ def compare_raters(
         others=people_groups,
         margin=margin,
         alternative=alternative,
+        difference_types=tuple(replace(one, rater=called(one.rater), other=called(one.other)) for one in types),
         warnings=(*few_items(groups), *warnings),
         misfits=tuple(misfits),
     )
@@ -207,6 +217,25 @@ def _each_of(
         for rater, sample in zip(people.raters, samples, strict=True)
         if sample.coefficient.value is not None
     )
+
+
+def _types(
+    table: AnnotationTable, scored: Scored, scoring: Scoring, rater: str, others: Sequence[str]
+) -> Iterator[DifferenceCount]:
+    """Types of difference of a rater from each of the others."""
+    ratings = scored.ratings
+    explain = explainer(table, scoring.measure, scoring.cache, scoring.progress)
+    assignment = scoring.options.assignment
+    items = item_agreements(table, scored.scorer, ratings, scored.scores, assignment, explain=explain)
+    reasons = ((item.id, [one.to_dict() for one in item.reasons]) for item in items)
+    comparisons = ratings.comparisons
+    shared = {
+        (table.raters[a], table.raters[b]): n
+        for (a, b), n in zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), strict=True)
+        if rater in (table.raters[a], table.raters[b])
+    }
+    counts = {(one.other, one.difference): one for one in count_differences(reasons, shared) if one.rater == rater}
+    yield from (counts[other, kind] for other in others for kind in OPPOSITES if (other, kind) in counts)
 
 
 def _alternative(

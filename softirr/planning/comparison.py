@@ -12,6 +12,7 @@ from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.difference import Equality
 from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
+from softirr.report.differences import OPPOSITES, DifferenceCount
 from softirr.report.forest import Row, forest_text
 from softirr.report.text import printable, table_lines
 
@@ -138,6 +139,8 @@ class Comparison:
         Of the verdicts.
     alternative : tuple of AlternativeAnnotator
         Where models are compared with people: the alternative annotator test of each.
+    difference_types : tuple of DifferenceCount
+        Where they were asked for: how each of the raters or models differs from each of the others.
     warnings : tuple of str
     misfits : tuple of str
         Why the measure does not fit the texts.
@@ -170,6 +173,7 @@ class Comparison:
     others: tuple[Group, ...] = ()
     margin: float | None = None
     alternative: tuple[AlternativeAnnotator, ...] = ()
+    difference_types: tuple[DifferenceCount, ...] = ()
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
@@ -204,6 +208,7 @@ class Comparison:
             "others": [group.to_dict() for group in self.others],
             "margin": self.margin,
             "alternative_annotator": [one.to_dict() for one in self.alternative],
+            "difference_types": [one.to_dict() for one in self.difference_types],
             "warnings": [*self.misfits, *self.warnings],
             "misfits": list(self.misfits),
         }
@@ -278,6 +283,7 @@ class Comparison:
         if self.trend is None and len(self.differences) > 1:
             yield from self._table()
         yield from self.sentences()
+        yield from self._types()
         for warning in self.warnings:
             yield f"Note: {warning}"
 
@@ -299,6 +305,18 @@ class Comparison:
             )
         sentences += [f"{printable(one.b)}: {one.verdict}." for one in self.differences if one.verdict]
         return sentences + [one.sentence for one in self.alternative]
+
+    def _types(self) -> Iterable[str]:
+        """Share of items with each type of difference, a row for each rater and other rater."""
+        if not self.difference_types:
+            return
+        rows: dict[tuple[str, str], list[str]] = {}
+        for one in self.difference_types:
+            row = rows.setdefault((one.rater, one.other), [printable(one.rater), printable(one.other)])
+            row.append(f"{one.share:.0%} ({one.low:.0%} to {one.high:.0%})")
+        yield ""
+        yield "Share of items with each type of difference, 95% interval:"
+        yield from table_lines(("rater", "against", *OPPOSITES), [tuple(row) for row in rows.values()])
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)

@@ -166,7 +166,7 @@ def _agreement(
         expected=parts.summary.coefficients["fleiss_kappa"].expected,
         beyond=parts.summary.beyond_chance,
         most_pairs=MOST_PAIRS_OF_ITEM,
-        explain=_explain(table, parts.scorer.measure, cache, progress) if options.reasons else None,
+        explain=explainer(table, parts.scorer.measure, cache, progress) if options.reasons else None,
     )
     terms = terminology_measure_of(made)
     report = AgreementReport(
@@ -266,8 +266,21 @@ def _with_what_if(
     return replace(report, reasons=replace(report.reasons, what_if=differences))
 
 
-def _explain(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
-    """What gives the reasons of pairs of texts of this table."""
+def explainer(table: AnnotationTable, measure: Measure, cache: PairCache | None, progress: Progress | None) -> Explain:
+    """What gives the reasons of pairs of texts of this table.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    measure : Measure
+    cache, progress
+        As for :func:`softirr.policy.reasons.explain`.
+
+    Returns
+    -------
+    callable
+        For :func:`softirr.report.items.item_agreements`.
+    """
     known = known_words(table.texts)
 
     def asked(pairs: Sequence[tuple[str, str]], equivalence: Floats, directions: Floats | None) -> tuple[Reason, ...]:
@@ -337,7 +350,7 @@ def item_agreement(
             ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         )
         found = item_agreements(
-            table, scorer, ratings, scores, assignment, explain=_explain(table, made, store, told) if reasons else None
+            table, scorer, ratings, scores, assignment, explain=explainer(table, made, store, told) if reasons else None
         )
         return items_with_codes(found, made)
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
+from softirr.report.differences import count_differences
 from softirr.report.triage import item_priority
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
-FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "matches"]
+FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"]
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -19,7 +20,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     Parameters
     ----------
     report : mapping
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"}
 
     Returns
     -------
@@ -47,7 +48,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
     ----------
     report : mapping
         What ``AgreementReport.to_dict()`` gives.
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "matches"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"}
 
     Returns
     -------
@@ -65,8 +66,20 @@ def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
 
 
 _Part = tuple[list[str], list[str], list[tuple[Any, ...]]]
-_TEXTS = ("undefined", "suggestion", "reasons", "text_a", "text_b", "reason", "also", "words", "text", "relation")
-_COUNTS = ("n_items", "n_raters", "support")
+_TEXTS: tuple[str, ...] = (
+    "undefined",
+    "suggestion",
+    "reasons",
+    "text_a",
+    "text_b",
+    "reason",
+    "also",
+    "words",
+    "text",
+    "relation",
+)
+_TEXTS += ("example", "text_of_rater", "text_of_other")
+_COUNTS = ("n_items", "n_raters", "support", "pairs", "shared")
 
 
 def _coefficients(report: Mapping[str, Any]) -> _Part:
@@ -99,6 +112,22 @@ def _reasons(report: Mapping[str, Any]) -> _Part:
     ]
     columns = ["text_a", "text_b", "equivalence", "reason", "also", "words"]
     return ["item", "rater_a", "rater_b"], columns, rows
+
+
+def _differences(report: Mapping[str, Any]) -> _Part:
+    """Types of difference of each rater and each other one; none where the reasons were not asked for."""
+    shared = {} if report["reasons"] is None else {tuple(x["raters"]): x["n_items"] for x in report["rater_pairs"]}
+    counts = count_differences(((item["id"], item["reasons"]) for item in report["items"]), shared)
+    rows = [
+        (
+            *(one.rater, one.other, one.difference, one.pairs, one.items, one.shared),
+            *(one.share, one.low, one.high),
+            *(one.examples[0] if one.examples else (None, None, None)),
+        )
+        for one in counts
+    ]
+    columns = ["pairs", "n_items", "shared", "share", "low", "high", "example", "text_of_rater", "text_of_other"]
+    return ["rater", "other", "difference"], columns, rows
 
 
 def _matches(report: Mapping[str, Any]) -> _Part:
@@ -158,5 +187,6 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
     "raters": _raters,
     "pairs": _pairs,
     "reasons": _reasons,
+    "differences": _differences,
     "matches": _matches,
 }

@@ -149,6 +149,22 @@ class ItemReason:
                 return place
         return None
 
+    @property
+    def difference(self) -> str:
+        """The type of difference from the first rater's side: see :mod:`softirr.report.differences`."""
+        kind, left, right = self.reason.kind, self.reason.left, self.reason.right
+        if kind in ("contradiction", "negation"):
+            return "contradiction"
+        if kind == "one rater only":
+            return "addition" if left else "omission"
+        if kind == "list":
+            return "addition" if len(left) > len(right) else "omission"
+        if (broader := self.broader) is not None:
+            return "more specific" if broader else "more general"
+        if kind in KINDS and not (left and right):
+            return "more specific" if left else "more general"
+        return "substitution"
+
     def to_dict(self) -> dict[str, Any]:
         """An entry of ``items[].reasons``."""
         return {
@@ -156,16 +172,17 @@ class ItemReason:
             "texts": list(self.texts),
             "equivalence": self.equivalence,
             **self.reason.to_dict(),
+            "difference": self.difference,
         }
 
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two texts whose reason is asked for; ``alone`` where the other rater's text has a match of its own."""
+    """Two texts whose reason is asked for; ``lone`` is the place of a text without a counterpart."""
 
     raters: tuple[str, str]
     texts: tuple[str | None, str | None]
-    alone: bool
+    lone: int | None = None
 
 
 def open_pairs(
@@ -213,11 +230,11 @@ def _open_pairs(items: Sequence[Sequence[_Answers]], score: Score, threshold: fl
         for raters, left, right in own:
             stop = start + len(left) * len(right)
             if not left or not right:
-                found += [OpenPair(raters, (text, None), True) for text in left]
-                found += [OpenPair(raters, (None, text), True) for text in right]
+                found += [OpenPair(raters, (text, None), 0) for text in left]
+                found += [OpenPair(raters, (None, text), 1) for text in right]
             elif stop == start + 1:
                 if values[start] < threshold:
-                    found.append(OpenPair(raters, (left[0], right[0]), False))
+                    found.append(OpenPair(raters, (left[0], right[0])))
             else:
                 found += _of_sets(raters, left, right, values[start:stop], threshold)
             start = stop
@@ -237,11 +254,11 @@ def _of_sets(
     for _, row, column in sorted((-in_row[row][column], row, column) for row in rows for column in columns):
         if row in rows and column in columns:
             del rows[row], columns[column]
-            yield OpenPair(raters, (left[row], right[column]), False)
+            yield OpenPair(raters, (left[row], right[column]))
     for row in rows:
-        yield OpenPair(raters, (left[row], right[in_row[row].index(max(in_row[row]))]), True)
+        yield OpenPair(raters, (left[row], right[in_row[row].index(max(in_row[row]))]), 0)
     for column in columns:
-        yield OpenPair(raters, (left[in_column[column].index(max(in_column[column]))], right[column]), True)
+        yield OpenPair(raters, (left[in_column[column].index(max(in_column[column]))], right[column]), 1)
 
 
 def explain_items(
@@ -287,8 +304,8 @@ def _reason(
         return ItemReason(found.raters, found.texts, 0.0, one_rater_only(one or other or "", left=other is None))
     place = pairs[min(one, other), max(one, other)]
     reason = reasons[place] if one <= other else reasons[place].turned()
-    if found.alone and reason.kind == "unrelated":
-        reason = Reason("one rater only", one, other)
+    if found.lone is not None and reason.kind == "unrelated":
+        reason = one_rater_only(other if found.lone else one, left=not found.lone)
     return ItemReason(found.raters, found.texts, float(equivalence[place]), reason)
 
 

@@ -178,6 +178,13 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.Cap
     assert "passes the alternative annotator test (it wins against 4 of 4" in capsys.readouterr().out
     assert main([*command, MODEL, "model:bad", "--fail-unless", "passed"]) == 1
     capsys.readouterr()
+    assert main([*command, MODEL, "--differences", "--json"]) == 0
+    types = json.loads(capsys.readouterr().out)["difference_types"]
+    assert [(one["rater"], one["other"]) for one in types[::6]] == [(MODEL, rater) for rater in (*PEOPLE, "model:bad")]
+    assert types[2]["difference"] == "substitution" and types[2]["share"] == types[2]["items"] / 100 > 0
+    assert types[2]["examples"][0]["texts"][0] != types[2]["examples"][0]["texts"][1]
+    assert main([*command, MODEL, "model:bad", "--differences"]) == 0
+    assert "Share of items with each type of difference" in capsys.readouterr().out
     table = softirr.read(csv)
     part = table.part(raters=[*PEOPLE, MODEL])
     assert softirr.compare_raters(part, [MODEL], "exact", epsilon=0.2).satisfies("passed")
@@ -186,7 +193,12 @@ def test_the_command_gives_verdict_and_exit_status(csv: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     "options",
-    [["--by", "x", "--epsilon", "0.1"], ["--rater", "ann", "--fail-unless", "passed"], ["--fail-unless", "within"]],
+    [
+        ["--by", "x", "--epsilon", "0.1"],
+        ["--rater", "ann", "--fail-unless", "passed"],
+        ["--fail-unless", "within"],
+        ["--differences"],
+    ],
 )
 def test_options_without_models_are_refused(csv: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(csv)] if "--by" in options or "--rater" in options else [str(csv), str(csv)]

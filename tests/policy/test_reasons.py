@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 import softirr
 from softirr.measures import measure
 from softirr.policy.reasons import REASONS, Reason, explain, known_words
 from softirr.policy.word_pairs import is_misspelling
 from softirr.provenance import Provenance
-from softirr.report.reasons import EXAMPLES, StoredReason, explain_items, open_pairs, summarize_reasons
+from softirr.report.differences import OPPOSITES
+from softirr.report.reasons import EXAMPLES, ItemReason, StoredReason, explain_items, open_pairs, summarize_reasons
 
 LABELLED = Path(__file__).with_name("labelled_reasons.csv")
 
@@ -178,7 +180,7 @@ def test_texts_without_a_match_are_paired_the_closest_first(n: int, m: int, data
     else:
         expected += [(left[row], right[int(np.argmax(p[row]))], True) for row in rows]
         expected += [(left[int(np.argmax(p[:, column]))], right[column], True) for column in columns]
-    assert [(*one.texts, one.alone) for one in found] == expected
+    assert [(*one.texts, one.lone is not None) for one in found] == expected
 
 
 def table(rows: list[tuple[str, str, Any]]) -> softirr.AnnotationTable:
@@ -218,6 +220,60 @@ def test_a_report_counts_reasons() -> None:
         {"raters": ["ben", "chiara"], "n_items": 5, "kinds": {"severity": 2, "one rater only": 2}}
     ]
     assert report.to_dict()["items"][2]["matches"][0]["reason"] == "severity"
+
+
+def test_types_of_difference_are_counted_from_both_sides() -> None:
+    rows = [
+        *ROWS,
+        ("6", "ben", "weight gain"),
+        ("6", "chiara", "weight loss"),
+        ("7", "ben", "rash"),
+        ("7", "chiara", "itch"),
+    ]
+    rows += [("8", "ben", "cough"), ("8", "chiara", ("cough", "fever"))]
+    report = softirr.agreement(table(rows), "exact")
+    frame = report.to_frame("differences")
+    counts = {key: int(n) for key, n in frame["pairs"].items()}
+    assert counts == {
+        ("ben", "chiara", "omission"): 2,
+        ("ben", "chiara", "addition"): 1,
+        ("ben", "chiara", "substitution"): 2,
+        ("ben", "chiara", "more general"): 1,
+        ("ben", "chiara", "more specific"): 0,
+        ("ben", "chiara", "contradiction"): 1,
+        ("chiara", "ben", "omission"): 1,
+        ("chiara", "ben", "addition"): 2,
+        ("chiara", "ben", "substitution"): 2,
+        ("chiara", "ben", "more general"): 0,
+        ("chiara", "ben", "more specific"): 1,
+        ("chiara", "ben", "contradiction"): 1,
+    }
+    one = frame.loc[("chiara", "ben", "addition")]
+    low, high = proportion_confint(2, 8, method="wilson")
+    assert (one["n_items"], one["shared"], one["share"]) == (2, 8, 0.25)
+    assert (one["low"], one["high"]) == pytest.approx((low, high))
+    assert (one["example"], one["text_of_rater"]) == ("4", "rash") and one[["text_of_other"]].isna().all()
+    extra = next(one for one in report.items[7].reasons)
+    assert extra.words == "only one of the two says fever"
+    assert softirr.agreement(table(rows), "exact", reasons=False).to_frame("differences").empty
+
+
+@pytest.mark.parametrize(
+    ("reason", "difference"),
+    [
+        (Reason("negation", "no", ""), "contradiction"),
+        (Reason("list", "fever, cough", "cough"), "addition"),
+        (Reason("list", "cough", "fever, cough"), "omission"),
+        (Reason("more general", "pain", "back pain"), "more general"),
+        (Reason("side", "", "left"), "more general"),
+        (Reason("spelling", "ilium", "ileum"), "substitution"),
+    ],
+)
+def test_each_reason_is_a_type_of_difference(reason: Reason, difference: str) -> None:
+    texts = ("pain", "back pain")
+    one = ItemReason(("ann", "ben"), texts, 0.1, reason)
+    assert one.difference == difference
+    assert ItemReason(("ben", "ann"), texts[::-1], 0.1, reason.turned()).difference == OPPOSITES[difference]
 
 
 @given(st.data())

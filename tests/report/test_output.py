@@ -70,7 +70,7 @@ def test_every_text_stands_in_the_matches(made: tuple[Path, softirr.AgreementRep
 
 def test_no_cell_is_a_formula(made: tuple[Path, softirr.AgreementReport]) -> None:
     book = openpyxl.load_workbook(made[0] / "report.xlsx")
-    assert tuple(book.sheetnames) == ("coefficients", "items", "raters", "pairs", "reasons", "matches")
+    assert tuple(book.sheetnames) == ("coefficients", "items", "raters", "pairs", "reasons", "differences", "matches")
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert not [cell for cell in cells if cell.data_type == "f" or str(cell.value).startswith(("=", "@"))]
     for path in made[0].glob("*.csv"):
