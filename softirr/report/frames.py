@@ -7,11 +7,12 @@ from typing import Any, Literal, get_args
 
 from softirr.errors import InputError
 from softirr.report.differences import count_differences
+from softirr.report.meanings import entropy, meanings
 from softirr.report.triage import item_priority
 
 __all__ = ["FrameKind", "report_frame", "report_part"]
 
-FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"]
+FrameKind = Literal["coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"]
 
 
 def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
@@ -20,7 +21,7 @@ def report_frame(report: Mapping[str, Any], kind: FrameKind) -> Any:
     Parameters
     ----------
     report : mapping
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
 
     Returns
     -------
@@ -48,7 +49,7 @@ def report_part(report: Mapping[str, Any], kind: FrameKind) -> _Part:
     ----------
     report : mapping
         What ``AgreementReport.to_dict()`` gives.
-    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"}
+    kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
 
     Returns
     -------
@@ -78,8 +79,8 @@ _TEXTS: tuple[str, ...] = (
     "text",
     "relation",
 )
-_TEXTS += ("example", "text_of_rater", "text_of_other")
-_COUNTS = ("n_items", "n_raters", "support", "pairs", "shared")
+_TEXTS += ("wording", "texts", "example", "text_of_rater", "text_of_other")
+_COUNTS = ("n_items", "n_raters", "support", "pairs", "shared", "raters")
 
 
 def _coefficients(report: Mapping[str, Any]) -> _Part:
@@ -145,6 +146,17 @@ def _matches(report: Mapping[str, Any]) -> _Part:
     return ["item", "match", "rater"], ["text", "equivalence", "relation", "support"], rows
 
 
+def _meanings(report: Mapping[str, Any]) -> _Part:
+    """The distribution of each item over meanings."""
+    rows = [
+        (item["id"], number, one.wording, one.share, one.raters, entropy(own), list(one.texts))
+        for item in report["items"]
+        for own in (meanings(item),)
+        for number, one in enumerate(own, start=1)
+    ]
+    return ["item", "meaning"], ["wording", "share", "raters", "entropy", "texts"], rows
+
+
 def _raters(report: Mapping[str, Any]) -> _Part:
     rows = [
         (
@@ -189,4 +201,5 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], _Part]] = {
     "reasons": _reasons,
     "differences": _differences,
     "matches": _matches,
+    "meanings": _meanings,
 }

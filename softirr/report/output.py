@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from softirr.errors import InputError
 from softirr.report.frames import FrameKind, report_part
+from softirr.report.meanings import soft_label
 from softirr.report.page.render import report_page
 from softirr.tables.cells import plain_cell
 
@@ -25,8 +26,8 @@ _MOST_ROWS = 1_048_576
 def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str | None = None) -> tuple[str, ...]:
     """Write a report into a folder, which is made where it is missing; files of the same names are replaced.
 
-    ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches``, ``reasons`` and ``differences`` are written as CSV and Parquet and are sheets of ``report.xlsx``;
-    ``report.html`` is one page with the figures that needs no server, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins
+    ``coefficients``, ``items``, ``raters``, ``pairs``, ``matches``, ``meanings``, ``reasons`` and ``differences`` are written as CSV and Parquet and are sheets of ``report.xlsx``;
+    ``soft_labels.jsonl`` has each item's distribution over meanings, ``report.html`` is one page with the figures that needs no server, and ``report.json`` the whole report. Items and raters have the names of the input, so that each table joins
     it. In CSV and XLSX a text that a spreadsheet would run gets an apostrophe in front.
 
     Parameters
@@ -53,6 +54,8 @@ def write_report(report: Mapping[str, Any], folder: str | Path, *, source: str |
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "report.json").write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
+        lines = (json.dumps(soft_label(item), ensure_ascii=False) for item in report["items"])
+        (folder / "soft_labels.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (folder / "report.html").write_text(report_page(report, source=source), encoding="utf-8")
         for kind, (index, columns, rows) in parts.items():
             _write_csv(folder / f"{kind}.csv", [*index, *columns], rows)

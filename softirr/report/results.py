@@ -172,12 +172,13 @@ class AgreementReport:
 
         Parameters
         ----------
-        kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches"}
+        kind : {"coefficients", "items", "raters", "pairs", "reasons", "differences", "matches", "meanings"}
             ``coefficients``: value, standard_error, low, high and undefined by coefficient. ``items``: agreement, kappa, sigma, n_raters, suggestion,
             reasons by item. ``reasons``: text_a, text_b, equivalence, reason, also and words by item and its two raters, a row for each pair of texts
             that does not match. ``differences``: pairs, n_items, shared, share, low, high and an example by rater, other
             rater and type of difference (omission, addition, substitution, more general, more specific, contradiction).
             ``matches``: text, equivalence, relation and support by item, match (0: none) and rater.
+            ``meanings``: wording, share, raters, entropy (of the item, in bits) and texts by item and meaning.
             ``raters``: n_items, agreement, low, high, cohen_kappa, sigma by rater.
             ``pairs``: the same and expected_agreement by the two raters. low and high are the ends of the 95%
             interval; what is not defined is NaN.

@@ -23,7 +23,7 @@ INPUT = {
     "bob": ["high fever", "-pain", "a & b", "rash\x07"],
     "cy": ["fever", None, "</style><b>", "itchy rash"],
 }
-KINDS = ("coefficients", "items", "raters", "pairs", "matches", "reasons")
+KINDS = ("coefficients", "items", "raters", "pairs", "matches", "differences", "meanings", "reasons")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def made(tmp_path: Path) -> tuple[Path, softirr.AgreementReport]:
 def test_every_file_is_there(made: tuple[Path, softirr.AgreementReport]) -> None:
     folder, report = made
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "report.json", "report.xlsx"} | {
+    assert names == {"report.html", "report.json", "report.xlsx", "soft_labels.jsonl"} | {
         f"{k}.{e}" for k in KINDS for e in ("csv", "parquet")
     }
     assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report.to_dict()))
@@ -70,7 +70,16 @@ def test_every_text_stands_in_the_matches(made: tuple[Path, softirr.AgreementRep
 
 def test_no_cell_is_a_formula(made: tuple[Path, softirr.AgreementReport]) -> None:
     book = openpyxl.load_workbook(made[0] / "report.xlsx")
-    assert tuple(book.sheetnames) == ("coefficients", "items", "raters", "pairs", "reasons", "differences", "matches")
+    assert tuple(book.sheetnames) == (
+        "coefficients",
+        "items",
+        "raters",
+        "pairs",
+        "reasons",
+        "differences",
+        "matches",
+        "meanings",
+    )
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert not [cell for cell in cells if cell.data_type == "f" or str(cell.value).startswith(("=", "@"))]
     for path in made[0].glob("*.csv"):

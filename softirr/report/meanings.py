@@ -1,0 +1,114 @@
+"""How the answers to an item are distributed over meanings: soft labels, and their entropy.
+
+A meaning is a group of equivalent texts of different raters, made from the matches of a report. Each rater has a weight
+of 1, which their texts share equally; an empty answer is a meaning of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+from softirr.defaults import THRESHOLD
+from softirr.matching.grouping import equivalent_groups
+
+__all__ = ["Meaning", "entropy", "meanings", "soft_label"]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A meaning of an item.
+
+    Attributes
+    ----------
+    wording : str
+        Its most frequent text; empty where raters found nothing.
+    texts : tuple of str
+        Its distinct texts.
+    raters : int
+        Raters who gave one of them.
+    share : float
+        Weight of these texts; the shares of an item add up to 1.
+    """
+
+    wording: str
+    texts: tuple[str, ...]
+    raters: int
+    share: float
+
+
+def meanings(item: Mapping[str, Any]) -> tuple[Meaning, ...]:
+    """The meanings of an item.
+
+    Parameters
+    ----------
+    item : mapping
+        An entry of ``items`` of ``AgreementReport.to_dict()``.
+
+    Returns
+    -------
+    tuple of Meaning
+        The largest share first; empty where nobody answered.
+    """
+    groups: list[list[tuple[str, str]]] = []
+    for match in item["matches"]:
+        given = list(match["texts"].items())
+        place = {rater: n for n, (rater, _) in enumerate(given)}
+        pairs = match.get("pairs") or [{"raters": list(place), "equivalence": match["equivalence"]}]
+        left, right = zip(*(sorted(place[rater] for rater in pair["raters"]) for pair in pairs), strict=True)
+        p = [pair["equivalence"] for pair in pairs]
+        split, _ = equivalent_groups(len(given), left, right, p, weight=[1.0] * len(given), threshold=THRESHOLD)
+        groups += [[given[n] for n in group] for group in split]
+    groups += [[(rater, text)] for rater, texts in item["unmatched"].items() for text in texts]
+    texts_of = Counter(rater for group in groups for rater, _ in group)
+    n_raters, empty = item["n_raters"], item["n_raters"] - len(texts_of)
+    result = [_meaning(group, texts_of, n_raters) for group in groups]
+    if empty > 0:
+        result.append(Meaning("", (), empty, empty / n_raters))
+    return tuple(sorted(result, key=lambda one: (-one.share, one.wording)))
+
+
+def _meaning(group: Sequence[tuple[str, str]], texts_of: Mapping[str, int], n_raters: int) -> Meaning:
+    counts = Counter(text for _, text in group)
+    wording = min(counts, key=lambda text: (-counts[text], len(text), text))
+    return Meaning(wording, tuple(counts), len(group), sum(1 / texts_of[rater] for rater, _ in group) / n_raters)
+
+
+def entropy(item: Sequence[Meaning]) -> float | None:
+    """Entropy of an item's meanings in bits: 0 where all raters mean the same.
+
+    Parameters
+    ----------
+    item : sequence of Meaning
+
+    Returns
+    -------
+    float or None
+        None where nobody answered.
+
+    Examples
+    --------
+    >>> entropy([Meaning("fever", ("fever",), 1, 0.5), Meaning("cough", ("cough",), 1, 0.5)])
+    1.0
+    """
+    return sum(-one.share * log2(one.share) for one in item) + 0.0 if item else None
+
+
+def soft_label(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item's distribution over meanings, for those who train on disagreement: a line of ``soft_labels.jsonl``.
+
+    Parameters
+    ----------
+    item : mapping
+        As for :func:`meanings`.
+
+    Returns
+    -------
+    dict
+    """
+    own = meanings(item)
+    labels = [{"text": one.wording, "share": one.share} for one in own]
+    return {"item": item["id"], "entropy": entropy(own), "labels": labels}
