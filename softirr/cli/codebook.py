@@ -39,13 +39,18 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="compare each text with so many others that are spelled alike (10)",
     )
-    book.add_argument("--output", metavar="FILE", help="write the codebook as TSV, which --terminology reads")
+    book.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write the codebook: .tsv for --terminology, .csv, .qdc (REFI-QDA) or .sav (SPSS)",
+    )
     add_json(book)
     book.set_defaults(run=_codebook)
 
 
 def _codebook(arguments: argparse.Namespace) -> int:
     from softirr.report.codebook import codebook
+    from softirr.report.codebook_files import codebook_file
 
     table = read_table(arguments, least_raters=1)
     made = made_measure(arguments)
@@ -53,7 +58,8 @@ def _codebook(arguments: argparse.Namespace) -> int:
         found = codebook(table, made, threshold=arguments.threshold, neighbors=arguments.neighbors, **kept)
     if arguments.output:
         try:
-            Path(arguments.output).write_text(found.to_tsv(), encoding="utf-8")
+            path = Path(arguments.output)
+            path.write_bytes(codebook_file(found, table, path.suffix))
         except OSError as error:
             raise InputError(f"{arguments.output} can't be written: {error.strerror or error}.") from None
     if arguments.json:

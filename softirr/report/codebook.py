@@ -63,16 +63,20 @@ class Wording:
         Items whose answers hold it.
     raters : dict of str to int
         Answers that hold it, by rater.
+    definition : str
+        What it means, where the input defines it.
     """
 
     text: str
     count: int
     items: int
     raters: dict[str, int]
+    definition: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of the codebook (docs/reference/json.md)."""
-        return {"text": self.text, "count": self.count, "items": self.items, "raters": dict(self.raters)}
+        defined = {"definition": self.definition} if self.definition else {}
+        return {"text": self.text, "count": self.count, "items": self.items, "raters": dict(self.raters), **defined}
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,7 @@ class Codebook:
             said = f" = {'; '.join(others[:6])}{' …' if len(others) > 6 else ''}" if others else ""
             used = "1 rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{said}")
+            lines += [f"{'':>19}{one.text}: {one.definition}" for one in entry.wordings if one.definition]
         return "\n".join([*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes])
 
 
@@ -456,8 +461,9 @@ def _wordings(table: AnnotationTable) -> tuple[Wording, ...]:
         for text in table.answers[answer]:
             raters[text][table.raters[rater]] += 1
             items[text].add(item)
+    defined = table.reading.definitions if table.reading else {}
     return tuple(
-        Wording(text, sum(used.values()), len(own), dict(used))
+        Wording(text, sum(used.values()), len(own), dict(used), defined.get(text, ""))
         for text, used, own in zip(table.texts, raters, items, strict=True)
     )
 

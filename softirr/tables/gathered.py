@@ -218,7 +218,13 @@ def chosen_texts(request: Request, names: Sequence[str], what: str) -> tuple[str
 
 
 def gathered_tables(
-    request: Request, format: str, gathered: Mapping[str, Gathered], *, n_rows: int, notes: Iterable[str] = ()
+    request: Request,
+    format: str,
+    gathered: Mapping[str, Gathered],
+    *,
+    n_rows: int,
+    notes: Iterable[str] = (),
+    definitions: Mapping[str, str] | None = None,
 ) -> Tables:
     """The tables of the answers that a reader has gathered, one for each field of texts.
 
@@ -233,6 +239,8 @@ def gathered_tables(
         Records that were read.
     notes : iterable of str
         What the reader could not tell for sure.
+    definitions : mapping of str to str, optional
+        What texts mean, where the input defines them.
 
     Returns
     -------
@@ -247,16 +255,18 @@ def gathered_tables(
         raise InputError(
             f"{request.name}: fields of items can be read from tables, JSONL and Label Studio's JSON only."
         )
+    casefold = request.options.casefold
+    meanings = {normalize(text, casefold=casefold): meaning for text, meaning in (definitions or {}).items()}
     return {
         name: AnnotationTable.from_answers(
             one.answers(),
             items=one.items,
             excluded=one.excluded,
-            casefold=request.options.casefold,
+            casefold=casefold,
             input_sha256=request.sha256(),
             warnings=notes,
             fields=request.fields.by_item(),
-            reading=Reading(format, (("text", name),), n_rows, one.blank, one.repeated, one.empty),
+            reading=Reading(format, (("text", name),), n_rows, one.blank, one.repeated, one.empty, meanings),
         )
         for name, one in gathered.items()
     }

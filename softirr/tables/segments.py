@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -68,7 +68,9 @@ def needs_coders(name: str, what: str) -> InputError:
     )
 
 
-def segment_tables(segments: Iterable[Segment], request: Request, format: str) -> Tables:
+def segment_tables(
+    segments: Iterable[Segment], request: Request, format: str, definitions: Mapping[str, str] | None = None
+) -> Tables:
     """The table of the codes.
 
     A passage of one coder is matched with at most one passage of each other coder, of the same document and with the largest overlap first, if they have
@@ -79,6 +81,8 @@ def segment_tables(segments: Iterable[Segment], request: Request, format: str) -
     segments : iterable of Segment
     request : Request
     format : str
+    definitions : mapping of str to str, optional
+        What codes mean.
 
     Returns
     -------
@@ -108,7 +112,9 @@ def segment_tables(segments: Iterable[Segment], request: Request, format: str) -
     ]
     if alone and len(coders) > 1:
         notes.append(f"{alone:,} passages were coded by one coder only and are not compared.")
-    return gathered_tables(request, format, {"code": gathered}, n_rows=len(passages), notes=notes)
+    return gathered_tables(
+        request, format, {"code": gathered}, n_rows=len(passages), notes=notes, definitions=definitions
+    )
 
 
 def _order(one: _Passage) -> tuple[str, int, int, str]:

@@ -232,7 +232,11 @@ def _qde(coders: tuple[str, ...], braces: bool = False) -> str:
         "<Users>" + "".join(f'<User guid="{guid(1, n)}" name="{name}"/>' for n, name in enumerate(coders)) + "</Users>"
     )
     out.append("<CodeBook><Codes>")
-    out += [f'<Code guid="{guid(2, n)}" name={quoteattr(name)} isCodable="true"/>' for n, name in enumerate(codes)]
+    out += [
+        f'<Code guid="{guid(2, n)}" name={quoteattr(name)} isCodable="true">'
+        f"<Description>Code {n}\n of all</Description></Code>"
+        for n, name in enumerate(codes)
+    ]
     out.append("</Codes></CodeBook><Sources>")
     for n, document in enumerate(documents):
         out.append(f'<TextSource guid="{guid(3, n)}" name="{document}" plainTextPath="internal://{n}.txt">')
@@ -283,7 +287,8 @@ def qualcoder(folder: Path) -> Path:
             "CREATE TABLE code_text (ctid integer primary key, cid integer, fid integer, seltext text, pos0 integer, pos1 integer,"
             " owner text, date text, memo text, avid integer, important integer);"
         )
-        data.executemany("INSERT INTO code_name (cid, name) VALUES (?, ?)", enumerate(codes))
+        named = [(n, code, f"Code {n} of all") for n, code in enumerate(codes)]
+        data.executemany("INSERT INTO code_name (cid, name, memo) VALUES (?, ?, ?)", named)
         data.executemany("INSERT INTO source (id, name) VALUES (?, ?)", enumerate(documents))
         data.executemany(
             "INSERT INTO code_text (cid, fid, pos0, pos1, owner) VALUES (?, ?, ?, ?, ?)",
@@ -307,7 +312,8 @@ def taguette(folder: Path) -> Path:
                 "CREATE TABLE highlight_tags (highlight_id integer, tag_id integer);"
             )
             data.executemany("INSERT INTO documents (id, name) VALUES (?, ?)", enumerate(documents))
-            data.executemany("INSERT INTO tags (id, path) VALUES (?, ?)", enumerate(codes))
+            named = [(n, code, f"Code {n} of all") for n, code in enumerate(codes)]
+            data.executemany("INSERT INTO tags (id, path, description) VALUES (?, ?, ?)", named)
             data.executemany(
                 "INSERT INTO highlights (id, document_id, start_offset, end_offset) VALUES (?, ?, ?, ?)",
                 [(n, documents.index(of), start, end) for n, (of, _, _, start, end) in enumerate(own)],

@@ -161,3 +161,19 @@ def test_a_table_of_passages_whose_columns_are_named_is_any_table(tmp_path: Path
     path.write_text("document,content,code,coder\none,x,fever,ann\none,x,rash,bob\n", encoding="utf-8")
     assert softirr.read(path, item="document", rater="coder", text="code").items == ("one",)
     assert softirr.read(path).items == ("one: x",)
+
+
+@pytest.mark.parametrize("write", [refi_qda, refi_qda_folder, qualcoder, taguette])
+def test_the_definitions_of_codes_are_read(write, tmp_path: Path) -> None:
+    table = softirr.read(write(tmp_path))
+    assert table.reading is not None and set(table.reading.definitions) == set(table.texts)
+    assert all(re.fullmatch(r"Code \d+ of all", one) for one in table.reading.definitions.values())
+
+
+def test_a_code_book_beside_the_projects_defines_their_codes(tmp_path: Path) -> None:
+    folder = refi_qda_folder(tmp_path)
+    code = '<Code name="fever"><Description>38.5 or more</Description></Code>'
+    (folder / "all.qdc").write_text(f'<CodeBook xmlns="urn:QDA-XML:codebook:1.0"><Codes>{code}</Codes></CodeBook>')
+    table = softirr.read(folder)
+    assert table.reading is not None and table.reading.definitions["fever"] == "38.5 or more"
+    assert "fever: 38.5 or more" in str(softirr.codebook(table, "indel"))

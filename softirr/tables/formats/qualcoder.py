@@ -30,22 +30,28 @@ def _is_it(source: Source) -> bool:
 
 def _read(source: Source, request: Request) -> Tables:
     with stored(source) as path:
-        return _of_coders(_segments(path), request)
+        return _of_coders(_segments(path), request, _definitions(path))
 
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
     """A project, or a project for each coder."""
     paths = folder.called("data.qda")
     if len(paths) == 1:
-        return _of_coders(_segments(paths[0]), request)
+        return _of_coders(_segments(paths[0]), request, _definitions(paths[0]))
     every = [replace(one, coder=path.parent.stem) for path in paths for one in _segments(path)]
-    return segment_tables(every, request, "qualcoder")
+    return segment_tables(every, request, "qualcoder", _definitions(paths[0]))
 
 
-def _of_coders(segments: list[Segment], request: Request) -> Tables:
+def _definitions(path: Path) -> dict[str, str]:
+    """Memos of codes."""
+    rows = query(path, "SELECT name, memo FROM code_name")
+    return {str(name): " ".join(str(memo).split()) for name, memo in rows if memo and str(memo).strip()}
+
+
+def _of_coders(segments: list[Segment], request: Request, definitions: dict[str, str]) -> Tables:
     if len({one.coder for one in segments}) == 1:
         raise needs_coders(request.name, "a project of QualCoder")
-    return segment_tables(segments, request, "qualcoder")
+    return segment_tables(segments, request, "qualcoder", definitions)
 
 
 def _segments(path: Path) -> list[Segment]:

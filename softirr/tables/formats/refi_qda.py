@@ -35,22 +35,25 @@ def _is_it(source: Source) -> bool:
 
 def _read(source: Source, request: Request) -> Tables:
     """The codes of a project in which several coders worked."""
-    segments, left_out = _project(source.seekable(), source.name)
+    segments, left_out, definitions = _project(source.seekable(), source.name)
     if len({one.coder for one in segments}) == 1:
         raise needs_coders(source.name, "a QDPX file")
-    return _noted(segment_tables(segments, request, "refi-qda"), left_out)
+    return _noted(segment_tables(segments, request, "refi-qda", definitions), left_out)
 
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
-    """The codes of a folder with a project for each coder."""
+    """The codes of a folder with a project for each coder, and the definitions of a code book beside them."""
     every: list[Segment] = []
-    left_out = 0
+    left_out, definitions = 0, dict[str, str]()
     for path in folder.ending(".qdpx", ".qde"):
         with path.open("rb") as file:
-            segments, n = _project(file, str(path))
+            segments, n, own = _project(file, str(path))
         every += (replace(one, coder=path.stem) for one in segments)
         left_out += n
-    return _noted(segment_tables(every, request, "refi-qda"), left_out)
+        definitions = own | definitions
+    for path in folder.ending(".qdc"):
+        definitions |= _definitions(_parsed(path.read_bytes(), str(path)))
+    return _noted(segment_tables(every, request, "refi-qda", definitions), left_out)
 
 
 def _noted(tables: Tables, left_out: int) -> Tables:
@@ -60,11 +63,14 @@ def _noted(tables: Tables, left_out: int) -> Tables:
     return {name: replace(table, warnings=(*table.warnings, note)) for name, table in tables.items()}
 
 
-def _project(file: IO[bytes], name: str) -> tuple[list[Segment], int]:
-    """The coded passages of a project, and the number of codes of other media."""
+def _project(file: IO[bytes], name: str) -> tuple[list[Segment], int, dict[str, str]]:
+    """The coded passages of a project, the number of codes of other media, and the definitions of codes."""
     root = _parsed(_xml(file, name), name)
     if _tag(root) == "CodeBook":
-        raise InputError(f"{name} is a code book without coded documents: export the project as QDPX.")
+        raise InputError(
+            f"{name} is a code book without coded documents: export the project as QDPX, or put the code book into a "
+            "folder with the project of each coder."
+        )
     coders = {_guid(one.get("guid")): one.get("name") or one.get("id") or "" for one in _all(root, "User")}
     codes = {_guid(one.get("guid")): (one.get("name") or "").strip() for one in _all(root, "Code")}
     segments: list[Segment] = []
@@ -82,7 +88,18 @@ def _project(file: IO[bytes], name: str) -> tuple[list[Segment], int]:
                 if not code:
                     raise InputError(f"{name}: a passage of {document!r} has a code that is not in the code book.")
                 segments.append(Segment(document, coders.get(coder) or coder or "(no coder)", code, start, end))
-    return segments, left_out
+    return segments, left_out, _definitions(root)
+
+
+def _definitions(root: ElementTree.Element) -> dict[str, str]:
+    """Name and description of each code that has one."""
+    described = (
+        ((code.get("name") or "").strip(), part.text or "")
+        for code in _all(root, "Code")
+        for part in code
+        if _tag(part) == "Description"
+    )
+    return {name: " ".join(text.split()) for name, text in described if name and text.strip()}
 
 
 def _selections(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:

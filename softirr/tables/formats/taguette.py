@@ -44,7 +44,13 @@ def _read_databases(folder: Folder, request: Request) -> Tables:
         for path in _databases(folder)
         for document, code, start, end in query(path, _CODES)
     ]
-    return segment_tables(segments, request, "taguette")
+    definitions = {
+        str(code): " ".join(str(text).split())
+        for path in _databases(folder)
+        for code, text in query(path, "SELECT path, description FROM tags")
+        if text and str(text).strip()
+    }
+    return segment_tables(segments, request, "taguette", definitions)
 
 
 FORMATS = (

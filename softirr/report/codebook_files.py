@@ -1,0 +1,124 @@
+"""A codebook as a file of other programs: REFI-QDA, CSV and SPSS, beside the TSV that is a terminology."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from softirr.provenance import version
+from softirr.report.codebook import Codebook, Entry
+from softirr.tables.cells import plain_cell
+from softirr.tables.source import needed
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["ENDINGS", "codebook_file"]
+
+_NAMESPACE = "urn:QDA-XML:codebook:1.0"
+_HEADER = ("item", "rater", "text", "code", "name", "raters", "answered")
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_LABEL = 120
+"""Characters of a value label in SPSS."""
+
+
+def codebook_file(book: Codebook, table: AnnotationTable, ending: str) -> bytes:
+    """The codebook in the format of a file's ending.
+
+    Parameters
+    ----------
+    book : Codebook
+    table : AnnotationTable
+        The answers that it was made of.
+    ending : str
+        One of ``ENDINGS``; any other one is a terminology as TSV.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InputError
+        If the measure does not fit the texts, so that the codebook is not reliable.
+    """
+    terminology = book.to_tsv()  # refuses a codebook that is not reliable
+    write = ENDINGS.get(ending.casefold())
+    return write(book, table) if write else terminology.encode()
+
+
+def _refi_qda(book: Codebook, table: AnnotationTable) -> bytes:
+    """A code book of REFI-QDA 1.5, with a code for each entry; its description has the definitions and all texts."""
+    root = ElementTree.Element("CodeBook", {"xmlns": _NAMESPACE, "origin": f"softirr {version()}"})
+    codes = ElementTree.SubElement(root, "Codes")
+    for entry in book.entries:
+        guid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{_NAMESPACE}:{entry.id}"))
+        name = _xml_text(entry.name)
+        code = ElementTree.SubElement(codes, "Code", {"guid": guid, "name": name, "isCodable": "true"})
+        ElementTree.SubElement(code, "Description").text = _xml_text("\n".join(_described(entry)))
+    ElementTree.indent(root)
+    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _xml_text(text: str) -> str:
+    """Text without characters that XML does not have."""
+    return _NOT_IN_XML.sub(" ", text)
+
+
+def _described(entry: Entry) -> Iterator[str]:
+    yield from (f"{one.text}: {one.definition}" for one in entry.wordings if one.definition)
+    yield f"Texts: {'; '.join(one.text for one in entry.wordings)}."
+    yield f"Used {entry.count:,} times by {', '.join(entry.raters)}."
+
+
+def _answers(book: Codebook, table: AnnotationTable) -> Iterator[tuple[str, str, str, Entry, int, int]]:
+    """Item, rater, text and entry of each text given, with the raters of the entry and all raters of the item."""
+    entry_of = {wording.text: entry for entry in book.entries for wording in entry.wordings}
+    rows = list(zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True))
+    answered: dict[int, set[int]] = {}
+    same: dict[tuple[int, str], set[int]] = {}
+    for item, rater, answer in rows:
+        answered.setdefault(item, set()).add(rater)
+        for text in table.texts_of(answer):
+            same.setdefault((item, entry_of[text].id), set()).add(rater)
+    for item, rater, answer in rows:
+        for text in table.texts_of(answer):
+            entry = entry_of[text]
+            n_same, n_raters = len(same[item, entry.id]), len(answered[item])
+            yield table.items[item], table.raters[rater], text, entry, n_same, n_raters
+
+
+def _csv(book: Codebook, table: AnnotationTable) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_HEADER)
+    for item, rater, text, entry, same, answered in _answers(book, table):
+        row: tuple[Any, ...] = (item, rater, text, entry.id, entry.name, same, answered)
+        writer.writerow([plain_cell(cell) for cell in row])
+    return out.getvalue().encode()
+
+
+def _spss(book: Codebook, table: AnnotationTable) -> bytes:
+    """The answers with the numbers of their entries, whose names are value labels."""
+    title = "A file of SPSS"
+    pyreadstat, pandas = needed("pyreadstat", "pyreadstat", title), needed("pandas", "pandas", title)
+    number = {entry.id: at for at, entry in enumerate(book.entries, start=1)}
+    rows = [
+        (item, rater, text, number[entry.id], same, answered)
+        for item, rater, text, entry, same, answered in _answers(book, table)
+    ]
+    frame = pandas.DataFrame(rows, columns=["item", "rater", "text", "code", "raters", "answered"])
+    labels = {at: book.entries[at - 1].name[:_LONGEST_LABEL] for at in number.values()}
+    with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
+        path = Path(folder, "codes.sav")
+        pyreadstat.write_sav(frame, str(path), variable_value_labels={"code": labels})
+        return path.read_bytes()
+
+
+ENDINGS: dict[str, Callable[[Codebook, AnnotationTable], bytes]] = {".qdc": _refi_qda, ".csv": _csv, ".sav": _spss}
+"""Writers by the ending of the file."""
