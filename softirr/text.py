@@ -15,6 +15,7 @@ _ABBREVIATION = 12
 """Characters before the end of a sentence in which an abbreviation is looked for: more than the longest has."""
 _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
 _UNSAFE = {**_CONTROLS, **_SURROGATES}
+_HAS_UNSAFE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
@@ -59,7 +60,7 @@ def normalize(text: str, *, casefold: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():  # nearly all texts of most projects, in a fraction of the time
         return " ".join((text.lower() if casefold else text).split())
-    text = _without_invisible(text.translate(_UNSAFE))
+    text = _without_invisible(text.translate(_UNSAFE) if _HAS_UNSAFE.search(text) else text)
     text = " ".join(_composed(text).split())
     return _composed(text.casefold()) if casefold else text
 
@@ -69,11 +70,19 @@ def _composed(text: str) -> str:
 
     Python puts combining marks in order by insertion, which takes the square of their number: long runs are sorted here first.
     """
-    if _MARK_RUN.search(text):
-        apart = "".join(unicodedata.normalize("NFD", character) for character in text)
-        runs = groupby(apart, key=lambda character: unicodedata.combining(character) != 0)
-        text = "".join("".join(sorted(run, key=unicodedata.combining) if marks else run) for marks, run in runs)
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda run: _in_order(run[0]), text))
+
+
+def _in_order(run: str) -> str:
+    """Combining marks, decomposed and in the order of their classes."""
+    run = run.translate({ord(character): unicodedata.normalize("NFD", character) for character in set(run)})
+    classes = {mark: unicodedata.combining(mark) for mark in set(run)}
+    if 0 in classes.values():  # other characters than marks, beyond which no mark moves
+        runs = groupby(run, key=lambda mark: classes[mark] != 0)
+        return "".join("".join(sorted(own, key=classes.__getitem__) if marks else own) for marks, own in runs)
+    if len(set(classes.values())) == len(classes):  # a mark for each class: counting is faster than sorting
+        return "".join(mark * run.count(mark) for mark in sorted(classes, key=classes.__getitem__))
+    return "".join(sorted(run, key=classes.__getitem__))
 
 
 def is_blank(text: str) -> bool:

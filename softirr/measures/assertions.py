@@ -16,6 +16,8 @@ __all__ = ["Assertions", "assertions", "without_question_mark"]
 
 _MOST_WORDS = 12
 """Words of a text that is taken for a finding; longer ones are sentences, which say more than their clauses."""
+_LONGEST = 2_000
+"""Characters of a text from which it is none, however few words it has."""
 _BREAK = re.compile(r"\s*(?:[;.]\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b)\s*", re.IGNORECASE)
 _JOINED = re.compile(r"\s*(?:,|\+|&|\b(?:and|with|or|nor)\b)\s*", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\s*(?:,|\b(?:or|nor)\b)+\s*(?:or|nor)?\s*", re.IGNORECASE)
@@ -87,7 +89,7 @@ def assertions(text: str) -> Assertions | None:
     >>> assertions("no fever, cough") is None
     True
     """
-    words = text.casefold().split()
+    words = text.casefold().split() if len(text) <= _LONGEST else []
     if not 0 < len(words) <= _MOST_WORDS or _is_question(text, words):
         return None
     plain, doubts = _doubt().subn("", text)

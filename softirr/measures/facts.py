@@ -20,12 +20,14 @@ from softirr.measures.assertions import Assertions, assertions, without_question
 from softirr.measures.base import Measure, layers_of
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
-from softirr.measures.quantities import NUMBER, TypedValue, numbers, quantities, ratios
+from softirr.measures.money import money
+from softirr.measures.quantities import AS_WRITTEN, LETTER, NUMBER, TypedValue, numbers, quantities, ratios
+from softirr.measures.stages import stages
 from softirr.provenance import Provenance
 
 __all__ = ["VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
 
-VERSION = 2
+VERSION = 3
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -35,13 +37,15 @@ MOST_VALUES = 8
 _HINT = re.compile(r"\d|[+?−]|-(?:$|[\s,;)/]|ve\b)|[Dd]ay\b|[Dd]ays\b|positive|negative|\bneg\b|\bpos\b", re.IGNORECASE)
 """Texts without any of these have no value; most texts of most projects."""
 _HINT_WORDS = re.compile(
-    r"\b(?:mon|tue|wed|thu|fri|sat|sun)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    r"\s[IVX]+[A-D]?\b|\b(?:mon|tue|wed|thu|fri|sat|sun)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
     re.IGNORECASE,
 )
 _SIGN = re.compile(
     r"(?P<name>[A-Z0-9](?![.,])|\b[A-Z][a-z])(?P<attached>[+−-](?:ve\b)?)(?=$|[\s,;)/])|(?<=\s)(?P<word>[+−-]ve)\b|(?:^|\s)(?P<alone>[+−-])(?=$|\s*[,;)/])|(?<=[a-z])(?P<end>\+)$"
 )
 _SIGNED = re.compile(r"(?<![\w.)/+−-])(?<!\d\s)[+−-]\d{1,9}(?:\.\d{1,9})?(?![\w/+-]|\.\d)")
+_ONLY_IN_A_FRAME = frozenset({NUMBER, NUMBER + AS_WRITTEN, LETTER})
+"""Types that are compared only where the rest of both texts is the same."""
 _SYMMETRIC = re.compile(r"[\s,;/&+x×-]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
 
 
@@ -96,9 +100,11 @@ def facts_of(text: str) -> TextFacts:
             *dates(text),
             *clock_times(text),
             *weekdays(text),
+            *money(text),
             *quantities(text),
             *ratios(text),
             *_signs(text),
+            *stages(text),
             *numbers(text),
         ]
     )
@@ -176,7 +182,7 @@ class Compared:
             framed = self._frame[left] == self._frame[right]
             in_order = framed & ~self._is_list[left]
             for one in self._types:
-                result |= one.differ(left, right, in_order) & (framed | (one.name != NUMBER))
+                result |= one.differ(left, right, in_order) & (framed | (one.name not in _ONLY_IN_A_FRAME))
         return result
 
 

@@ -10,17 +10,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.lexicon.words import any_of, entries, rows
 
-__all__ = ["NUMBER", "TypedValue", "number_words", "numbers", "quantities", "ratios"]
+__all__ = [
+    "AS_WRITTEN",
+    "LETTER",
+    "NUMBER",
+    "NUMBER_WORDING",
+    "Number",
+    "TypedValue",
+    "number_value",
+    "number_words",
+    "numbers",
+    "quantities",
+    "ratios",
+]
 
 NUMBER = "number"
 """The type of numbers without a unit."""
+LETTER = "letter"
+"""The type of letters after a number: stage 3A."""
+AS_WRITTEN = " as written"
+"""Ends the type of the digits of "1.500", which may mean 1.5 or 1,500: two of them are compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +71,16 @@ _NUMBER_WORDS = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
-_WRITTEN_NUMBER = re.compile(rf"{_NUMBER}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_NUMBER_WORDS[1:10])})\b|[a-z]{{3,}}")
+NUMBER_WORDING = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
+"""A pattern for a number in digits."""
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_OPEN = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+"""Three digits after a point: decimals, or thousands in the languages that have a decimal comma."""
+_DECIMALS = re.compile(r"(?<![\d.,])(?:0\.\d|\d+\.\d(?!\d\d(?!\d)))|,\d{3}(?!\d)")
+"""Numbers that show that a text's decimals follow a point."""
+_WRITTEN_NUMBER = re.compile(
+    rf"{NUMBER_WORDING}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_NUMBER_WORDS[1:10])})\b|[a-z]{{3,}}"
+)
 _RATIO = re.compile(r"(?<![\w.,/+-])(\d{2,3})(?:\s?/\s?|\s(?:over|out\sof)\s)(\d{2,3})(?![\w/]|[.,]\d)")
 _BARE = re.compile(r"(?:(?<![\w.,)+−-])[+−-])?(?<![.,\d])\d++(?:[.,]\d++)*")
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]\s")
@@ -67,6 +91,32 @@ _APPROXIMATE = 0.2
 _LONGEST_NUMBER = 15
 _TIMES = re.compile(r"\d\s?[x×]\s?\d")
 _RANGE = re.compile(r"\d\s?[-–]\s?\d|\b(?:to|or)\b")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in digits or words.
+
+    Attributes
+    ----------
+    value : float
+        Its point read as a decimal point.
+    low, high : float
+        What it may mean, with the width of its rounding.
+    digits : int
+        How many digits of it count.
+    is_open : bool
+        Whether its point may separate thousands, so that `low` and `high` are far apart.
+    """
+
+    value: float
+    low: float
+    high: float
+    digits: int
+    is_open: bool = False
+
+    def __neg__(self) -> Number:
+        return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
 
 @dataclass(frozen=True)
@@ -132,7 +182,7 @@ def _bounds() -> dict[str, str]:
 @cache
 def _amount() -> re.Pattern[str]:
     words = rf"(?:{any_of(_TENS)}[\s-](?:{any_of(_NUMBER_WORDS[1:10])})|{any_of(number_words())})"
-    number = rf"(?:{_NUMBER}|(?<!\w){words}(?=[\s-]))"
+    number = rf"(?:{NUMBER_WORDING}|(?<!\w){words}(?=[\s-]))"
     between = r"\s?(?:-|–|to|or|x|×|by)\s?"
     return re.compile(
         rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s)(?P<sign>(?<![\w)])[-+−])?"
@@ -160,31 +210,35 @@ def quantities(text: str) -> Iterator[TypedValue]:
     [('mass', '5 mg'), ('time', '14 days')]
     """
     for match in _amount().finditer(text):
-        name = " ".join(match["unit"].casefold().split())
-        unit = _units().get(name) or _units().get(name.replace("-", " "))
+        written = " ".join(match["unit"].split())
+        name = written.casefold()
+        unit = _units().get(written) or _units().get(name) or _units().get(name.replace("-", " "))
         if unit is None:
-            continue
-        parsed = [_parsed(word) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
-        if any(one is None for one in parsed) or not _is_plausible(name, parsed):
+            continue  # V is a volt, v may be "versus"
+        parsed = [number_value(word, text) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
+        if any(one is None for one in parsed):
             continue
         bound = _bounds().get(" ".join((match["bound"] or "").casefold().split()))
         values = [one for one in parsed if one is not None]
+        if not _is_plausible(name, values):
+            continue
         if match["sign"] in ("-", "−"):
-            values = [(-value, step, digits) for value, step, digits in values]
+            values = [-one for one in values]
         yield from _typed(match, unit, bound, values)
 
 
-def _typed(
-    match: re.Match[str], unit: _Unit, bound: str | None, values: list[tuple[float, float, int]]
-) -> Iterator[TypedValue]:
+def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Number]) -> Iterator[TypedValue]:
     start, end = match.span("numbers")[0] - len(match["sign"] or ""), match.end()
     if unit.quantity != "length" and _TIMES.search(match["numbers"].casefold()):
         values = values[-1:]  # 2 x 5 mg: two doses of 5 mg
         start = match.end("numbers") - len(_WRITTEN_NUMBER.findall(match["numbers"].casefold())[-1])
     target = _ladder(unit.quantity)[0][2]
     factor, offset = _linear(unit.unit, target)
-    lows = [factor * (value - step / 2) + offset for value, step, _ in values]
-    highs = [factor * (value + step / 2) + offset for value, step, _ in values]
+    lows = [factor * one.low + offset for one in values]
+    highs = [factor * one.high + offset for one in values]
+    if any(one.is_open for one in values):
+        for one in values:
+            yield TypedValue(unit.quantity + AS_WRITTEN, *(factor * one.value + offset,) * 2, start, start)
     is_range = len(values) == 2 and _RANGE.search(match["numbers"].casefold()) is not None
     if is_range or bound is not None:
         low, high = min(lows), max(highs)
@@ -194,39 +248,62 @@ def _typed(
             low, high = -math.inf, (low + high) / 2
         elif bound == "about":
             low, high = low - _APPROXIMATE * abs(low), high + _APPROXIMATE * abs(high)
-        amount = "" if is_range else _amount_of(unit, values[0])
+        amount = "" if is_range or values[0].is_open else _amount_of(unit, values[0])
         yield TypedValue(unit.quantity, low, high, start, end, _in_text(match, amount), amount)
         return
     for place, (low, high) in enumerate(zip(lows, highs, strict=True)):
-        amount = _amount_of(unit, values[place])
+        amount = "" if values[place].is_open else _amount_of(unit, values[place])
         written = _in_text(match, amount) if len(values) == 1 else None
         yield TypedValue(unit.quantity, low, high, start, end if place == len(values) - 1 else start, written, amount)
 
 
-def _parsed(word: str) -> tuple[float, float, int] | None:
-    """Value, width of its rounding, and number of digits."""
+def number_value(word: str, text: str) -> Number | None:
+    """A number in digits or words; None for what is none, as a version.
+
+    Parameters
+    ----------
+    word : str
+        In lower case.
+    text : str
+        Its text: other numbers show what a point means.
+
+    Returns
+    -------
+    Number or None
+
+    Examples
+    --------
+    >>> number_value("1,500", ""), number_value("0,005", "").value
+    (Number(value=1500.0, low=1499.5, high=1500.5, digits=4, is_open=False), 0.005)
+    >>> number_value("1.500", "1.500").is_open, number_value("1.500", "1.500 of 2.5").is_open
+    (True, False)
+    """
     if word[0].isalpha():
         parts = re.split(r"[\s-]", word)
-        return (
-            (float(sum(number_words()[part] for part in parts)), 1.0, 2) if set(parts) <= set(number_words()) else None
-        )
+        if not set(parts) <= set(number_words()):
+            return None
+        number = float(sum(number_words()[part] for part in parts))
+        return Number(number, number - 0.5, number + 0.5, 2)
     if not word[0].isdigit() or len(word) > _LONGEST_NUMBER:
         return None
-    if len(re.findall("[.,]", word)) > 1 and not re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word):
+    has_thousands = _THOUSANDS.fullmatch(word) is not None
+    if len(re.findall("[.,]", word)) > 1 and not has_thousands:
         return None  # a version or a section
-    plain = word.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word) else word.replace(",", ".")
-    decimals = len(plain.partition(".")[2])
-    return float(plain), 10.0**-decimals, len(plain.replace(".", "").lstrip("0"))
+    plain = word.replace(",", "") if has_thousands else word.replace(",", ".")
+    number, step = float(plain), 10.0 ** -len(plain.partition(".")[2])
+    is_open = _OPEN.fullmatch(word) is not None and _DECIMALS.search(text) is None
+    most = 1_000 * number if is_open else number
+    return Number(number, number - step / 2, most + step / 2, len(plain.replace(".", "").lstrip("0")), is_open)
 
 
-def _is_plausible(unit: str, values: list[Any]) -> bool:
+def _is_plausible(unit: str, values: list[Number]) -> bool:
     low, high = _PLAUSIBLE.get(unit, (-math.inf, math.inf))
-    return all(low <= value[0] <= high for value in values)
+    return all(low <= one.value <= high for one in values)
 
 
-def _amount_of(unit: _Unit, parsed: tuple[float, float, int]) -> str:
+def _amount_of(unit: _Unit, number: Number) -> str:
     """One amount in the largest unit of its quantity in which it is at least 1."""
-    value, _, digits = parsed
+    value, digits = number.value, number.digits
     best = ""
     for singular, plural, target in _ladder(unit.quantity):
         factor, offset = _linear(unit.unit, target)
@@ -234,9 +311,9 @@ def _amount_of(unit: _Unit, parsed: tuple[float, float, int]) -> str:
         exact = amount if _is_round(factor) and not offset else float(f"{amount:.{max(2, digits)}g}")
         if best and abs(exact) < 1:
             break
-        number = f"{exact:.10g}"
-        if "e" not in number:
-            best = f"{number} {singular if number == '1' else plural}"
+        shown = f"{exact:.10g}"
+        if "e" not in shown:
+            best = f"{shown} {singular if shown == '1' else plural}"
     return best
 
 
@@ -301,8 +378,11 @@ def numbers(text: str) -> Iterator[TypedValue]:
     """
     enumerator = _ENUMERATOR.match(text)
     for match in _BARE.finditer(text, enumerator.end() if enumerator else 0):
-        parsed = _parsed(match[0].lstrip("+−-"))
-        if parsed is not None:
-            value, step, _ = parsed
-            value = value if match[0][0] not in "−-" else -value
-            yield TypedValue(NUMBER, value - step / 2, value + step / 2, *match.span())
+        number = number_value(match[0].lstrip("+−-"), text)
+        if number is None:
+            continue
+        if match[0][0] in "−-":
+            number = -number
+        if number.is_open:
+            yield TypedValue(NUMBER + AS_WRITTEN, number.value, number.value, match.start(), match.start())
+        yield TypedValue(NUMBER, number.low, number.high, *match.span())

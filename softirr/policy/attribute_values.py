@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from softirr.lexicon.words import any_of, entries
 from softirr.measures.assertions import assertions
 from softirr.measures.facts import facts_of
-from softirr.measures.quantities import NUMBER, number_words, numbers, quantities, ratios
+from softirr.measures.quantities import AS_WRITTEN, NUMBER, number_words, numbers, quantities, ratios
 from softirr.policy.attributes import attributes
 
 __all__ = ["Value", "value"]
@@ -159,14 +159,15 @@ def _amounts(wording: str) -> list[tuple[str, str]]:
     """Numbers with their units, in the unit that all of a quantity are written in, in their order."""
     wording = _with_digits(wording)
     amounts = [*quantities(wording), *ratios(wording)]
-    if any(one.quantity in ("time", "months") for one in amounts):
-        return []  # a duration, which other wordings state as a time
+    if any(one.quantity in ("time", "months") or one.quantity.endswith(AS_WRITTEN) for one in amounts):
+        return []  # a duration, which other wordings state as a time, or a number such as 1.500, which may be 1,500
     result = [(one.quantity, _bounded(wording, one.amount or f"{one.low:g} to {one.high:g}")) for one in amounts]
     if _BESIDE.search(wording):
         result.sort()
     if result:
         return result
-    if bare := [(one.low + one.high) / 2 for one in numbers(wording)]:
+    bare = [(one.low + one.high) / 2 for one in numbers(wording) if not one.quantity.endswith(AS_WRITTEN)]
+    if bare and len(bare) == len([*numbers(wording)]):
         unit = re.search(r"[^\W\d]{2,}\.?\s*$", re.sub(r"\b(?:times|x)\b", "", wording))
         name = "count" if unit is None else f"count of {unit[0].strip()}"
         return [(name, _bounded(wording, f"{number:.10g}")) for number in bare]

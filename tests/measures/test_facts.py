@@ -60,6 +60,17 @@ DIFFERENT = [
     ("Rh+", "Rh-"),
     ("BP 120 over 80", "BP 140/90"),
     ("tone at 10 Hz", "tone at 10 kHz"),
+    ("€5", "$5"),
+    ("paid 5 euros", "paid €7"),
+    ("US$ 20", "CAD 20"),
+    ("$5 million", "€5 million"),
+    ("230 V", "230 mV"),
+    ("a 32-bit number", "a 64-bit number"),
+    ("stage IIIA", "stage IIIB"),
+    ("stage II cancer", "stage III cancer"),
+    ("0,005 g", "5 g"),
+    ("1.234 mg", "1.567 mg"),
+    ("1.500 mg of 2.5", "1500 mg of 2.5"),
 ]
 EQUAL = [
     ("0.005 g", "5 mg"),
@@ -82,6 +93,15 @@ EQUAL = [
     ("since March 2019", "since 03/2019"),
     ("at 10:30 pm", "at 22:30"),
     ("BP 110 / 70", "BP 110 over 70"),
+    ("€5", "5 euros"),
+    ("EUR 1,000", "1000 €"),
+    ("0,005 g", "5 mg"),
+    ("10 V", "10 volts"),
+    ("0.5 kV", "500 V"),
+    ("stage IIIA", "stage 3a"),
+    ("Grade iv", "Grade 4"),
+    ("type 2 diabetes", "type II diabetes"),
+    ("NYHA III", "NYHA 3"),
 ]
 OPEN = [
     ("5 cm", "5.2 cm"),
@@ -104,6 +124,18 @@ OPEN = [
     ("1,000 people", "1000 people"),
     ("version 2.1", "version 2.10"),
     ("type 1 diabetes", "diabetes, type 2, and gout"),
+    ("$5", "CAD 5"),
+    ("¥100", "100 yuan"),
+    ("1.000 mg", "1,000 mg"),
+    ("1.000 kg", "1000 kg"),
+    ("1.000 people", "1,000 people"),
+    ("$1.000", "$1,000"),
+    ("stage III", "stage IIIA"),
+    ("stage IV lung cancer", "lung cancer, stage 3, with nodes"),
+    ("5-10 mg", "5 mg"),
+    ("50%", "1/2"),
+    ("3 v 4", "3 V"),
+    ("vitamin C 3", "vitamin D 3 a day"),
 ]
 
 
