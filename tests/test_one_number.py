@@ -82,6 +82,52 @@ def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
             assert f"{alpha.value:.3f} (95% interval {alpha.ci95[0]:.3f} to {alpha.ci95[1]:.3f})" in line
 
 
+def test_two_raters_have_the_coefficients_of_their_table(shown: dict[str, Any]) -> None:
+    report, printed = shown["report"], shown["json"]
+    (pair,) = report.rater_pairs
+    assert pair.expected_agreement == pytest.approx(report.expected_agreement.cohen, abs=1e-12)
+    parts = [(pair.observed_agreement, pair.cohen_kappa)] + [(one.agreement, one.cohen_kappa) for one in report.raters]
+    for both in parts:
+        for one, name in zip(both, ("observed_agreement", "cohen_kappa"), strict=True):
+            whole = report.coefficients[name]
+            assert one.judgments == whole.judgments and one.details.by_measure == pytest.approx(
+                whole.details.by_measure, abs=1e-12
+            )
+            assert [one.value, *one.ci95] == pytest.approx([whole.value, *whole.ci95], abs=1e-12)
+    (row,), observed, kappa = printed["rater_pairs"], pair.observed_agreement, pair.cohen_kappa
+    assert [row["observed_agreement"], *row["observed_agreement_ci95"]] == [observed.value, *observed.ci95]
+    assert [row["cohen_kappa"]["value"], *row["cohen_kappa"]["ci95"]] == [kappa.value, *kappa.ci95]
+    frame = report.to_frame("pairs")
+    assert frame[["agreement", "low", "high"]].iloc[0].tolist() == [observed.value, *observed.ci95]
+    assert frame["cohen_kappa"].iloc[0] == kappa.value
+    of_raters = report.to_frame("raters")[["agreement", "low", "high"]]
+    assert of_raters.iloc[0].tolist() == [report.raters[0].agreement.value, *report.raters[0].agreement.ci95]
+    page = report_page(report.to_dict())
+    assert page.count(page_interval(observed.ci95)) >= 3  # the coefficient and both raters
+
+
+def test_several_raters_share_the_evidence(tmp_path: Path) -> None:
+    """The mean over pairs is the coefficient, and judgments that lower it lower each pair and rater."""
+    rows = [f"{i},{who},{WORDS[(i * 3 + n * (i % 4)) % 8]}" for i in range(40) for n, who in enumerate(("a", "b", "c"))]
+    path = tmp_path / "three.csv"
+    path.write_text("\n".join(["item,rater,text", *rows]) + "\n", encoding="utf-8")
+    table = softirr.read(path)
+    sheet = read_sheet(judged_sheet(table, tmp_path / "sheet.csv", 40))
+    before, after = softirr.agreement(table, "indel"), apply(table, "indel", [sheet])
+    for report in (before, after):
+        mean = sum(pair.cohen_kappa.value for pair in report.rater_pairs) / 3
+        assert mean == pytest.approx(report.coefficients["cohen_kappa"].value, abs=0.01)
+        observed = sum(pair.observed_agreement.value for pair in report.rater_pairs) / 3
+        assert observed == pytest.approx(report.coefficients["observed_agreement"].value, abs=0.01)
+    for one, other in zip(before.rater_pairs, after.rater_pairs, strict=True):
+        assert other.observed_agreement.value < one.observed_agreement.value
+        assert other.cohen_kappa.judgments == after.audit.judgements and other.sigma.value is None
+    for pair in after.rater_pairs:
+        low, high = pair.cohen_kappa.ci95
+        whole = after.coefficients["cohen_kappa"].ci95
+        assert low <= pair.cohen_kappa.value <= high and high - low > 0.8 * (whole[1] - whole[0])
+
+
 def test_the_advice_is_the_same_everywhere(shown: dict[str, Any]) -> None:
     lines = [line for line in str(shown["report"]).splitlines() if line.startswith("Next: ")]
     page = report_page(shown["report"].to_dict())

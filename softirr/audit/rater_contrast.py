@@ -14,11 +14,13 @@ from softirr.coefficients.intervals import Coefficient, analytic
 from softirr.coefficients.summary import summarize
 from softirr.errors import InputError
 from softirr.evidence.design import Design, TextPairs
-from softirr.evidence.estimate import Judged, MeasureChance, estimate
+from softirr.evidence.estimate import estimate
 from softirr.evidence.frames import Frames, seed_of
 from softirr.evidence.judged import collect
+from softirr.evidence.judgments import Judged
 from softirr.evidence.known import recorded_provenance
 from softirr.evidence.record import record_of
+from softirr.evidence.targets import MeasureChance
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import Measure
 from softirr.measures.cache import MemoryCache, PairCache
@@ -138,7 +140,7 @@ class JudgedRaters:
         by_measure = {key: analytic(one) for key, one in summary.items()}
         place = np.arange(len(comparisons.left))
         judged, n = self._of_part(design)
-        whole = estimate(design, by_measure, MeasureChance(ratings, chance, place), self._record, judged)
+        whole = estimate(design, by_measure, MeasureChance(ratings, scores, chance, place), self._record, judged)
         influence = whole.influences[name]
         items = sorted(self._frames.table.items)
         ids = () if influence.items is None else tuple(items[i] for i in influence.items.tolist())

@@ -80,7 +80,7 @@ def add_command(commands: Any) -> None:
     same.add_argument("--independent", action="store_true", help="items of the same id are different items")
     compare.add_argument("--coefficient", choices=coefficient_keys(), help="what is compared (the headline)")
     compare.add_argument(
-        "--adjust", choices=("holm", "none"), default="holm", help="p values of several differences (holm)"
+        "--adjust", choices=("holm", "none"), default="holm", help="adjustment for several differences (holm)"
     )
     compare.add_argument(
         "--sheets", nargs="+", metavar="SHEET", help="judged audit sheets of the file, with --models or --rater"

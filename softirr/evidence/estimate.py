@@ -23,93 +23,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from softirr.chance.expected import Chance
 from softirr.coefficients import registry
-from softirr.coefficients.cohen import mean_cohen
 from softirr.coefficients.estimate import Estimate, Undefined
-from softirr.coefficients.fleiss import fleiss
 from softirr.coefficients.intervals import Coefficient, Details, Interval, standard_error
-from softirr.coefficients.krippendorff import krippendorff
-from softirr.coefficients.observed import observed_agreement
-from softirr.coefficients.scott import scott
-from softirr.evidence.design import Design, chance_stratum
-from softirr.evidence.posterior import Bins, Curve, Scores, logit, posterior_curve
+from softirr.evidence.design import Design
+from softirr.evidence.fit import Fit
+from softirr.evidence.judgments import Judged
+from softirr.evidence.posterior import Grid
 from softirr.evidence.record import Record
-from softirr.tables.ratings import Floats, Ints, Ratings, sums
+from softirr.evidence.targets import CERTAIN, MeasureChance, Target, Targets
+from softirr.tables.ratings import Floats, sums
 
-__all__ = ["COVERED", "Estimates", "Judged", "MeasureChance", "estimate"]
+__all__ = ["COVERED", "Estimates", "Parts", "estimate"]
 
 COVERED = registry.coefficient_keys(audited=True)
 """The coefficients that judgments correct."""
-_SHRINKAGE = 20.0
-"""Judgments at which half of the difference between judgments and calibration counts."""
 _NOISE: Floats = np.linspace(-2.5, 2.5, 11, dtype=np.float64)
 _NOISE_WEIGHT: Floats = np.exp(-(_NOISE**2) / 2) / np.exp(-(_NOISE**2) / 2).sum()
 _LEVEL = 0.95
 _STEP = 0.005
+_BUCKETS = 1024
 _FIXED_FROM = 8
 """Fewest judgments of pairs of the same item for the interval by the judgments alone."""
-_CERTAIN = 1e-9
 _NORMAL = 1.959964
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Judged pairs of texts.
-
-    Attributes
-    ----------
-    keys : shape (n,)
-        ``low * n_texts + high`` of the numbers of the two texts, ascending.
-    same : shape (n,)
-        1 where the texts mean the same, 0 where not, in between where judges differ.
-    weight : shape (n,)
-        Inverse of the relative probability with which each pair was drawn.
-    p : shape (n,)
-        The measure's P.
-    n_texts : int
-    """
-
-    keys: Ints
-    same: Floats
-    weight: Floats
-    p: Floats
-    n_texts: int
-
-    @classmethod
-    def nothing(cls, n_texts: int) -> Judged:
-        """No judgments."""
-        none = np.zeros(0)
-        return cls(np.zeros(0, dtype=np.int64), none, none, none, n_texts)
-
-    def place(self, left: Ints, right: Ints) -> Ints:
-        """Number of the judgment of texts left[i] and right[i], -1 where there is none, shape (len(left),)."""
-        if not len(self.keys):
-            return np.full(len(left), -1, dtype=np.int64)
-        key = np.minimum(left, right) * np.int64(self.n_texts) + np.maximum(left, right)
-        at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        return np.where(self.keys[at] == key, at, -1)
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureChance:
-    """The ratings and the agreement by chance of the measure, which the influence of each item is computed with.
-
-    Attributes
-    ----------
-    ratings : Ratings
-    chance : Chance
-    place : shape (P,)
-        For each comparison of ``ratings``: its place among those of the design.
-    """
-
-    ratings: Ratings
-    chance: Chance
-    place: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +67,8 @@ class Estimates:
         The coefficients by the corrected scores, with the influence of each item.
     judgments : int
         Judged pairs that count.
+    parts : Parts
+        The same of raters and rater pairs, on request.
     """
 
     coefficients: dict[str, Coefficient]
@@ -135,16 +76,32 @@ class Estimates:
     expected_error: float
     influences: dict[str, Estimate]
     judgments: int
+    parts: Parts
 
 
-@dataclass(frozen=True, eq=False)
-class _Target:
-    """Weights of a coefficient ``1 - D / B``: of pairs of answers of one item in D and in B, and of different items in B."""
+class Parts:
+    """Coefficients of raters and of rater pairs, by the same calibration as those of the table."""
 
-    disagreement: Floats
-    chance_same: Floats | None
-    chance_different: Floats | None
-    influence: Estimate
+    def __init__(self, estimator: _Estimator) -> None:
+        self._estimator = estimator
+
+    def rater(self, rater: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
+        """Observed agreement and Cohen's kappa of a rater with all others; given are those by the measure alone."""
+        return self._both(self._estimator.targets.rater(rater), observed, kappa)
+
+    def pair(self, pair: int, observed: Coefficient, kappa: Coefficient) -> tuple[Coefficient, Coefficient]:
+        """Observed agreement and Cohen's kappa of a pair of raters; given are those by the measure alone."""
+        return self._both(self._estimator.targets.pair(pair), observed, kappa)
+
+    def expected_of_pair(self, pair: int) -> float:
+        """Agreement by chance of a pair of raters."""
+        return self._estimator.targets.expected_of_pair(pair)
+
+    def _both(
+        self, targets: tuple[Target, Target], observed: Coefficient, kappa: Coefficient
+    ) -> tuple[Coefficient, Coefficient]:
+        one, other = targets
+        return self._estimator.coefficient(one, observed), self._estimator.coefficient(other, kappa)
 
 
 def estimate(
@@ -167,374 +124,201 @@ def estimate(
     -------
     Estimates
     """
-    return _Estimator(design, measure_chance, record, judged).estimates(by_measure)
+    fit = Fit(design, record, judged)
+    return _Estimator(fit, Targets(fit, measure_chance)).estimates(by_measure)
 
 
 class _Estimator:
-    def __init__(self, design: Design, measure_chance: MeasureChance, record: Record, judged: Judged) -> None:
-        self.design, self.measure_chance, self.record, self.judged = design, measure_chance, record, judged
-        same, different = design.same.texts, design.different.texts
-        self.same_at = judged.place(same.left, same.right)
-        self.different_at = judged.place(different.left, different.right)
-        self.open_same, self.open_different = self.same_at < 0, self.different_at < 0
-        self.observed_weights = same.weights(design.ratings.pair_weights)
-        self.curve, self.bins = self._curve()
-        self.shares, self.share_variances = self._chance_shares()
-        self.fitted_same, self.residuals = self._fitted_same()
-        self.fitted_different = np.where(
-            self.open_different, self.shares[design.different.stratum], self._truth(self.different_at)
-        )
-        self.expected = self._expected()
-
-    @cached_property
-    def _told_share(self) -> float:
-        """How far the value without judgments is the posterior's: the root of the share of pairs of an item that a terminology or a reviewer knows.
-
-        Known pairs remove the errors of the measure in some pairs only. The more there are, the less what is left cancels in agreement and chance.
-        """
-        texts = self.design.same.texts
-        told, waiting = float(texts.told.sum()), float(len(texts.p))
-        return float(np.sqrt(told / (told + waiting))) if told else 0.0
-
-    def _truth(self, at: Ints) -> Floats:
-        """T of judged pairs, 0 where not judged."""
-        return np.where(at >= 0, self.judged.same[at] if len(self.judged.same) else 0.0, 0.0)
-
-    def _first_members(self) -> tuple[Ints, Ints]:
-        """Judgments of pairs of the same item, and the first pair of texts of each."""
-        members = np.flatnonzero(~self.open_same)
-        numbers, first = np.unique(self.same_at[members], return_index=True)
-        return numbers, members[first]
-
-    def _curve(self) -> tuple[Curve | None, Bins]:
-        """The calibration; None where the truth of all pairs of the same item is known."""
-        same, different = self.design.same.texts, self.design.different.texts
-        logits = logit(same.p)
-        bins = Bins.by_quantiles(logits)
-        if not len(same.p) or not self.observed_weights.sum() > 0:
-            return None, bins
-        numbers, first = self._first_members()
-        owner = same.owner[first]
-        item = self.design.ratings.comparisons.item[owner]
-        pairs = np.unique(np.stack([item, owner]), axis=1)
-        answers = np.bincount(pairs[0], minlength=self.design.ratings.n_items) if len(first) else np.zeros(1)
-        scores = Scores(same.p, self.observed_weights, different.p, different.weights(self.design.pooled_weight))
-        return posterior_curve(
-            scores,
-            self.record,
-            logits[first],
-            self.judged.same[numbers],
-            self.judged.weight[numbers],
-            answers[item].astype(np.float64),
-        ), bins
-
-    def _chance_shares(self) -> tuple[Floats, Floats]:
-        """Share of pairs of different items that mean the same in each stratum of P, and its variance."""
-        apart = np.ones(len(self.judged.keys), dtype=bool)
-        apart[self.same_at[~self.open_same]] = False
-        stratum = chance_stratum(self.judged.p[apart])
-        a, b = np.array(self.record.chance).T
-        a = a + sums(stratum, self.judged.same[apart], len(a))
-        b = b + sums(stratum, 1 - self.judged.same[apart], len(b))
-        return a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
-
-    def _fitted_same(self) -> tuple[Floats, Floats]:
-        """Calibrated T of each pair of texts of one item, and the mean of T minus it in each stratum, shrunk."""
-        frame = self.design.same
-        fitted = self._truth(self.same_at)
-        residuals: Floats = np.zeros(max(len(frame.rate), 1))
-        if self.curve is None:
-            return fitted, residuals
-        means = self.curve.mean(self.bins.center)[self.bins.of]
-        numbers, first = self._first_members()
-        if len(first):
-            weight = self.judged.weight[numbers]
-            own = sums(frame.stratum[first], weight, len(residuals))
-            off = sums(frame.stratum[first], weight * (self.judged.same[numbers] - means[first]), len(residuals))
-            n = len(first)
-            residuals = np.divide(off, own, out=residuals, where=own > 0) * n / (n + _SHRINKAGE)
-        corrected = np.clip(means + residuals[frame.stratum], 0, 1)
-        return np.where(self.open_same, corrected, fitted), residuals
-
-    def _expected(self) -> tuple[float, float]:
-        """B of Cohen and of the pooled coefficients, from the fitted pairs."""
-        design = self.design
-        same = design.same.texts.equivalence(self.fitted_same)
-        different = design.different.texts.equivalence(self.fitted_different)
-        cohen_same, pooled_same = self._chance_same()
-        return (
-            float(cohen_same @ (1 - same) + design.cohen_weight @ (1 - different)),
-            float(pooled_same @ (1 - same) + design.pooled_weight @ (1 - different)),
-        )
-
-    def _chance_same(self) -> tuple[Floats, Floats]:
-        """Weights of pairs of the same item in Cohen's and in the pooled expected agreement."""
-        ratings = self.design.ratings
-        comparisons, own = ratings.comparisons, ratings.weight[ratings.comparisons.item]
-        mass = sums(comparisons.rater_pair, own, len(comparisons.shared))
-        usable = comparisons.shared >= 2
-        per_pair = np.where(usable, 1 / np.maximum(mass, 1e-300) ** 2, 0.0) / max(int(usable.sum()), 1)
-        return per_pair[comparisons.rater_pair] * own**2, 2 * own**2 / self._mass**2
+    def __init__(self, fit: Fit, targets: Targets) -> None:
+        self.fit, self.targets = fit, targets
 
     @property
-    def _mass(self) -> float:
-        ratings = self.design.ratings
-        items = ratings.comparable_items
-        return float(np.sum(ratings.weight[items] * ratings.per_item[items]))
-
-    def _calibrated_chance(self) -> Chance:
-        """The measure's agreement by chance, scaled to the corrected one."""
-        chance, usable = self.measure_chance.chance, self.measure_chance.ratings.comparisons.shared >= 2
-        mean = float(chance.cohen[usable].mean()) if usable.any() else 0.0
-        cohen = np.clip((1 - self.expected[0]) / mean, 0, 1e6) if mean > 0 else 1.0
-        pooled = np.clip((1 - self.expected[1]) / chance.pooled, 0, 1e6) if chance.pooled > 0 else 1.0
-        return replace(
-            chance,
-            cohen=np.clip(chance.cohen * cohen, 0, 1),
-            cohen_error=np.zeros_like(chance.cohen_error),
-            cohen_left=chance.cohen_left * cohen,
-            cohen_right=chance.cohen_right * cohen,
-            cohen_noise=chance.cohen_noise * cohen**2,
-            pooled=float(np.clip(chance.pooled * pooled, 0, 1)),
-            pooled_error=0.0,
-            pooled_at=chance.pooled_at * pooled,
-            pooled_noise=chance.pooled_noise * pooled**2,
-            cohen_loadings=None,
-        )
-
-    def _targets(self) -> dict[str, _Target]:
-        ratings, chance = self.measure_chance.ratings, self._calibrated_chance()
-        scores = self.design.same.texts.equivalence(self.fitted_same)[self.measure_chance.place]
-        own = self.design.ratings
-        comparisons, weight = own.comparisons, own.weight[own.comparisons.item]
-        pairs = np.bincount(comparisons.item, minlength=own.n_items)[comparisons.item]
-        by_answers = own.per_item[comparisons.item] * weight / pairs / self._mass
-        mass = sums(comparisons.rater_pair, weight, len(comparisons.shared))
-        usable = comparisons.shared >= 2
-        # a rater pair's disagreement is divided by its own disagreement by chance
-        by_chance = np.where(usable, 1 - self._cohen_in_order(chance), np.inf)
-        by_chance = np.where(by_chance > _CERTAIN, by_chance, np.inf)
-        by_pair = self.expected[0] / (by_chance * np.maximum(mass, 1e-300) * max(int(usable.sum()), 1))
-        cohen_same, pooled_same = self._chance_same()
-        scale = self._mass / max(self._mass - 1, _CERTAIN)
-        pooled = pooled_same, self.design.pooled_weight
-        cohen = by_pair[comparisons.rater_pair] * weight, cohen_same, self.design.cohen_weight
-        return {
-            "observed_agreement": _Target(own.pair_weights, None, None, observed_agreement(ratings, scores)),
-            "cohen_kappa": _Target(*cohen, mean_cohen(ratings, scores, chance)),
-            "scott_pi": _Target(own.pair_weights, *pooled, scott(ratings, scores, chance)),
-            "fleiss_kappa": _Target(own.pair_weights, *pooled, fleiss(ratings, scores, chance)),
-            "krippendorff_alpha": _Target(
-                by_answers, scale * pooled[0], scale * pooled[1], krippendorff(ratings, scores, chance)
-            ),
-        }
-
-    def _cohen_in_order(self, chance: Chance) -> Floats:
-        """Expected agreement of each rater pair of the design."""
-        pair = np.empty(len(self.measure_chance.place), dtype=np.int64)
-        pair[self.measure_chance.place] = self.measure_chance.ratings.comparisons.rater_pair
-        result = np.zeros(len(self.design.ratings.comparisons.rater_pairs))
-        result[self.design.ratings.comparisons.rater_pair] = chance.cohen[pair]
-        return result
+    def _judgments(self) -> int:
+        return len(self.fit.judged.keys)
 
     def estimates(self, by_measure: Mapping[str, Coefficient]) -> Estimates:
         """Every coefficient, with its interval."""
-        targets = self._targets()
-        coefficients = {name: self._coefficient(name, target, by_measure[name]) for name, target in targets.items()}
+        targets = self.targets.project()
+        coefficients = {
+            name: self.coefficient(target, by_measure[name], whole=True) for name, target in targets.items()
+        }
         expected: dict[str, float | None] = {}
         errors = [0.0]
         for name, of in (("cohen", "cohen_kappa"), ("fleiss", "fleiss_kappa"), ("krippendorff", "krippendorff_alpha")):
             target = targets[of]
-            defined = coefficients[of].value is not None and target.chance_different is not None
             expected[name] = None
-            if defined and target.chance_same is not None and target.chance_different is not None:
-                expected[name] = float(np.clip(1 - self._disagreement_by_chance(target), 0, 1))
-                errors.append(float(np.sqrt(self._chance_variance(target.chance_different))))
+            if coefficients[of].value is not None and target.apart is not None:
+                expected[name] = float(np.clip(1 - self._by_chance(target), 0, 1))
+                errors.append(float(np.sqrt(target.apart.variance)))
         return Estimates(
             coefficients,
             expected,
             max(errors),
             {name: target.influence for name, target in targets.items()},
-            len(self.judged.keys),
+            self._judgments,
+            Parts(self),
         )
 
-    def _disagreement_by_chance(self, target: _Target) -> float:
-        assert target.chance_same is not None and target.chance_different is not None
-        same = self.design.same.texts.equivalence(self.fitted_same)
-        different = self.design.different.texts.equivalence(self.fitted_different)
-        return float(target.chance_same @ (1 - same) + target.chance_different @ (1 - different))
+    def _by_chance(self, target: Target) -> float:
+        """B from the fitted pairs."""
+        if target.chance is None or target.apart is None:
+            return 1.0
+        same = self.fit.equivalence[0][target.rows]
+        return float(target.chance @ (1 - same)) + target.apart.weight - target.apart.agreement
 
-    def _chance_variance(self, weights: Floats) -> float:
-        """Variance of B: of the shares of the strata, and of the sampled pairs of different items."""
-        frame = self.design.different
-        texts = frame.texts.weights(weights)
-        own = sums(frame.stratum[self.open_different], texts[self.open_different], len(self.shares))
-        fitted = frame.texts.equivalence(self.fitted_different)
-        mean = float(weights @ fitted) / max(float(weights.sum()), 1e-300)
-        sampled = 0.0 if self.design.complete else float(np.sum((weights * (fitted - mean)) ** 2))
-        return float(own**2 @ self.share_variances) + sampled
+    def _by_p(self, target: Target) -> float:
+        """The coefficient of the sampled pairs by the measure's P: what the estimate is compared with, so that sampling pairs of chance cancels."""
+        texts = self.fit.design.same.texts
+        same = texts.equivalence(texts.p)[target.rows]
+        by_chance = 1.0
+        if target.chance is not None and target.apart is not None:
+            by_chance = float(target.chance @ (1 - same)) + target.apart.weight - target.apart.by_p
+        return 1 - float(target.disagreement @ (1 - same)) / max(by_chance, CERTAIN)
 
-    def _agreement_on_grid(self, weights: Floats) -> Floats:
-        """Weighted sum of the equivalence of pairs of answers of one item at each point of the calibration's grid, shape (G,)."""
-        frame = self.design.same
-        texts = frame.texts.weights(weights)
-        settled = float(weights @ frame.texts.known) + float(texts @ self._truth(self.same_at))
-        if self.curve is None:
-            return np.array([settled])
-        waiting = np.where(self.open_same, texts, 0.0)
-        shift = float(sums(frame.stratum, waiting, len(self.residuals)) @ self.residuals)
-        total = settled + self.curve.totals(self.bins, waiting) + shift
-        return np.asarray(np.clip(total, settled, settled + float(waiting.sum())))
-
-    def _coefficient(self, name: str, target: _Target, by_measure: Coefficient) -> Coefficient:
+    def coefficient(self, target: Target, by_measure: Coefficient, *, whole: bool = False) -> Coefficient:
+        """A coefficient with its interval; of the whole table with its details."""
         if by_measure.value is None:
             return by_measure
         if target.influence.undefined is not None:
             return Coefficient(None, undefined=target.influence.undefined)
-        whole = float(target.disagreement.sum())
-        disagreement = whole - self._agreement_on_grid(target.disagreement)
-        by_chance: Floats = np.ones(1)
-        variance = 0.0
-        if target.chance_same is not None and target.chance_different is not None:
-            different = self.design.different.texts.equivalence(self.fitted_different)
-            by_chance = float(target.chance_same.sum()) - self._agreement_on_grid(target.chance_same)
-            by_chance = by_chance + float(target.chance_different @ (1 - different))
-            variance = self._chance_variance(target.chance_different)
-            if float(by_chance.max()) <= _CERTAIN:
-                return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
-            by_chance = np.maximum(by_chance, _CERTAIN)
-        ratio = disagreement / by_chance
-        error = self._item_error(target)
-        unexplained = self._unexplained(target.disagreement, disagreement)
-        floor = 0.0 if target.chance_different is None else -1.0
+        grid, every = self.fit.grids
+        disagreement, by_chance = self._on_grid(target, grid)
+        if target.chance is not None and float(by_chance.max()) <= CERTAIN:
+            return Coefficient(None, undefined=str(Undefined.NO_VARIATION))
+        error = _item_error(target)
+        floor = 0.0 if target.chance is None else -1.0
         details = Details(
             items_only=Interval(by_measure.value, by_measure.standard_error, by_measure.ci95),
-            judgments_only=self._by_judgments(target, error, floor),
+            judgments_only=self._by_judgments(target, error, floor) if whole else None,
             any_time=None,
             by_measure=by_measure.value,
         )
         if error is None:
-            return Coefficient(by_measure.value, judgments=len(self.judged.keys), details=details)
-        spread = np.sqrt(error**2 + (unexplained + ratio**2 * variance) / by_chance**2)
-        return self._summary(1 - ratio, spread, floor, by_measure, details, self._by_p(target))
+            return Coefficient(by_measure.value, judgments=self._judgments, details=details)
+        mean = float(grid.after @ disagreement) / float(grid.after.sum())
+        by_curve = float(grid.after @ (disagreement - mean) ** 2) / float(grid.after.sum())
+        unexplained = self.fit.unexplained(target.rows, target.disagreement, by_curve)
+        values, spread = _values(target, error, unexplained, disagreement, by_chance)
+        any_time = None
+        if whole and self._judgments:
+            points = _points(*_values(target, error, unexplained, *self._on_grid(target, every)), floor)
+            any_time = _sequence(points, every, floor)
+        return self._summary(values, spread, floor, by_measure, replace(details, any_time=any_time), target)
 
-    def _unexplained(self, weights: Floats, disagreement: Floats) -> float:
-        """Variance of the weighted agreement that the calibration does not hold.
-
-        Pairs that nobody judged vary around their probability. And the calibration's shape may be wrong: with many judgments the variance is at least that of
-        the difference estimator.
-        """
-        if self.curve is None:
-            return 0.0
-        frame = self.design.same
-        waiting = np.where(self.open_same, frame.texts.weights(weights), 0.0)
-        low, high = np.minimum(frame.texts.left, frame.texts.right), np.maximum(frame.texts.left, frame.texts.right)
-        _, first, key = np.unique(low * np.int64(self.judged.n_texts) + high, return_index=True, return_inverse=True)
-        share = self.fitted_same[first]
-        own = sums(key, waiting, len(first))
-        result = float(np.sum(own**2 * share * (1 - share)))
-        numbers, members = self._first_members()
-        n = len(members)
-        if n < 2:
-            return result
-        off = self.judged.same[numbers] - self.curve.mean(self.bins.center)[self.bins.of[members]]
-        by_design = float(waiting.sum()) ** 2 * max(float(np.var(off, ddof=1)), 1 / (3 * n)) / n
-        mean = float(self.curve.weight @ disagreement)
-        by_curve = float(self.curve.weight @ (disagreement - mean) ** 2)
-        return result + max(by_design - by_curve, 0.0) * n / (n + _SHRINKAGE)
-
-    def _by_p(self, target: _Target) -> float:
-        """The coefficient of the sampled pairs by the measure's P: what the estimate is compared with, so that sampling pairs of chance cancels."""
-        same, different = (
-            frame.texts.equivalence(frame.texts.p) for frame in (self.design.same, self.design.different)
-        )
-        by_chance = 1.0
-        if target.chance_same is not None and target.chance_different is not None:
-            by_chance = float(target.chance_same @ (1 - same) + target.chance_different @ (1 - different))
-        return 1 - float(target.disagreement @ (1 - same)) / max(by_chance, _CERTAIN)
-
-    def _item_error(self, target: _Target) -> float | None:
-        """Standard error from the sampling of items; where all items add the same, what N items miss with a probability of 5% (cf. the rule of three)."""
-        error = standard_error(target.influence)
-        if error is None or error > _CERTAIN:
-            return error
-        unseen = 1 - (1 - _LEVEL) ** (1 / len(target.influence.influence))
-        return unseen / _NORMAL / max(1 - (target.influence.expected or 0.0), _CERTAIN)
+    def _on_grid(self, target: Target, grid: Grid) -> tuple[Floats, Floats]:
+        """D and B at each point of a grid."""
+        whole = float(target.disagreement.sum())
+        disagreement = whole - self.fit.agreement_on_grid(target.rows, target.disagreement, grid)
+        by_chance: Floats = np.ones(1)
+        if target.chance is not None and target.apart is not None:
+            by_chance = float(target.chance.sum()) - self.fit.agreement_on_grid(target.rows, target.chance, grid)
+            by_chance = by_chance + target.apart.weight - target.apart.agreement
+        return disagreement, by_chance
 
     def _summary(
-        self, values: Floats, spread: Floats, floor: float, by_measure: Coefficient, details: Details, by_p: float
+        self, values: Floats, spread: Floats, floor: float, by_measure: Coefficient, details: Details, target: Target
     ) -> Coefficient:
-        """Value and intervals from the values on the grid, each with a normal error."""
-        after = self.curve.weight if self.curve is not None else np.ones(1)
-        before = self.curve.prior if self.curve is not None else np.ones(1)
-        points = np.clip(values[:, None] + spread[:, None] * _NOISE, floor, 1.0)
+        """Value and interval from the values on the grid, each with a normal error."""
+        after = self.fit.grids[0].after[:, None]
+        points, weights = _points(values, spread, floor), after * _NOISE_WEIGHT / after.sum()
         tail = (1 - _LEVEL) / 2
-        low, middle, high = _quantiles(points, after[:, None] * _NOISE_WEIGHT, (tail, 0.5, 1 - tail))
-        judgments = len(self.judged.keys)
+        low, middle, high = _quantiles(points, weights, (tail, 0.5, 1 - tail))
         assert by_measure.value is not None
         value = middle
-        if not judgments:
-            (center,) = _quantiles(values[:, None], after[:, None], (0.5,))
-            value = min(max(by_measure.value + self._told_share * (center - by_p), floor), 1.0)
-            if not self._told_share:
-                value = by_measure.value
-        mean = float(np.sum(after[:, None] * _NOISE_WEIGHT * points))
-        error = float(np.sqrt(np.sum(after[:, None] * _NOISE_WEIGHT * (points - mean) ** 2)))
-        any_time = _sequence(points, after, before, floor) if judgments else None
-        if any_time is not None:
-            any_time = (min(any_time[0], low), max(any_time[1], high))
+        if not self._judgments:
+            value = by_measure.value
+            if known := self.fit.known_share:
+                (center,) = _quantiles(values[:, None], after, (0.5,))
+                value = min(max(by_measure.value + known * (center - self._by_p(target)), floor), 1.0)
+        mean = float(np.sum(weights * points))
+        error = float(np.sqrt(np.sum(weights * (points - mean) ** 2)))
+        if details.any_time is not None and details.any_time.ci95 is not None:
+            ends = min(details.any_time.ci95[0], low), max(details.any_time.ci95[1], high)
+            details = replace(details, any_time=Interval(value, None, ends))
         return Coefficient(
-            value,
-            error,
-            (min(low, value), max(high, value)),
-            judgments=judgments,
-            details=replace(details, any_time=None if any_time is None else Interval(value, None, any_time)),
+            value, error, (min(low, value), max(high, value)), judgments=self._judgments, details=details
         )
 
-    def _by_judgments(self, target: _Target, error: float | None, floor: float) -> Interval | None:
+    def _by_judgments(self, target: Target, error: float | None, floor: float) -> Interval | None:
         """The coefficient by the judged pairs of one item alone, for a number of judgments that was fixed beforehand."""
-        numbers, first = self._first_members()
+        numbers, first = self.fit.first_members
         if len(first) < _FIXED_FROM or error is None:
             return None
         from scipy.special import stdtrit
 
-        frame = self.design.same
+        frame = self.fit.design.same
         stratum = frame.stratum
         if np.bincount(stratum[first], minlength=len(frame.rate)).min() < 2:
             stratum = np.zeros_like(stratum)
         k = int(stratum.max()) + 1
-        judged = self.judged.same[numbers]
+        judged = self.fit.judged.same[numbers]
         n = sums(stratum[first], np.ones(len(first)), k)
         mean = sums(stratum[first], judged, k) / n
         square = sums(stratum[first], (judged - mean[stratum[first]]) ** 2, k) / np.maximum(n - 1, 1)
-        texts = frame.texts.weights(target.disagreement)
-        own = sums(stratum, texts, k)
-        disagreement = float(target.disagreement @ (1 - frame.texts.known)) - float(own @ mean)
+        weights = sums(target.rows, target.disagreement, len(frame.texts.known))
+        own = sums(stratum, frame.texts.weights(weights), k)
+        disagreement = float(weights @ (1 - frame.texts.known)) - float(own @ mean)
         size = np.bincount(stratum, minlength=k)
         variance = float(np.sum(own**2 * np.maximum(square, 1 / (3 * n)) / n * (1 - n / size)))
-        by_chance = 1.0 if target.chance_same is None else max(self._disagreement_by_chance(target), _CERTAIN)
-        if target.chance_different is not None:
-            variance += (disagreement / by_chance) ** 2 * self._chance_variance(target.chance_different)
+        by_chance = max(self._by_chance(target), CERTAIN)
+        if target.apart is not None:
+            variance += (disagreement / by_chance) ** 2 * target.apart.variance
         value = float(np.clip(1 - disagreement / by_chance, floor, 1))
-        whole = float(np.sqrt(variance / by_chance**2 + error**2))
-        reach = float(stdtrit(max(len(first) - k, 1), 0.5 + _LEVEL / 2)) * whole
-        return Interval(value, whole, (max(value - reach, floor), min(value + reach, 1.0)))
+        spread = float(np.sqrt(variance / by_chance**2 + error**2))
+        reach = float(stdtrit(max(len(first) - k, 1), 0.5 + _LEVEL / 2)) * spread
+        return Interval(value, spread, (max(value - reach, floor), min(value + reach, 1.0)))
+
+
+def _values(
+    target: Target, error: float, unexplained: float, disagreement: Floats, by_chance: Floats
+) -> tuple[Floats, Floats]:
+    """The coefficient at each point of a grid, and its standard error there."""
+    by_chance = np.maximum(by_chance, CERTAIN)
+    ratio = disagreement / by_chance
+    variance = 0.0 if target.apart is None else target.apart.variance
+    return 1 - ratio, np.sqrt(error**2 + (unexplained + ratio**2 * variance) / by_chance**2)
+
+
+def _points(values: Floats, spread: Floats, floor: float) -> Floats:
+    return np.asarray(np.clip(values[:, None] + spread[:, None] * _NOISE, floor, 1.0))
+
+
+def _item_error(target: Target) -> float | None:
+    """Standard error from the sampling of items; where all items add the same, what N items miss with a probability of 5% (cf. the rule of three)."""
+    error = standard_error(target.influence)
+    if error is None or error > CERTAIN:
+        return error
+    unseen = 1 - (1 - _LEVEL) ** (1 / len(target.influence.influence))
+    return unseen / _NORMAL / max(1 - (target.influence.expected or 0.0), CERTAIN)
 
 
 def _quantiles(points: Floats, weight: Floats, levels: tuple[float, ...]) -> list[float]:
-    order = np.argsort(points, axis=None)
-    mass = weight.ravel()[order]
-    below = np.cumsum(mass) - mass / 2
-    return [float(x) for x in np.interp(np.array(levels) * mass.sum(), below, points.ravel()[order])]
+    """Weighted quantiles, linear between points. Points are sorted only in the buckets where a quantile lies: a table has thousands of pairs of raters."""
+    x, mass = points.ravel(), weight.ravel()
+    low, high = float(x.min()), float(x.max())
+    bucket = ((x - low) * ((_BUCKETS - 1) / max(high - low, 1e-300))).astype(np.int64)
+    below = np.cumsum(np.bincount(bucket, weights=mass, minlength=_BUCKETS))
+    filled = np.unique(bucket)
+    result = []
+    for level in levels:
+        wanted = level * float(below[-1])
+        place = min(int(np.searchsorted(below[filled], wanted)), len(filled) - 1)
+        first, last = filled[max(place - 1, 0)], filled[min(place + 1, len(filled) - 1)]
+        near = np.flatnonzero((bucket >= first) & (bucket <= last))
+        near = near[np.argsort(x[near], kind="stable")]
+        middle = np.cumsum(mass[near]) - mass[near] / 2 + (float(below[first - 1]) if first else 0.0)
+        result.append(float(np.interp(wanted, middle, x[near])))
+    return result
 
 
-def _sequence(points: Floats, after: Floats, before: Floats, floor: float) -> tuple[float, float]:
+def _sequence(points: Floats, grid: Grid, floor: float) -> Interval:
     """The values whose posterior density is at least 5% of their prior density: a confidence sequence by Ville's inequality."""
     size = round((1 - floor) / _STEP) + 1
     place = np.clip(np.rint((points - floor) / _STEP).astype(np.int64), 0, size - 1).ravel()
     densities = [
-        np.bincount(place, weights=(own[:, None] * _NOISE_WEIGHT).ravel(), minlength=size) for own in (after, before)
+        np.bincount(place, weights=(own[:, None] * _NOISE_WEIGHT).ravel(), minlength=size)
+        for own in (grid.after, grid.before)
     ]
     held = np.flatnonzero(densities[0] >= (1 - _LEVEL) * densities[1])
     held = held[densities[1][held] > 0]
-    return floor + _STEP * float(held[0]), floor + _STEP * float(held[-1])
+    return Interval(None, None, (floor + _STEP * float(held[0]), floor + _STEP * float(held[-1])))

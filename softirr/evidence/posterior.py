@@ -20,7 +20,7 @@ import numpy as np
 from softirr.evidence.record import Record, Spread
 from softirr.tables.ratings import Floats, Ints
 
-__all__ = ["Bins", "Curve", "Scores", "logit", "posterior_curve", "spread_nodes"]
+__all__ = ["Bins", "Curve", "Grid", "Scores", "logit", "posterior_curve", "spread_nodes"]
 
 _LEAST = 1e-3
 """P is kept this far from 0 and 1, so that its logit is finite."""
@@ -103,13 +103,36 @@ class Curve:
             result[start : start + 2_000] = share @ expit(eta)
         return result
 
-    def totals(self, bins: Bins, weights: Floats) -> Floats:
-        """Weighted sum of the probability over pairs, at each point of the grid, shape (G,)."""
+    def grid(self, bins: Bins) -> Grid:
+        """The probability in each bin of P at each point."""
         from scipy.special import expit
 
-        own = np.bincount(bins.of, weights=weights, minlength=len(bins.center))
-        used = np.flatnonzero(own)
-        return np.asarray(expit(self.intercept[:, None] + self.slope[:, None] * bins.center[None, used]) @ own[used])
+        return Grid(
+            expit(self.intercept[:, None] + self.slope[:, None] * bins.center[None, :]), self.weight, self.prior
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """G points of a calibration.
+
+    Attributes
+    ----------
+    q : shape (G, K)
+        Probability that two texts mean the same in each bin of P.
+    after, before : shape (G,)
+        Weight of each point after and before the judgments.
+    """
+
+    q: Floats
+    after: Floats
+    before: Floats
+
+    def without(self, share: float) -> Grid:
+        """The most probable points, which leave out no more than this share of the posterior."""
+        order = np.argsort(self.after)
+        kept = np.sort(order[np.cumsum(self.after[order]) > share])
+        return Grid(self.q[kept], self.after[kept], self.before[kept])
 
 
 @dataclass(frozen=True, eq=False)

@@ -256,7 +256,7 @@ def _limitations(report: Mapping[str, Any]) -> Sequence[str]:
     if "audit" not in report:
         yield_first = "The coefficients are not audited. They depend on the measure, and what the measure gets wrong on these texts is not known."
     else:
-        yield_first = "The audit corrects the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
+        yield_first = "The audit corrects the coefficients of the whole table, of raters and of rater pairs. Items are scored by the measure alone."
     found = [yield_first, "The intervals hold for other items of this kind and the same raters, not for other raters."]
     if used < FEW_ITEMS:
         found.append(

@@ -159,11 +159,9 @@ def compare_raters(
             for group in _each_of(table.part(raters=others), coefficient, scoring)
         )
     p = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
-    if adjust:
-        differences = with_adjusted_intervals(differences, margin)
     equivalent = [equivalence_p(one.difference, one.n_shared, margin) for one in differences]
     if adjust:
-        equivalent = holm(equivalent)
+        equivalent, differences = holm(equivalent), with_adjusted_intervals(differences, margin)
     differences = [replace(one, p_equivalent=value) for one, value in zip(differences, equivalent, strict=True)]
     with_verdicts = tuple(
         replace(one, p_adjusted=value, verdict=verdict(one, margin, audited=bool(sheets)))

@@ -70,14 +70,13 @@ class Difference:
     a, b : str
         Labels of the first and the second.
     difference : Coefficient
+        Its interval is adjusted for the number of differences, where there are several, unless that was not wanted.
     p, p_adjusted : float or None
         Of no difference, alone and adjusted for the number of differences.
     n_shared : int
         Items that both rest on.
     verdict : str or None
         For a rater or model against the others: within their range, below, or can't tell yet.
-    ci95_adjusted : (float, float) or None
-        The interval that the verdict follows from, where there are several raters or models: adjusted for their number.
     p_equivalent : float or None
         For a rater or model against the others: of two one-sided tests with the margin, adjusted for the number of raters or models.
     """
@@ -89,7 +88,6 @@ class Difference:
     p_adjusted: float | None
     n_shared: int
     verdict: str | None = None
-    ci95_adjusted: tuple[float, float] | None = None
     p_equivalent: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +100,6 @@ class Difference:
             "p_adjusted": self.p_adjusted,
             "n_shared": self.n_shared,
             "verdict": self.verdict,
-            "ci95_adjusted": None if self.ci95_adjusted is None else list(self.ci95_adjusted),
             "p_equivalent": self.p_equivalent,
         }
 
@@ -352,20 +349,17 @@ class Comparison:
         )
 
     def _table(self) -> Iterable[str]:
-        simultaneous = any(one.ci95_adjusted for one in self.differences)
         rows = [
             (
                 f"{printable(one.b)} − {printable(one.a)}",
                 "undefined" if one.difference.value is None else f"{one.difference.value:+.3f}",
                 _interval(one.difference.ci95),
-                *([_interval(one.ci95_adjusted)] if simultaneous else []),
                 _p(one.p),
                 _p(one.p_adjusted),
             )
             for one in self.differences
         ]
-        more = ("adjusted interval",) if simultaneous else ()
-        yield from table_lines(("difference", "value", "95% interval", *more, "p", "p adjusted"), rows)
+        yield from table_lines(("difference", "value", "95% interval", "p", "p adjusted"), rows)
         if self.adjustment is not None:
             yield self.adjustment
 
@@ -375,12 +369,12 @@ class Comparison:
         if self.adjusted is None:
             return None
         n = len(self.differences)
-        if any(one.ci95_adjusted for one in self.differences):
+        if any(one.verdict for one in self.differences):
             return (
-                f"p and the adjusted intervals are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the adjusted intervals: with a "
-                "probability of 95% none of them is wrong."
+                f"The intervals and p are adjusted for {n} comparisons (Holm 1979). The verdicts follow from the "
+                "intervals: with a probability of 95% none of them is wrong."
             )
-        return f"p is adjusted for {n} differences (Holm 1979); the intervals are not adjusted."
+        return f"The intervals and p are adjusted for {n} differences (Holm 1979)."
 
 
 def measure_phrase(measure: str, policy: Policy) -> str:

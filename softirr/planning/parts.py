@@ -20,7 +20,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.cache import MemoryCache, PairCache
 from softirr.planning.comparison import Difference, Group
-from softirr.planning.difference import Sample, difference, holm, p_value
+from softirr.planning.difference import Sample, difference, holm, holm_levels, limit, p_value
 from softirr.policy.measure import policy_of
 from softirr.policy.rules import Policy
 from softirr.provenance import Progress
@@ -133,9 +133,13 @@ class Part:
     def sample(self, name: str, given: Coefficient | None = None) -> Sample:
         """One of its coefficients, with the interval that a difference is computed with.
 
-        The error of the measure is largely the same in both parts of a difference, so it is not included where there are no judgments.
+        The error of the measure is largely the same in both parts of a difference, so it is not included where there
+        are no judgments. With judgments both the interval and the influence of each item are from the estimate.
         """
         coefficient = given or self.whole.coefficients[name]
+        evidence = self.whole.evidence
+        if given is None and coefficient.judgments and evidence is not None and name in evidence.estimates.influences:
+            return replace(self.by_measure(evidence.estimates.influences[name]), coefficient=coefficient)
         if coefficient.value is not None and not coefficient.judgments:
             items = coefficient.items_only
             coefficient = Coefficient(items.value, items.standard_error, items.ci95)
@@ -215,20 +219,33 @@ def differences_of(
     independent : bool
         Items of the same id are different items.
     adjust : bool
-        Adjust p values for the number of differences.
+        Adjust p values and intervals for the number of differences: an interval excludes 0 where the adjusted p is
+        below 0.05.
 
     Returns
     -------
     tuple of Difference
     """
-    differences = []
+    differences, sizes = [], []
     for i, j in itertools.combinations(range(len(groups)), 2):
         one = difference(samples[i], samples[j], independent=independent)
         shared = 0 if independent else len(set(samples[i].items) & set(samples[j].items))
-        p = p_value(one, min(len(samples[i].items), len(samples[j].items)))
+        sizes.append(min(len(samples[i].items), len(samples[j].items)))
+        p = p_value(one, sizes[-1])
         differences.append(Difference(groups[i].label, groups[j].label, one, p, p, shared))
-    values = holm([one.p for one in differences]) if adjust else [one.p for one in differences]
-    return tuple(replace(one, p_adjusted=value) for one, value in zip(differences, values, strict=True))
+    if not adjust or len(differences) < 2:
+        return tuple(differences)
+    alone = [one.p for one in differences]
+    return tuple(
+        replace(one, difference=_at_level(one.difference, n, level), p_adjusted=value)
+        for one, n, level, value in zip(differences, sizes, holm_levels(alone), holm(alone), strict=True)
+    )
+
+
+def _at_level(change: Coefficient, n: int, level: float) -> Coefficient:
+    """A difference with its interval at another level."""
+    low, high = (limit(change, n, level, upper=upper) for upper in (False, True))
+    return change if low is None or high is None else replace(change, ci95=(low, high))
 
 
 def without_value(n: int, field: str) -> tuple[str, ...]:

@@ -52,7 +52,9 @@ def with_adjusted_intervals(differences: Sequence[Difference], margin: float) ->
             limit(one.difference, one.n_shared, lower, upper=False),
             limit(one.difference, one.n_shared, upper, upper=True),
         )
-        result.append(replace(one, ci95_adjusted=None if None in limits else limits))  # type: ignore[arg-type]
+        if None not in limits:
+            one = replace(one, difference=replace(one.difference, ci95=limits))  # type: ignore[arg-type]
+        result.append(one)
     return result
 
 
@@ -90,7 +92,7 @@ def verdict(one: Difference, margin: float, *, audited: bool = False) -> str | N
     difference = one.difference
     if difference.value is None or difference.ci95 is None:
         return None
-    low, high = one.ci95_adjusted or difference.ci95
+    low, high = difference.ci95
     if one.p_equivalent is not None and one.p_equivalent < SIGNIFICANT:
         return f"equivalent to the others (the difference is within ±{margin:g})"
     if low >= -margin:

@@ -187,7 +187,7 @@ def _agreement(
         record=whole.record,
         codes=None if terms is None else code_agreement(table, terms.coder),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
-        **report_parts(table, parts),
+        **report_parts(table, whole),
     )
     if evidence is not None:
         report = replace(

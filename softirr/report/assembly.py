@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from softirr.chance.expected import GRID, Chance, on_grid
+from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.leave_one_out import alpha_without_each_rater
 from softirr.coefficients.summary import MOST_RATER_PAIRS, Summary
 from softirr.defaults import FEW_ITEMS
 from softirr.matching.consensus import MANY
+from softirr.report.evidence import MOST_CORRECTED, Trio
 from softirr.report.result_parts import Distributions, Expected, RaterAgreement, RaterPairAgreement
-from softirr.report.scoring import Scored, WithInterval
+from softirr.report.scoring import Estimated, WithInterval
 from softirr.tables.missing import unchecked_in_words
 from softirr.tables.ratings import Floats, Ratings, sums
 from softirr.tables.table import AnnotationTable
@@ -24,24 +26,25 @@ MOST_PAIRS_OF_ITEM = 50_000
 """Pairs of answers to one item (317 raters) up to which the report lists the equivalence of each."""
 
 
-def report_parts(table: AnnotationTable, parts: Scored) -> dict[str, Any]:
+def report_parts(table: AnnotationTable, whole: Estimated) -> dict[str, Any]:
     """The attributes of a report that need no more than its scores and estimates.
 
     Parameters
     ----------
     table : AnnotationTable
-    parts : Scored
+    whole : Estimated
 
     Returns
     -------
     dict of str to object
         By the names of :class:`AgreementReport`.
     """
+    parts = whole.scored
     ratings, scores, chance, summary = parts.ratings, parts.scores, parts.chance, parts.summary
     return {
         "expected_agreement": _expected(summary, chance),
-        "raters": _raters(table, ratings, summary, parts.with_interval),
-        "rater_pairs": _rater_pairs(table, ratings, chance, summary, parts.with_interval),
+        "raters": _raters(table, whole),
+        "rater_pairs": _rater_pairs(table, whole),
         "warnings": _warnings(table, ratings, summary),
         "distributions": _distributions(ratings, scores, chance),
         "alpha_without": _alpha_without(table, ratings, scores, chance),
@@ -81,35 +84,35 @@ def _alpha_without(
     return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
 
 
-def _raters(
-    table: AnnotationTable, ratings: Ratings, summary: Summary, interval: WithInterval
-) -> tuple[RaterAgreement, ...]:
-    n_items = np.bincount(ratings.rater, minlength=len(table.raters)).tolist()
-    return tuple(
-        RaterAgreement(id, n, interval(observed), interval(kappa), interval(sigma))
-        for id, n, (observed, kappa, sigma) in zip(table.raters, n_items, summary.raters, strict=True)
-    )
+def _raters(table: AnnotationTable, whole: Estimated) -> tuple[RaterAgreement, ...]:
+    parts, evidence = whole.scored, whole.evidence
+    trios = [_with_intervals(trio, parts.with_interval) for trio in parts.summary.raters]
+    if evidence is not None and len(trios) <= MOST_CORRECTED:
+        trios = [evidence.rater(rater, trio) for rater, trio in enumerate(trios)]
+    n_items = np.bincount(parts.ratings.rater, minlength=len(table.raters)).tolist()
+    return tuple(RaterAgreement(id, n, *trio) for id, n, trio in zip(table.raters, n_items, trios, strict=True))
 
 
-def _rater_pairs(
-    table: AnnotationTable, ratings: Ratings, chance: Chance | None, summary: Summary, interval: WithInterval
-) -> tuple[RaterPairAgreement, ...]:
-    if chance is None or not summary.rater_pairs:
+def _rater_pairs(table: AnnotationTable, whole: Estimated) -> tuple[RaterPairAgreement, ...]:
+    parts, evidence = whole.scored, whole.evidence
+    if parts.chance is None or not parts.summary.rater_pairs:
         return ()
-    comparisons = ratings.comparisons
-    rows = zip(
-        comparisons.rater_pairs.tolist(),
-        comparisons.shared.tolist(),
-        chance.cohen.tolist(),
-        summary.rater_pairs,
-        strict=True,
-    )
+    expected = parts.chance.cohen.tolist()
+    trios = [_with_intervals(trio, parts.with_interval) for trio in parts.summary.rater_pairs]
+    if evidence is not None and len(trios) <= MOST_CORRECTED:
+        trios = [evidence.rater_pair(pair, trio) for pair, trio in enumerate(trios)]
+        expected = [evidence.expected_of_pair(pair, one) for pair, one in enumerate(expected)]
+    comparisons = parts.ratings.comparisons
+    rows = zip(comparisons.rater_pairs.tolist(), comparisons.shared.tolist(), expected, trios, strict=True)
     return tuple(
-        RaterPairAgreement(
-            (table.raters[a], table.raters[b]), n, interval(observed), expected, interval(kappa), interval(sigma)
-        )
-        for (a, b), n, expected, (observed, kappa, sigma) in rows
+        RaterPairAgreement((table.raters[a], table.raters[b]), n, observed, by_chance, kappa, sigma)
+        for (a, b), n, by_chance, (observed, kappa, sigma) in rows
     )
+
+
+def _with_intervals(trio: tuple[Estimate, Estimate, Estimate], interval: WithInterval) -> Trio:
+    observed, kappa, sigma = trio
+    return interval(observed), interval(kappa), interval(sigma)
 
 
 def weights_of(table: AnnotationTable, ratings: Ratings) -> dict[str, float] | None:
@@ -161,6 +164,10 @@ def _crowds(table: AnnotationTable, ratings: Ratings) -> list[str]:
     n_pairs = len(ratings.comparisons.rater_pairs)
     if n_pairs > MOST_RATER_PAIRS:
         found.append(f"There are {n_pairs:,} pairs of raters: they count, but are not listed one by one.")
+    elif n_pairs > MOST_CORRECTED:
+        found.append(
+            f"There are {n_pairs:,} pairs of raters: each is by the measure alone, with an interval of the items alone."
+        )
     crowded = int((ratings.per_item * (ratings.per_item - 1) // 2 > MOST_PAIRS_OF_ITEM).sum())
     if crowded:
         found.append(

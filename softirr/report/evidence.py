@@ -9,22 +9,29 @@ import numpy as np
 
 from softirr.chance.expected import Chance
 from softirr.coefficients.intervals import Coefficient, Details
-from softirr.evidence.estimate import COVERED, Estimates, Judged, MeasureChance, estimate
+from softirr.evidence.estimate import COVERED, Estimates, estimate
 from softirr.evidence.frames import Frames, seed_of
 from softirr.evidence.judged import Collected, collect
+from softirr.evidence.judgments import Judged
 from softirr.evidence.record import Record
+from softirr.evidence.targets import MeasureChance
 from softirr.measures.pairs import PairScorer
 from softirr.report.audit_summary import AuditSummary, audit_summary
 from softirr.report.options import AgreementOptions
 from softirr.report.result_parts import Expected
-from softirr.tables.ratings import Ints, Ratings
+from softirr.tables.ratings import Floats, Ints, Ratings
 from softirr.tables.sheets import Judgements
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["Evidence", "evidence_of"]
+__all__ = ["ITEMS_BY_MEASURE", "MOST_CORRECTED", "Evidence", "evidence_of"]
+
+Trio = tuple[Coefficient, Coefficient, Coefficient]
 
 _NOT_COVERED = "judgments do not correct it"
-_PLAIN_PARTS = "Judgments correct the coefficients of the whole table. Raters, rater pairs and items are scored by the measure alone."
+ITEMS_BY_MEASURE = "Judgments correct the coefficients of the whole table, of raters and of rater pairs. Items are scored by the measure alone."
+"""What judgments do not correct."""
+MOST_CORRECTED = 1_000
+"""Most raters, and most rater pairs, that the estimator is run for: some seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,50 @@ class Evidence:
             return Coefficient(None, undefined=_NOT_COVERED, details=details)
         return replace(by_measure, standard_error=None, ci95=None, details=details)
 
+    def rater(self, rater: int, by_measure: Trio) -> Trio:
+        """Observed agreement, Cohen's kappa and sigma of a rater.
+
+        Parameters
+        ----------
+        rater : int
+        by_measure : (Coefficient, Coefficient, Coefficient)
+
+        Returns
+        -------
+        (Coefficient, Coefficient, Coefficient)
+        """
+        observed, kappa, sigma = by_measure
+        return *self.estimates.parts.rater(rater, observed, kappa), self._not_covered(sigma)
+
+    def rater_pair(self, pair: int, by_measure: Trio) -> Trio:
+        """The same of a pair of raters.
+
+        Parameters
+        ----------
+        pair : int
+        by_measure : (Coefficient, Coefficient, Coefficient)
+
+        Returns
+        -------
+        (Coefficient, Coefficient, Coefficient)
+        """
+        observed, kappa, sigma = by_measure
+        return *self.estimates.parts.pair(pair, observed, kappa), self._not_covered(sigma)
+
+    def expected_of_pair(self, pair: int, by_measure: float) -> float:
+        """Agreement by chance of a pair of raters: by the measure, or corrected where there are judgments.
+
+        Parameters
+        ----------
+        pair : int
+        by_measure : float
+
+        Returns
+        -------
+        float
+        """
+        return by_measure if self.collected is None else self.estimates.parts.expected_of_pair(pair)
+
     def expected(self, by_measure: Expected) -> Expected:
         """Agreement by chance: by the measure, or corrected where there are judgments.
 
@@ -94,7 +145,7 @@ class Evidence:
         """What a reader of the corrected numbers should know."""
         if self.collected is None:
             return ()
-        result = [_PLAIN_PARTS]
+        result = [ITEMS_BY_MEASURE]
         if self.collected.unused:
             result.append(
                 f"{self.collected.unused} of {self.collected.unused + len(self.collected.judged.keys)} judged pairs of texts are no longer pairs of this "
@@ -112,6 +163,7 @@ def evidence_of(
     table: AnnotationTable,
     scorer: PairScorer,
     ratings: Ratings,
+    scores: Floats,
     chance: Chance | None,
     by_measure: Mapping[str, Coefficient],
     record: Record,
@@ -127,6 +179,8 @@ def evidence_of(
         Of the table's texts.
     ratings : Ratings
         Of the table.
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons`` by the measure.
     chance : Chance or None
         By the measure.
     by_measure : mapping of str to Coefficient
@@ -153,7 +207,7 @@ def evidence_of(
     collected = collect(frames, sheets) if sheets else None
     judged = Judged.nothing(len(table.texts)) if collected is None else collected.judged
     assert chance is not None
-    measure_chance = MeasureChance(ratings, chance, _places(table, ratings, frames))
+    measure_chance = MeasureChance(ratings, scores, chance, _places(table, ratings, frames))
     estimates = estimate(frames.design, by_measure, measure_chance, record, judged)
     audit = None if collected is None else audit_summary(estimates, collected, by_measure)
     return Evidence(estimates, collected, audit)

@@ -184,7 +184,9 @@ def estimated(
         cache=cache,
     )
     record = record_of(recorded_provenance(measure), fits=not misfits)
-    evidence = evidence_of(table, parts.scorer, parts.ratings, parts.chance, by_measure, record, sheets, parts.options)
+    evidence = evidence_of(
+        table, parts.scorer, parts.ratings, parts.scores, parts.chance, by_measure, record, sheets, parts.options
+    )
     coefficients = by_measure if evidence is None else evidence.coefficients(by_measure)
     return Estimated(parts, by_measure, coefficients, misfits, record.measure, evidence)
 

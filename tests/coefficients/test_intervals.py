@@ -184,11 +184,11 @@ class TestEveryNumberHasOne:
         for rater in report.raters:
             assert rater.agreement.ci95 is not None
             assert rater.cohen_kappa.ci95 is not None
-            assert rater.sigma.ci95 is not None
+            assert rater.sigma.ci95 is None and rater.sigma.items_only.ci95 is not None
         for pair in report.rater_pairs:
             assert pair.observed_agreement.ci95 is not None
             assert pair.cohen_kappa.ci95 is not None
-            assert pair.sigma.ci95 is not None
+            assert pair.sigma.ci95 is None and pair.sigma.items_only.ci95 is not None
 
     def test_rater_pair_of_two_is_the_project(self):
         one = population("3 categories")

@@ -16,6 +16,7 @@ import softirr
 from softirr.cli.main import main
 from softirr.coefficients.intervals import Coefficient
 from softirr.planning.comparison import Difference
+from softirr.planning.parts import open_scoring
 from softirr.planning.verdict import verdict, with_adjusted_intervals
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
@@ -93,6 +94,16 @@ class TestFiles:
         assert found.adjusted == "holm" and found.equality is not None
         assert [(one.a, one.b) for one in found.differences] == [("x", "y"), ("x", "z"), ("y", "z")]
         assert all((one.p_adjusted or 0) >= (one.p or 0) for one in found.differences)
+        assert "The intervals and p are adjusted for 3 differences" in str(found)
+        alone = softirr.compare(tables, "exact", adjust=False)
+        for one, single in zip(found.differences, alone.differences, strict=True):
+            (low, high), (inner_low, inner_high) = one.difference.ci95 or (0, 0), single.difference.ci95 or (0, 0)
+            assert low <= inner_low < inner_high <= high and one.difference.value == single.difference.value
+            assert (low <= 0 <= high) == ((one.p_adjusted or 0) >= 0.05)
+        assert any(
+            one.difference != single.difference
+            for one, single in zip(found.differences, alone.differences, strict=True)
+        )
 
     def test_what_does_not_fit_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         a = _csv(tmp_path / "a.csv", _rows(4, GOOD))
@@ -119,6 +130,11 @@ class TestFiles:
         judged = read_sheet(io.StringIO("\n".join([sheet[0], *(f"{line}different" for line in sheet[1:])])))
         found = softirr.compare({"a": a, "b": b}, "indel", sheets={"a": [judged]})
         assert [group.audited for group in found.groups] == [True, False]
+        with open_scoring("indel", None, None, None) as scoring:
+            part = scoring.part("a", a, [judged])
+        assert part.whole.evidence is not None
+        influence = part.whole.evidence.estimates.influences["krippendorff_alpha"]
+        assert part.sample("krippendorff_alpha").estimate is influence
         assert any("Some coefficients are audited" in warning for warning in found.warnings)
 
 
@@ -238,16 +254,18 @@ class TestSeveralModels:
         found = softirr.compare_raters(_table(rows), measure="exact")
         told = {one.b: one for one in found.differences}
         for one in told.values():
-            assert one.ci95_adjusted is not None and one.difference.ci95 is not None
-            assert one.ci95_adjusted[0] <= one.difference.ci95[0] and one.ci95_adjusted[1] >= one.difference.ci95[1]
+            assert one.difference.ci95 is not None and "ci95_adjusted" not in one.to_dict()
         assert told["model:c"].verdict == "below the others" and (told["model:c"].p_adjusted or 0) < 0.05
-        assert "adjusted interval" in str(found) and "with a probability of 95% none of them is wrong" in str(found)
+        assert "adjusted interval" not in str(found) and "with a probability of 95% none of them is wrong" in str(found)
         alone = softirr.compare_raters(
             _table([row for row in rows if row[1] not in ("model:b", "model:c")]), measure="exact"
         )
-        assert alone.differences[0].ci95_adjusted is None and "adjusted" not in str(alone)
+        assert "adjusted" not in str(alone)
         without = softirr.compare_raters(_table(rows), measure="exact", adjust=False)
-        assert without.differences[0].ci95_adjusted is None
+        for one in without.differences:
+            given, wider = one.difference.ci95, told[one.b].difference.ci95
+            assert given is not None and wider is not None and wider[0] <= given[0] and wider[1] >= given[1]
+            assert wider != given
         assert "The verdicts are not adjusted for 3 comparisons." in without.warnings
 
 

@@ -63,7 +63,7 @@ class TestShown:
         found = softirr.audit.apply(table, "indel", [softirr.audit.read_sheet(judged)])
         assert "Corrected by" in str(found) and "\n" not in repr(found) and "<b>" not in found._repr_html_()
         assert found.to_frame().loc["sigma", "undefined"] == "judgments do not correct it"
-        assert "Raters, rater pairs and items are scored by the measure alone" in found.to_dict()["warnings"][-1]
+        assert "of raters and of rater pairs. Items are scored by the measure alone" in found.to_dict()["warnings"][-1]
         made = found.to_dict()["provenance"]
         assert made["record"] == "indel"
 

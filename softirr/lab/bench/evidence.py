@@ -28,10 +28,12 @@ from softirr.coefficients import registry
 from softirr.coefficients.intervals import analytic
 from softirr.errors import InputError
 from softirr.evidence.design import Design, chance_stratum
-from softirr.evidence.estimate import Judged, MeasureChance, estimate
+from softirr.evidence.estimate import estimate
 from softirr.evidence.frames import Frames
+from softirr.evidence.judgments import Judged
 from softirr.evidence.posterior import Scores, logit
 from softirr.evidence.record import ANY, Record, Spread
+from softirr.evidence.targets import MeasureChance
 from softirr.lab.experiments.generate import NEGATIVES as RELATIVES
 from softirr.lab.experiments.generate import Generator, Setting
 from softirr.lab.experiments.tables import load_table
@@ -212,7 +214,7 @@ class Case:
         by_measure = {name: analytic(one) for name, one in _all(ratings, scores, chance).items()}
         truth = _truth(frames, concepts)
         place = np.arange(len(comparisons.left))
-        measure_chance = MeasureChance(ratings, chance, place)
+        measure_chance = MeasureChance(ratings, scores, chance, place)
         sha = measure.provenance().model_sha256
         return cls(population, measure.name, sha, design, measure_chance, by_measure, concepts, truth)
 
