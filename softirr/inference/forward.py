@@ -250,14 +250,20 @@ class Bfloat16Linear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """The layer's output, shape (rows, outputs), bfloat16."""
-        x = x.to(torch.bfloat16)
         if not self._packed:
-            y = F.linear(x, self._weight, self._bias)
-        else:
-            y = torch.ops.mkldnn._linear_pointwise(x, self._weight, self._bias, self._after, [], "none")
-            if self._after == "gelu":
-                return y
-        return y if self._activation is None else self._activation(y)
+            y = F.linear(x.to(torch.bfloat16), self._weight, self._bias)
+            return y if self._activation is None else self._activation(y)
+        # oneDNN compiles a kernel of a megabyte for each number of rows, so products have few numbers of rows
+        rows = x.new_zeros((_padded_rows(len(x)), x.shape[1]), dtype=torch.bfloat16)
+        rows[: len(x)] = x
+        y = torch.ops.mkldnn._linear_pointwise(rows, self._weight, self._bias, self._after, [], "none")[: len(x)]
+        return y if self._activation is None or self._after == "gelu" else self._activation(y)
+
+
+def _padded_rows(n: int) -> int:
+    """The number of rows of a product: n rounded up to a multiple of 32, or to one of 16 sizes between two powers of two."""
+    step = max(32, 1 << max(n.bit_length() - 5, 0))
+    return -(-n // step) * step
 
 
 MakeLinear = Callable[[Tensor, Tensor, Activation | None], Callable[[Tensor], Tensor]]
