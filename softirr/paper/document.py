@@ -131,8 +131,7 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
     used = sum(item["agreement"] is not None for item in report["items"])
     policy = Policy.from_dict(provenance.get("policy") or {})
     first = [
-        f"{report['n_items']:,} items were annotated in free text by {report['n_raters']:,} raters; {used:,} items with the answers of two raters or more enter the "
-        "analysis.",
+        _material(report, used, options.get("overlap")),
         _measure(provenance),
         "Texts were compared as they were written."
         if policy.is_default
@@ -153,6 +152,21 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         second.append(_audit(report["audit"]))
     third = _software(provenance)
     return [" ".join(part for part in block if part) for block in (first, second)] + [third]
+
+
+def _material(report: Mapping[str, Any], used: int, overlap: float | None) -> str:
+    """What was annotated by whom: items, or coded passages with at least this share of their characters in common."""
+    if overlap is None:
+        return (
+            f"{report['n_items']:,} items were annotated in free text by {report['n_raters']:,} raters; {used:,} items "
+            "with the answers of two raters or more enter the analysis."
+        )
+    same = "the same words" if overlap == 1 else f"at least {overlap:.0%} of their characters in common"
+    return (
+        f"{report['n_items']:,} passages were coded by {report['n_raters']:,} coders; {used:,} passages that two "
+        f"coders or more coded enter the analysis. Passages of two coders are one item if they have {same}. Agreement is "
+        "about the names of the codes of these passages, not about which passages were coded."
+    )
 
 
 def _measure(provenance: Mapping[str, Any]) -> str:

@@ -225,6 +225,7 @@ def gathered_tables(
     n_rows: int,
     notes: Iterable[str] = (),
     definitions: Mapping[str, str] | None = None,
+    overlap: float | None = None,
 ) -> Tables:
     """The tables of the answers that a reader has gathered, one for each field of texts.
 
@@ -241,6 +242,8 @@ def gathered_tables(
         What the reader could not tell for sure.
     definitions : mapping of str to str, optional
         What texts mean, where the input defines them.
+    overlap : float, optional
+        Of coded passages: the share of the characters that passages of two coders have in common, at least.
 
     Returns
     -------
@@ -266,7 +269,7 @@ def gathered_tables(
             input_sha256=request.sha256(),
             warnings=notes,
             fields=request.fields.by_item(),
-            reading=Reading(format, (("text", name),), n_rows, one.blank, one.repeated, one.empty, meanings),
+            reading=Reading(format, (("text", name),), n_rows, one.blank, one.repeated, one.empty, meanings, overlap),
         )
         for name, one in gathered.items()
     }

@@ -60,6 +60,8 @@ class Reading:
         What an empty cell counts as.
     definitions : mapping of str to str
         What texts mean, where the input defines them, as the codes of a code book.
+    overlap : float or None
+        Of coded passages: the share of the characters that passages of two coders have in common, at least.
     """
 
     format: str
@@ -69,3 +71,4 @@ class Reading:
     n_repeated: int = 0
     empty: str = "none"
     definitions: Mapping[str, str] = field(default_factory=dict)
+    overlap: float | None = None

@@ -113,7 +113,13 @@ def segment_tables(
     if alone and len(coders) > 1:
         notes.append(f"{alone:,} passages were coded by one coder only and are not compared.")
     return gathered_tables(
-        request, format, {"code": gathered}, n_rows=len(passages), notes=notes, definitions=definitions
+        request,
+        format,
+        {"code": gathered},
+        n_rows=len(passages),
+        notes=notes,
+        definitions=definitions,
+        overlap=request.options.overlap,
     )
 
 

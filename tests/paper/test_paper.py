@@ -20,6 +20,7 @@ from softirr.cli.main import main
 from softirr.paper.document import Document, document
 from softirr.paper.references import bibtex, references
 from softirr.paper.writers import FORMATS, as_html, as_latex, as_markdown, beyond_latin
+from tests.tables.formats import refi_qda
 
 NASTY = "ann_&%$#{}~^\\<b>|"
 WORDS = ("fever", "dry cough", "skin rash", "nausea", "headache", "back pain")
@@ -75,6 +76,18 @@ class TestWhatIsSaid:
         assert main(["report", _csv(tmp_path / "a.csv"), "--measure", "indel", "--ignore", "severity"]) == 0
         said = capsys.readouterr().out
         assert "What counted as the same:" in said and "The coefficients are not audited." in said
+
+    def test_coded_passages(self, tmp_path: Path) -> None:
+        report = softirr.agreement(softirr.read(refi_qda(tmp_path), overlap=0.4), "indel").to_dict()
+        first, second, *_ = document(report).methods
+        assert first.startswith(
+            "5 passages were coded by 3 coders; 5 passages that two coders or more coded enter the analysis. "
+            "Passages of two coders are one item if they have at least 40% of their characters in common. "
+            "Agreement is about the names of the codes of these passages"
+        )
+        for words in ("scored by the measure indel", "Texts were compared as they were written."):
+            assert words in first
+        assert "95% intervals" in second and "items were annotated" not in first
 
     def test_references_are_those_that_are_cited(self, report: dict[str, object]) -> None:
         made = document(report)

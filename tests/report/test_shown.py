@@ -122,6 +122,7 @@ class TestProvenance:
             "threshold": 0.5,
             "reasons": True,
             "split": None,
+            "overlap": None,
             "weights": None,
         }
 

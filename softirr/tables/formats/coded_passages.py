@@ -134,7 +134,9 @@ def _tables(passages: Sequence[_Passage], request: Request) -> Tables:
         "An item is a passage that coders marked in the same words. Give the projects (QDPX, or SQLite of Taguette) to "
         "compare passages that overlap.",
     )
-    return gathered_tables(request, "coded-passages", {"code": gathered}, n_rows=len(passages), notes=notes)
+    return gathered_tables(
+        request, "coded-passages", {"code": gathered}, n_rows=len(passages), notes=notes, overlap=1.0
+    )
 
 
 def _has_characters(passages: Sequence[_Passage]) -> bool:
