@@ -261,7 +261,7 @@ class Bfloat16Linear:
 
 
 def _padded_rows(n: int) -> int:
-    """The number of rows of a product: n rounded up to a multiple of 32, or to one of 16 sizes between two powers of two."""
+    """The rows of a product: n rounded up to a multiple of 32, or to one of 16 sizes between two powers of two."""
     step = max(32, 1 << max(n.bit_length() - 5, 0))
     return -(-n // step) * step
 
