@@ -9,18 +9,20 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
-from scipy import sparse
 
 from softirr.errors import InputError
 from softirr.measures.base import Measure, Pairs, TextIndex
 from softirr.provenance import Provenance
 from softirr.text import normalize
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["EditDistance", "Exact", "TokenOverlap", "make", "tokens"]
 
@@ -245,6 +247,8 @@ class TokenOverlap:
 
     def index(self, texts: Sequence[str]) -> TextIndex:
         """The texts' words as a sparse incidence matrix, so that a block is one sparse product."""
+        from scipy import sparse
+
         separators = _Separators()
         vocabulary: dict[str, int] = {}
         starts = np.zeros(len(texts) + 1, dtype=np.int64)
@@ -270,7 +274,7 @@ class TokenOverlap:
 class _TokenIndex:
     """Word incidence (n texts, n words), sizes (n,)."""
 
-    words: sparse.csr_matrix
+    words: csr_matrix
     sizes: NDArray[np.int64]
     masi: bool
 

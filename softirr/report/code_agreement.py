@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.matrix import matrix_agreement
@@ -127,6 +125,8 @@ def _coefficients(matrix: np.ndarray, similarity: Floats) -> dict[str, Coefficie
 
 def _closeness(concepts: Sequence[int], coder: Coder) -> Floats:
     """Share of common ancestors of two concepts among all their ancestors, each concept among its own, shape (n, n)."""
+    from scipy import sparse
+
     numbers: dict[int, int] = {}
     rows, cols = [], []
     for row, concept in enumerate(concepts):
@@ -143,6 +143,8 @@ def _closeness(concepts: Sequence[int], coder: Coder) -> Floats:
 
 def _shared(sets: Sequence[Sequence[int]], n: int) -> Floats:
     """Twice the shared concepts over both sizes, shape (V, V); two empty sets are 1."""
+    from scipy import sparse
+
     rows = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
     within = sparse.csr_matrix(
         (np.ones(len(rows)), (rows, [c for one in sets for c in one])), shape=(len(sets), max(n, 1))
@@ -155,6 +157,8 @@ def _shared(sets: Sequence[Sequence[int]], n: int) -> Floats:
 
 def _of_sets(sets: Sequence[Sequence[int]], close: Floats) -> Floats:
     """Equivalence of sets by the optimal assignment of their concepts (Wullschleger et al. 2026), shape (V, V)."""
+    from scipy.optimize import linear_sum_assignment
+
     if all(len(one) == 1 for one in sets):
         order = [one[0] for one in sets]
         return np.asarray(close[np.ix_(order, order)])
