@@ -253,13 +253,19 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
     command.add_argument(
         "--control", metavar="NAME", action="append", help="TextArea to read, when a Label Studio export has several"
     )
-    command.add_argument("--casefold", action="store_true", help="texts that differ only in case are the same text")
+    command.add_argument(
+        "--casefold", action="store_true", help="treat texts that differ only in case as the same text"
+    )
     command.add_argument(
         "--model-raters", action="store_true", help="count each model version's predictions in an export as a rater"
     )
-    table = command.add_argument_group("how a file is read, where its columns do not tell")
+    table = command.add_argument_group("how a file is read, if its columns are not recognized")
     table.add_argument(
-        format, dest="format", default="auto", metavar="NAME", help="format of the file (auto: told by the content)"
+        format,
+        dest="format",
+        default="auto",
+        metavar="NAME",
+        help="format of the file (auto: recognized from the content)",
     )
     table.add_argument("--item", metavar="COLUMN", help="column of the items")
     table.add_argument(rater, dest="rater_column", metavar="COLUMN", help="column of the raters")
@@ -267,10 +273,10 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
         "--text",
         metavar="COLUMNS",
         action="append",
-        help="columns of the texts, each a field of its own; a+b is one answer in two columns",
+        help="columns of the texts, each with its own report; a+b is one answer in two columns",
     )
     table.add_argument(
-        "--raters", metavar="COLUMNS", action="append", help="a column for each rater, as nurse_1,nurse_2"
+        "--raters", metavar="COLUMNS", action="append", help="a column for each rater, such as nurse_1,nurse_2"
     )
     table.add_argument(
         "--items", metavar="COLUMNS", action="append", help="a column for each item, and a row for each rater"
@@ -278,31 +284,33 @@ def add_reading_options(command: argparse.ArgumentParser, *, rater: str = "--rat
     table.add_argument(
         "--empty",
         choices=("missing", "none"),
-        help="an empty cell is an answer not asked for, or one that found nothing (missing, but for item,rater,text)",
+        help="what an empty cell is: a missing answer, or an answer without text (missing; none for item,rater,text)",
     )
     table.add_argument(
         "--repeats",
         choices=("set", "first", "last", "refuse"),
-        help="several rows of one rater on one item are a set of texts, or versions of which one counts, or a mistake",
+        help="several rows of one rater for one item: a set, versions of which one counts, or an error",
     )
     table.add_argument(
         "--missing",
         metavar="TEXTS",
-        help="texts that mean that an answer is missing, as NA,n/a; none: no text does (auto: NA, n/a, -, ? and the like, with a note)",
+        help="texts that mark a missing answer, such as NA,n/a, or none (auto: NA, n/a, -, ? and similar, with a note)",
     )
     table.add_argument(
         "--sheet",
         metavar="NAME",
-        help="sheet of an Excel workbook, or '*' for all (one for each rater, or the first with a table)",
+        help="sheet of an Excel workbook, or '*' for all (one sheet for each rater, or the first with a table)",
     )
     table.add_argument(
         "--overlap",
         type=float,
         default=0.5,
         metavar="SHARE",
-        help="of coded passages: share of the characters that passages of two coders need to have in common (0.5)",
+        help="for coded passages: share of the characters that passages of two coders must have in common (0.5)",
     )
-    table.add_argument("--encoding", metavar="NAME", help="of a text file (UTF-8 or UTF-16, told by the content)")
+    table.add_argument(
+        "--encoding", metavar="NAME", help="encoding of a text file (UTF-8 or UTF-16, recognized from the content)"
+    )
 
 
 def add_model_options(command: argparse.ArgumentParser) -> None:
@@ -311,10 +319,10 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--precision",
         metavar="NAME",
-        help="number format of a model: auto, float32, bfloat16, int8 (auto: the fastest that gives the same scores)",
+        help="number format of the model: auto, float32, bfloat16, int8 (auto: the fastest with the same scores)",
     )
     command.add_argument(
-        "--engine", metavar="NAME", help="local, or ray: spread the work of a model over a Ray cluster (local)"
+        "--engine", metavar="NAME", help="local, or ray to distribute the work of a model over a Ray cluster (local)"
     )
     command.add_argument(
         "--cache",

@@ -57,7 +57,7 @@ def enter(number: int, scope: Scope) -> Row:
         if keys().opens(_given_key(number), number, scope, generation=row["key_round"]):
             return row
         if who is not None:
-            raise Refused(403, "The report is about people: it is for the project’s lead and reviewers.")
+            raise Refused(403, "Only the project’s lead and reviewers can see the report, because it is about people.")
     raise Refused(403, "This needs the project’s access key, or a login in Label Studio.")
 
 
@@ -92,9 +92,9 @@ def require_reviewer(project: Row) -> Person:
     """
     person = visitor(project)
     if person is None or not person.known_by:
-        raise Refused(403, f"A decision needs to know who takes it: {HOW_TO_BE_KNOWN}")
+        raise Refused(403, f"Decisions need an identified reviewer: {HOW_TO_BE_KNOWN}")
     if not person.at_least("reviewer"):
-        raise Refused(403, "Deciding is for the project’s lead and reviewers.")
+        raise Refused(403, "Only the project’s lead and reviewers can decide.")
     return person
 
 
@@ -107,7 +107,7 @@ def require_lead(project: Row) -> None:
     """
     person = visitor(project)
     if person is None or not person.at_least("lead"):
-        raise Refused(403, "This is for the project’s lead.")
+        raise Refused(403, "Only the project’s lead can do this.")
 
 
 def require_link(number: int) -> tuple[Row, Person, float]:
@@ -164,7 +164,7 @@ def project_of_key(key: str | None) -> Row:
     for row in connected_projects():
         if keys().opens(key, row["number"], "panel", generation=row["key_round"]):
             return row
-    raise Refused(403, "The panel’s address lacks the right key: run softirr-ls connect again.")
+    raise Refused(403, "The key in the panel’s address is wrong: run softirr-ls connect again.")
 
 
 def key_of(row: Row, scope: Scope) -> str:

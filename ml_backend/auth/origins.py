@@ -85,9 +85,9 @@ def check_source(row: Row | None) -> None:
     places = label_studio_places(row)
     for source in (headers.get("Origin"), headers.get("Referer")):
         if not embedding_allowed(source, own=origin(request.host_url), label_studio=places):
-            raise Refused(403, "This was asked for by a page of another site.")
+            raise Refused(403, "The request came from a page of another site.")
     if headers.get("Sec-Fetch-Site") == "cross-site" and not (headers.get("Origin") or headers.get("Referer")):
-        raise Refused(403, "This was asked for by a page that hides where it is.")
+        raise Refused(403, "The request came from a page that hides its address.")
 
 
 def label_studio_places(row: Row | None) -> list[str]:

@@ -41,7 +41,7 @@ def require_operator() -> None:
     if is_operator():
         return
     if not settings().basic_auth_user:
-        raise Refused(401, "This is for the operator: set BASIC_AUTH_USER and BASIC_AUTH_PASS, and send them.")
+        raise Refused(401, "Only the operator can do this: set BASIC_AUTH_USER and BASIC_AUTH_PASS, and send them.")
     raise Refused(401, "This needs the operator's user and password (BASIC_AUTH_USER, BASIC_AUTH_PASS).")
 
 
@@ -58,7 +58,7 @@ def require_connection() -> Row | None:
     """
     source = request.headers.get("Origin")
     if source is not None and origin(source) != origin(request.host_url):
-        raise Refused(403, "This was asked for by a page of another site.")
+        raise Refused(403, "The request came from a page of another site.")
     if is_operator():
         return None
     user, password = _given_password() or ("", "")
@@ -67,7 +67,7 @@ def require_connection() -> Row | None:
     # An unknown project takes as long as a wrong secret.
     right = keys().is_password(password, number or 0, generation=row["key_round"] if row else 0)
     if not right or row is None or not is_connected(row["connection"]) or user != CONNECTION_USER:
-        raise Refused(401, "The connection carries no valid secret: run softirr-ls connect for this project.")
+        raise Refused(401, "The connection has no valid secret: run softirr-ls connect for this project.")
     return row
 
 
@@ -85,7 +85,7 @@ def connected_project() -> Row:
         if row is None or not is_connected(row["connection"]):
             raise Refused(404, f"Project {number} is not connected to this backend: run softirr-ls connect.")
     if row["number"] != number:
-        raise Refused(401, "The connection carries the secret of another project.")
+        raise Refused(401, "The connection has the secret of another project.")
     return row
 
 
@@ -108,7 +108,7 @@ def webhook_project() -> Row:
     if project is None:
         raise Refused(403, "The webhook's secret is wrong: run softirr-ls connect again.")
     if project_in(json_body()) != project["number"]:
-        raise Refused(403, "The webhook carries the secret of another project.")
+        raise Refused(403, "The webhook has the secret of another project.")
     return project
 
 

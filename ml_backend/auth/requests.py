@@ -104,7 +104,7 @@ def json_body() -> dict[str, Any]:
         Also if the content type is not JSON: browsers let pages of other sites send other types without a preflight request.
     """
     if not request.is_json:
-        raise Refused(415, "The request's body has to be sent as application/json.")
+        raise Refused(415, "The request's body must be sent as application/json.")
     try:
         body = request.get_json(silent=True)
     except RecursionError:

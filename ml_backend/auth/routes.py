@@ -158,7 +158,7 @@ def check_request() -> None:
         _check_backend()
     route = _BY_ADDRESS.get(("GET" if request.method == "HEAD" else request.method, rule))
     if route is None:
-        raise Refused(403, "Nobody may use this address: it has no role in the table of routes.")
+        raise Refused(403, "This address is closed: the table of routes gives it no role.")
     g.softirr_project = _allowed(route)
 
 

@@ -83,8 +83,10 @@ def parser() -> argparse.ArgumentParser:
         help="register nothing in Label Studio; the backend looks for changes by itself",
     )
     connect.add_argument("--no-panel", action="store_true", help="leave the label config unchanged")
-    connect.add_argument("--rotate-keys", action="store_true", help="make the addresses given out so far stop working")
-    connect.add_argument("--label-studio-url", help="Label Studio's address in the links printed")
+    connect.add_argument(
+        "--rotate-keys", action="store_true", help="make all addresses and links printed so far stop working"
+    )
+    connect.add_argument("--label-studio-url", help="Label Studio's address as browsers reach it, for printed links")
     add_json(connect)
     add_options(connect)
 
@@ -93,10 +95,10 @@ def parser() -> argparse.ArgumentParser:
     disconnect.add_argument("--keep-predictions", action="store_true", help="leave the scores in Label Studio")
     add_json(disconnect)
 
-    sync = command("sync", "projects", "Bring one project up to date and end.")
+    sync = command("sync", "projects", "Bring one project up to date, then exit.")
     add_project(sync)
     add_json(sync)
-    sync.add_argument("--changes", action="store_true", help="read only what changed since the last time")
+    sync.add_argument("--changes", action="store_true", help="read only what changed since the last run")
     sync.add_argument(
         "--split-again", action="store_true", help="decide again, from all answers, how answers are split"
     )
@@ -105,18 +107,18 @@ def parser() -> argparse.ArgumentParser:
     show = command("settings", "projects", "Show a project's settings and where each comes from.")
     add_project(show)
     add_json(show)
-    show.add_argument("--reset", action="store_true", help="forget the options given by softirr-ls")
+    show.add_argument("--reset", action="store_true", help="remove the settings given by softirr-ls")
     add_options(show)
 
     link = command(
         "link",
         "projects",
-        "Print a personal link: whoever opens it once is known to the panel and the report in that browser.",
+        "Print a personal link, which identifies a person to the panel and the report in their browser.",
     )
     add_project(link)
     link.add_argument("--user", required=True, metavar="EMAIL", help="email address or id of the user in Label Studio")
     link.add_argument("--role", choices=["annotator", "reviewer", "lead"], default="reviewer", help="default: reviewer")
-    link.add_argument("--days", type=int, default=90, metavar="N", help="how long the link is good for (default 90)")
+    link.add_argument("--days", type=int, default=90, metavar="N", help="days until the link expires (default 90)")
     add_json(link)
 
     agreed = command("consensus", "projects", "Print the agreed answers of a project as CSV.")
@@ -138,7 +140,7 @@ def parser() -> argparse.ArgumentParser:
     doctor = command(
         "doctor",
         "projects",
-        "Check the connection and say how to fix it.",
+        "Check the connection and print each problem with its solution.",
     )
     add_project(doctor, required=False)
     doctor.add_argument("--url", help="address of this backend as Label Studio reaches it")
@@ -149,10 +151,10 @@ def parser() -> argparse.ArgumentParser:
     add_json(backup)
 
     restore = command("restore", "stores", "Replace the store with a backup; the old store is kept.")
-    restore.add_argument("file", metavar="FILE", help="a file that softirr-ls backup wrote")
+    restore.add_argument("file", metavar="FILE", help="a file written by softirr-ls backup")
     add_json(restore)
 
-    check = command("check", "stores", "Check the whole store and say what is wrong with it.")
+    check = command("check", "stores", "Check the whole store and print each problem.")
     add_json(check)
 
     forget = command("forget", "stores", "Erase a project: its texts, scores, decisions, audits and agreed answers.")

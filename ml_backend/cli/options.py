@@ -16,20 +16,20 @@ __all__ = ["add_options", "find_users", "given_options", "open_services"]
 
 _VALUES = {
     "--measure": ("NAME", "how two texts are compared (softirr measures lists the names)"),
-    "--permutations": ("N", "for --chance permutation (default 3)"),
-    "--threshold": ("P", "equivalence from which texts match (default 0.5)"),
+    "--permutations": ("N", "number of permutations for --chance permutation (default 3)"),
+    "--threshold": ("P", "least equivalence of texts that match (default 0.5)"),
     "--missing": (
         "TEXTS",
-        "texts that mean that an answer is missing, as NA,n/a; none: no text does (default: auto, NA, n/a, -, ? and the like)",
+        "texts that mark a missing answer, such as NA,n/a; none: no text does (default: auto: NA, n/a, -, ? and similar)",
     ),
     "--policy": ("NAME", f"what counts as the same: {', '.join(PRESETS)}, or a JSON file"),
-    "--ignore": ("KINDS", "attributes that do not count, joined by commas"),
+    "--ignore": ("KINDS", "attributes that do not count, separated by commas"),
     "--count": (
         "KINDS",
-        "attributes that decide, joined by commas: texts that say different things of one are not the same",
+        "attributes that decide, separated by commas: texts with different values of one are not the same",
     ),
     "--condition": ("FIELD", "field of the tasks' data by which the report groups tasks"),
-    "--target": ("X", "value that the project's coefficient is to reach"),
+    "--target": ("X", "value that the project's coefficient should reach"),
 }
 _TYPES = {"--permutations": int, "--threshold": float, "--target": float}
 _REPEATED = {
@@ -37,7 +37,7 @@ _REPEATED = {
     "--reviewer": (
         "reviewers",
         "EMAIL",
-        "a user who reviews, by email address or id; repeatable (none: nobody does)",
+        "a reviewer, by email address or id; repeatable (none: no reviewers)",
     ),
     "--terminology": (
         "terminologies",
@@ -46,11 +46,11 @@ _REPEATED = {
     ),
 }
 _SWITCHES = {
-    "--casefold": "“Fever” and “fever” are the same text",
-    "--predictions-as-raters": "the newest prediction of each model counts as a rater's answer",
-    "--suggestions": "write suggested texts beside the score",
+    "--casefold": "treat “Fever” and “fever” as the same text",
+    "--predictions-as-raters": "count the newest prediction of each model as a rater's answer",
+    "--suggestions": "write suggested texts with the score",
     "--triage-columns": "write agreement, reason and state into the tasks' data, as columns of the triage tab",
-    "--count-reviewers": "reviewers' own answers count as annotators' (default: they are left out)",
+    "--count-reviewers": "count reviewers' own answers as annotators' answers (default: they are excluded)",
 }
 _CHOSEN = {
     "--chance": (CHOICES["chance"], "how chance agreement is computed"),
@@ -58,11 +58,11 @@ _CHOSEN = {
     "--regions": (CHOICES["regions"], "texts of regions: pooled per task, or compared where regions overlap"),
     "--predictions": (
         CHOICES["predictions"],
-        "write a task's prediction once the task has all its annotations, or from the second on",
+        "when to write a task's prediction: with all its annotations, or from the second one on",
     ),
     "--panel": (
         CHOICES["panel"],
-        "show the panel once a task has all its annotations, or from the second on",
+        "when to show the panel of a task: with all its annotations, or from the second one on",
     ),
     "--more-general": (MORE_GENERAL, "whether a more general text counts as the same"),
     "--split": (SPLITS, "how a box that contains a list is split into texts (none: as written)"),

@@ -73,7 +73,7 @@ def _print_changes(changes: Any, as_json: bool, nothing: str) -> None:
 
 
 def sync(parsed: argparse.Namespace) -> None:
-    """Bring one project up to date and end."""
+    """Bring one project up to date, then exit."""
     from ml_backend.logs import set_up_logging
     from ml_backend.sync.jobs import Runner
 
@@ -149,7 +149,9 @@ def link(parsed: argparse.Namespace) -> None:
         raise InputError(f"Project {parsed.project} is not connected: run softirr-ls connect first.")
     base = row["connection"].get("panel_base")
     if not base:
-        raise InputError("Nothing says where browsers reach this backend: run softirr-ls connect with --panel-url.")
+        raise InputError(
+            "The address of this backend for browsers is unknown: run softirr-ls connect with --panel-url."
+        )
     ((user, name),) = find_users([parsed.user])
     until = time.time() + 86400 * parsed.days
     token = PersonalLinks(services.store.secret()).make(

@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of ``softirr-ls demo``."""
     parser = Parser(prog="softirr-ls demo", description="Start Label Studio with an example project, scored.")
     parser.add_argument(
-        "--folder", type=Path, default=Path(".demo"), help="where the demo keeps everything (default: .demo)"
+        "--folder", type=Path, default=Path(".demo"), help="folder of the demo's files (default: .demo)"
     )
     parser.add_argument("--fresh", action="store_true", help="delete the demo's folder and start over")
     parser.add_argument(
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="verify the result through Label Studio's API, then stop; status 1 if wrong",
     )
-    parser.add_argument("--measure", help="measure to score with (default: the product's default)")
+    parser.add_argument("--measure", help="measure (default: the same as softirr score)")
     return parser
 
 

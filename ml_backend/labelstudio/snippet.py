@@ -49,7 +49,7 @@ def snippet(panel_url: str) -> str:
         f'<iframe hidden title="Agreement helper" srcdoc="{escape(f"<script>{helper()}</script>")}"></iframe>'
     )
     if "]]>" in frame:
-        raise InputError("The panel's address can't stand in a label config.")
+        raise InputError("The panel's address can't be part of a label config.")
     return (
         f'<View className="{CLASS}"><Collapse open="true"><Panel value="Agreement"><View><Markdown>'
         f"<![CDATA[{frame}]]></Markdown></View></Panel></Collapse><!-- /{CLASS} --></View>"

@@ -155,7 +155,7 @@ def _teams(given: Any, people: Iterable[str]) -> list[list[str]]:
     if not isinstance(given, list) or len(given) != 2 or not all(isinstance(team, list) for team in given):
         raise InputError("teams is not two lists of annotators.")
     if not all(isinstance(one, str) and one in known for team in given for one in team):
-        raise InputError("A team names somebody who is no annotator of this project.")
+        raise InputError("A team contains a person who is not an annotator of this project.")
     if any(len(set(team)) < 2 for team in given):
         raise InputError("Each team needs two annotators or more.")
     return [sorted(set(team)) for team in given]

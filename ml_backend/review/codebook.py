@@ -119,7 +119,7 @@ def pairs_to_part(book: Codebook, decisions: Iterable[Mapping[str, Any]], text: 
     """
     entry = next((one for one in book.entries if any(w.text == text for w in one.wordings)), None)
     if entry is None or entry.name == text:
-        raise InputError("Only a text that is not the name of its entry can be parted from it.")
+        raise InputError("A text that is the name of its entry can't be removed from it.")
     pairs = [(text, entry.name)]
     inside = {one.text for one in entry.wordings}
     for row in decisions:

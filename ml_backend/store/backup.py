@@ -46,7 +46,7 @@ def back_up(store: Store, target: Path) -> dict[str, Any]:
     """
     source = _file_of(store, "back up", "pg_dump --format=custom --file=softirr.dump DATABASE")
     if target.exists():
-        raise InputError(f"{target} exists already: name a file that does not.")
+        raise InputError(f"{target} already exists: choose another name.")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".softirr-backup-") as folder:
@@ -138,7 +138,7 @@ def _verify(file: Path, name: str) -> None:
     finally:
         engine.dispose()
     if problem:
-        raise SoftirrError(f"{name} is not whole: {problem}")
+        raise SoftirrError(f"{name} is not complete: {problem}")
 
 
 def _manifest(copy: Path) -> dict[str, Any]:
@@ -152,7 +152,9 @@ def _manifest(copy: Path) -> dict[str, Any]:
 
 
 def _unpack(source: Path, place: Path) -> tuple[dict[str, Any], Path]:
-    refused = SoftirrError(f"{source} is no whole backup of softirr: it was cut, changed or made by something else.")
+    refused = SoftirrError(
+        f"{source} is not a complete backup of softirr: it is truncated, changed, or from another program."
+    )
     if not source.is_file():
         raise InputError(f"There is no file {source}.")
     try:

@@ -152,7 +152,7 @@ class Store(TaskStore, JobStore, DecisionStore):
         """
         owner = f"{self.own_name()}:erase"
         if not self.take_lease(project, owner):
-            raise SoftirrError("A job is at work on this project: run this again when it is done.")
+            raise SoftirrError("A job is running on this project: try again when it is done.")
         self.forget_project(project)
         self.erase_what_is_free()
 

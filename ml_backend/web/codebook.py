@@ -75,7 +75,7 @@ def download(number: int, name: str) -> Response:
     control = arguments.field(project, request.args.get("control"))
     book = _book(project, control) if control else None
     if book is None:
-        raise Refused(409, "The codebook has not been made yet.")
+        raise Refused(409, "The codebook does not exist yet.")
     if name.endswith("csv"):
         rows = [
             (entry.id, entry.name, one.text, one.count, one.items, _uses(one.raters))
@@ -136,7 +136,7 @@ def decide() -> Response:
     control = arguments.field(project, body.get("control"))
     book = _book(project, control) if control else None
     if book is None:
-        raise Refused(409, "The codebook has not been made yet.")
+        raise Refused(409, "The codebook does not exist yet.")
     merge, part = body.get("merge"), body.get("part")
     earlier = services().store.decisions(project["id"])
     try:
@@ -149,7 +149,7 @@ def decide() -> Response:
     except InputError as error:
         raise Refused(409, str(error)) from None
     if len(pairs) > decisions.MOST_PAIRS:
-        raise Refused(409, "Earlier decisions stand against this on too many pairs: withdraw them in the panel first.")
+        raise Refused(409, "Too many earlier decisions contradict this: withdraw them in the panel first.")
     decisions.decide(services(), project, pairs, same=merge is not None, who=who, task=None)
     hashes = {pair_hash(normalize(a), normalize(b)) for a, b in pairs}
     numbers = [row["id"] for row in services().store.decisions(project["id"]) if row["pair"] in hashes]

@@ -87,7 +87,7 @@ def withdraw(which: int) -> Response:
     project = current_project()
     who = current_reviewer()
     if not AgreedStore(services().store).withdraw(project["id"], which, **_signed(who)):
-        raise Refused(404, "This answer was withdrawn or replaced already.")
+        raise Refused(404, "This answer was already withdrawn or replaced.")
     return allow_label_studio(responses.data({"withdrawn": which}))
 
 

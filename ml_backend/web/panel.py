@@ -237,7 +237,7 @@ def undo(number: int) -> Response:
     """Undo a decision."""
     project = current_project()
     if not decisions.undo(services(), project, number, who=current_reviewer()):
-        raise Refused(404, "This decision was taken back already.")
+        raise Refused(404, "This decision was already withdrawn.")
     return allow_label_studio(responses.data({"undone": number}))
 
 

@@ -80,10 +80,10 @@ def _results(own: OwnSession, project: Row, task: Row, wanted: Mapping[str, list
         regions = regions_of(task, name)
         rows = None if regions is None else regions.suggested(task["details"]["controls"][name], wanted[name])
         if not rows:
-            raise Refused(409, "The regions of these texts are not known yet: have the project read again.")
+            raise Refused(409, "The regions of these texts are not known yet: run softirr-ls sync.")
         results += region_results(name, rows, annotations)
     if not results:
-        raise Refused(409, "Nothing of the suggestion is left to take.")
+        raise Refused(409, "The suggestion has no text left to take.")
     return results
 
 
@@ -143,7 +143,7 @@ def withdraw(number: int) -> Response:
     who = current_reviewer()
     signed = {"reviewer": who.name, "reviewer_id": who.user, "known_by": who.known_by}
     if not ReviewStore(services().store).withdraw_uncounted(project["id"], number, **signed):
-        raise Refused(404, "This was taken back already.")
+        raise Refused(404, "This proposal was already withdrawn.")
     return allow_label_studio(responses.data({"withdrawn": number}))
 
 

@@ -223,7 +223,7 @@ def propose_policy(
         raise InputError("There is no judged pair to learn a policy from.")
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     if policy_of(made).changes_scores:
-        raise InputError(f"The measure {made.name} is under a policy already: a policy is learned without one.")
+        raise InputError(f"The measure {made.name} already has a policy: name the measure without one.")
     with cache_and_progress(made, cache, progress) as (store, told):
         pairs = _Pairs(given, made, threshold, store, told)
         policy, supports = _proposal(pairs)

@@ -93,7 +93,7 @@ class JudgedRaters:
         read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
         ids = {unit: sheet.place((unit, pair)) for sheet in read for unit, pair in sheet.values}
         if not ids:
-            raise InputError("The sheets hold no units: name at least one sheet that audit sample has drawn.")
+            raise InputError("The sheets have no rows: name at least one sheet drawn by softirr audit sample.")
         self._seed = seed_of(ids)
         scorer = PairScorer(measure, table.texts, cache=cache or MemoryCache(), progress=progress)
         self._answers = AnswerScorer(table, scorer, method=assignment)

@@ -165,7 +165,7 @@ def apply(
     """
     read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
     if not any(sheet.values for sheet in read):
-        raise InputError("The sheets hold no units: apply at least one sheet that audit sample has drawn.")
+        raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
     if not any(value.strip() for sheet in read for value in sheet.values.values()):
         raise InputError("No pair is judged.")
     return agreement(table, measure, options, judgments=read, **changes)

@@ -53,7 +53,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
         "--measure",
         default=DEFAULT_MEASURE,
         metavar="NAME",
-        help=f"equivalence measure, see softirr measures ({DEFAULT_MEASURE})",
+        help=f"how two texts are compared; softirr measures lists the names ({DEFAULT_MEASURE})",
     )
     add_terminology(command)
     add_model_options(command)
@@ -67,7 +67,7 @@ def add_terminology(command: argparse.ArgumentParser, *, required: bool = False)
         default=[],
         required=required,
         metavar="PATH",
-        help="look texts up in this terminology first; may be repeated",
+        help="look texts up in this terminology first; repeatable",
     )
 
 
@@ -77,14 +77,14 @@ def add_chance(command: argparse.ArgumentParser) -> None:
         "--chance",
         choices=("auto", "exact", "permutation", "stratified"),
         default="auto",
-        help="how chance agreement is computed (auto: exact where it fits the budget, else stratified)",
+        help="how chance agreement is computed (auto: exact if the pairs fit the budget, else stratified)",
     )
     command.add_argument(
         "--permutations",
         type=bounded(1_000_000),
         default=PERMUTATIONS,
         metavar="N",
-        help=f"for --chance permutation ({PERMUTATIONS})",
+        help=f"number of permutations for --chance permutation ({PERMUTATIONS})",
     )
     command.add_argument(
         "--target-error",
@@ -93,7 +93,10 @@ def add_chance(command: argparse.ArgumentParser) -> None:
         help=f"standard error at which --chance stratified stops ({TARGET_SE:g}; {CHEAP_TARGET_SE:g} for measures without a model)",
     )
     command.add_argument(
-        "--interval", choices=("analytic", "bootstrap"), default="analytic", help="confidence intervals (analytic)"
+        "--interval",
+        choices=("analytic", "bootstrap"),
+        default="analytic",
+        help="how confidence intervals are computed (analytic)",
     )
 
 
@@ -108,7 +111,7 @@ def add_also(command: argparse.ArgumentParser) -> None:
         choices=more,
         default=[],
         metavar="NAME",
-        help=f"report this coefficient, too: {', '.join(more)}; may be repeated",
+        help=f"also report this coefficient: {', '.join(more)}; repeatable",
     )
 
 
@@ -142,25 +145,25 @@ def add_policy(command: argparse.ArgumentParser, *, split: bool = True) -> None:
         "--ignore",
         type=_kinds,
         metavar="KINDS",
-        help="attributes that do not count, joined by commas: side, severity, time, number, certainty, negation, subject, cause; in place of the policy's",
+        help="attributes that do not count, separated by commas: side, severity, time, number, certainty, negation, subject, cause; replaces the policy's list",
     )
     command.add_argument(
         "--count",
         type=_kinds,
         metavar="KINDS",
-        help="attributes that decide, as for --ignore: texts that say different things of one are not the same, whatever the measure says; in place of the policy's",
+        help="attributes that decide: texts with different values of one never match; replaces the policy's list",
     )
     command.add_argument(
         "--more-general",
         choices=tuple(MORE_GENERAL),
-        help="whether a more general text counts as the same: not at all, in part or fully; in place of the policy's",
+        help="whether a more general text counts as the same: no (strict), in part (graded) or yes (lenient); replaces the policy's choice",
     )
     if split:
         command.add_argument(
             "--split",
             choices=SPLITS,
             metavar="MODE",
-            help=f"split a text that holds a list into several: {', '.join(SPLITS)}; in place of the policy's",
+            help=f"split a text that contains a list: {', '.join(SPLITS)}; in place of the policy's",
         )
 
 
@@ -193,9 +196,7 @@ def add_scoring(command: argparse.ArgumentParser) -> None:
     add_seed(command)
 
 
-def add_seed(
-    command: argparse.ArgumentParser, what: str = "seed of what is drawn at random (0)", default: int | None = 0
-) -> None:
+def add_seed(command: argparse.ArgumentParser, what: str = "random seed (0)", default: int | None = 0) -> None:
     """Add ``--seed``."""
     command.add_argument("--seed", type=int, default=default, metavar="N", help=what)
 
@@ -322,7 +323,7 @@ def read_table(arguments: argparse.Namespace, path: str | None = None, **options
     tables = read_tables(arguments, path, **options)
     if len(tables) > 1:
         raise InputError(
-            f"This command takes one text at a time: choose one of {', '.join(tables)} with --text or --control."
+            f"This command reads one column of texts: choose one of {', '.join(tables)} with --text or --control."
         )
     return next(iter(tables.values()))
 
@@ -380,7 +381,7 @@ def write_picture(svg: str, lines: Iterable[str], title: str, path: str) -> None
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>{svg}<pre>{text}</pre></html>'
         )
     elif not path.lower().endswith(".svg"):
-        raise InputError(f"A figure is written as .svg or .html, not as {path}.")
+        raise InputError(f"A figure can be .svg or .html, not {path}.")
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"{svg}\n")

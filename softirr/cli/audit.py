@@ -1,4 +1,4 @@
-"""``softirr audit``: correct the coefficients with judgements of a random sample."""
+"""``softirr audit``: correct the coefficients with judgments of a random sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``audit`` and its steps to the commands."""
-    audit = commands.add_parser("audit", help="correct the coefficients with judgements of a random sample")
+    audit = commands.add_parser("audit", help="correct the coefficients with judgments of a random sample")
     steps = audit.add_subparsers(title="steps", required=True, metavar="STEP")
     sample = steps.add_parser("sample", help="draw the pairs to judge, as CSV on standard output")
     add_input_options(sample)
@@ -35,7 +35,7 @@ def add_command(commands: Any) -> None:
         type=positive,
         default=JUDGMENTS,
         metavar="N",
-        help=f"how many pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
+        help=f"number of pairs of texts to draw, including the pairs of --without ({JUDGMENTS})",
     )
     sample.add_argument(
         "--without",
@@ -43,13 +43,15 @@ def add_command(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="SHEET",
-        help="earlier sheets of this sample: print only what is not on them",
+        help="earlier sheets of this sample: print only pairs that are not in them",
     )
-    add_seed(sample, "seed of the draw (default: that of --without, else 0)", None)
+    add_seed(sample, "seed of the draw (default: the seed of --without, else 0)", None)
     sample.set_defaults(run=_sample)
-    apply = steps.add_parser("apply", help="print coefficients and intervals from a judged sample")
+    apply = steps.add_parser("apply", help="print the corrected coefficients from a judged sheet")
     add_input_options(apply)
-    apply.add_argument("sheets", nargs="+", metavar="SHEET", help="judged sheet; one for each draw and judge")
+    apply.add_argument(
+        "sheets", nargs="+", metavar="SHEET", help="judged sheet; repeatable, for several draws or judges"
+    )
     add_measure(apply)
     add_policy(apply)
     add_json(apply)
@@ -77,7 +79,7 @@ def _sample(arguments: argparse.Namespace) -> int:
         )
     if not sheet.units:
         raise InputError(
-            f"Nothing is left to judge: the sheets of --without hold {len(places)} units, and --judgements {arguments.judgements} includes them."
+            f"Nothing is left to judge: the sheets of --without contain {len(places)} units, and --judgements {arguments.judgements} includes them."
         )
     print(sheet.to_csv(), end="")
     if len(sheet.units) + len(places) < arguments.judgements:

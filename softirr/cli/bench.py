@@ -27,8 +27,8 @@ BENCHES = (
 def add_command(commands: Any) -> None:
     """Add ``bench`` to the commands."""
     bench = commands.add_parser("bench", help="compare speed and accuracy with other libraries")
-    bench.add_argument("name", choices=BENCHES, help="which table")
-    bench.add_argument("options", nargs=argparse.REMAINDER, help="options of the table (see bench NAME --help)")
+    bench.add_argument("name", choices=BENCHES, help="benchmark to run")
+    bench.add_argument("options", nargs=argparse.REMAINDER, help="its options (see bench NAME --help)")
     bench.set_defaults(run=_bench)
 
 

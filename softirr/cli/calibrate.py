@@ -26,10 +26,12 @@ def add_command(commands: Any) -> None:
         help="propose the policy that explains the judgments instead",
     )
     calibrate.add_argument(
-        "--output", metavar="FILE", help="with --propose: file for the policy, to use as --policy FILE"
+        "--output", metavar="FILE", help="with --propose: write the policy to this file, for --policy FILE"
     )
     calibrate.add_argument(
-        "--answers", metavar="ANSWERS", help="with --propose: answers, for the coefficient under each candidate"
+        "--answers",
+        metavar="ANSWERS",
+        help="with --propose: file of answers, to show the coefficient under each candidate",
     )
     add_json(calibrate)
     calibrate.set_defaults(run=_calibrate)
@@ -56,9 +58,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if arguments.propose:
         return _propose(arguments)
     if arguments.answers is not None:
-        raise InputError("--answers goes with --propose.")
+        raise InputError("--answers needs --propose.")
     if arguments.output is not None:
-        raise InputError("--output goes with --propose: a comparison with judged pairs changes no number.")
+        raise InputError("--output needs --propose.")
     from softirr.measures.reliability import calibrate
 
     with scoring(arguments) as kept:

@@ -13,7 +13,7 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``code`` to the commands."""
-    code = commands.add_parser("code", help="print the concept of every text by terminologies, as CSV")
+    code = commands.add_parser("code", help="print the concepts of each text in your terminologies, as CSV")
     add_input_options(code)
     add_policy(code)
     add_terminology(code, required=True)

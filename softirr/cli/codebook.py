@@ -21,7 +21,7 @@ def add_command(commands: Any) -> None:
     ----------
     commands : the subparsers of the command line
     """
-    book = commands.add_parser("codebook", help="groups of equivalent answers, with names, counts and raters")
+    book = commands.add_parser("codebook", help="group equivalent answers, with names, counts and raters")
     add_input_options(book)
     add_measure(book)
     add_policy(book)
@@ -30,14 +30,14 @@ def add_command(commands: Any) -> None:
         type=float,
         default=THRESHOLD,
         metavar="P",
-        help=f"mean equivalence of the texts of an entry ({THRESHOLD:g})",
+        help=f"least mean equivalence of the texts of an entry ({THRESHOLD:g})",
     )
     book.add_argument(
         "--neighbors",
         type=int,
         default=10,
         metavar="N",
-        help="compare each text with so many others that are spelled alike (10)",
+        help="compare each text with this number of similarly spelled texts (10)",
     )
     book.add_argument(
         "--output",

@@ -29,12 +29,14 @@ def add_command(commands: Any) -> None:
         "compare", help="compare files, groups of items, teams, raters or models, or over time"
     )
     compare.add_argument(
-        "files", nargs="+", metavar="FILE", help="two files or more; or one, with one of the options below"
+        "files", nargs="+", metavar="FILE", help="two or more files, or one file with an option below that divides it"
     )
     what = compare.add_mutually_exclusive_group()
-    what.add_argument("--by", metavar="FIELD", help="groups of items by a field, such as their site")
+    what.add_argument("--by", metavar="FIELD", help="compare groups of items by a field, such as site")
     what.add_argument(
-        "--over", metavar="FIELD", help="over time: a field with dates or numbers (annotated_at in an export)"
+        "--over",
+        metavar="FIELD",
+        help="compare over time, by a field with dates or numbers (annotated_at in an export)",
     )
     what.add_argument("--controls", nargs="+", metavar="NAME", help="TextAreas of one export")
     what.add_argument("--teams", nargs="+", metavar="RATERS", help="teams of raters, each as NAME,NAME")
@@ -42,26 +44,31 @@ def add_command(commands: Any) -> None:
         "--models",
         nargs="*",
         metavar="RATER",
-        help="each model with the people: the raters named here, else the predictions of an export",
+        help="compare each model with the people: the raters named here, else the predictions of an export",
     )
     what.add_argument(
         "--rounds",
         nargs="+",
         metavar="DATE",
-        help="rounds of one export, paired: annotations last changed before this day, and from it on",
+        help="compare rounds of one export, paired: annotations last changed before this date, and from this date on",
     )
     compare.add_argument(
         "--same", metavar="FIELD", help="with --by: a field that names the same item in each group, such as each round"
     )
-    compare.add_argument("--rater", metavar="NAME", help="a rater with the others; with --over, the rater's drift")
     compare.add_argument(
-        "--margin", type=not_negative, metavar="X", help=f"how far below the others is within their range ({MARGIN:g})"
+        "--rater", metavar="NAME", help="compare a rater with the others; with --over, the rater's drift"
+    )
+    compare.add_argument(
+        "--margin",
+        type=not_negative,
+        metavar="X",
+        help=f"difference below the others that counts as within their range ({MARGIN:g})",
     )
     compare.add_argument(
         "--epsilon",
         type=fraction,
         metavar="X",
-        help="with --models: a model's advantage in cost, for the alternative annotator test: 0.2 if the people are experts, 0.15 if they are "
+        help="with --models: cost advantage of a model in the alternative annotator test: 0.2 if the people are experts, 0.15 if they are "
         "skilled, 0.1 for crowd workers (0.15)",
     )
     compare.add_argument(
@@ -76,11 +83,16 @@ def add_command(commands: Any) -> None:
         help="with --models or --rater: also count omissions, additions, substitutions and other types of difference",
     )
     same = compare.add_mutually_exclusive_group()
-    same.add_argument("--paired", action="store_true", help="only the items that all have in common")
-    same.add_argument("--independent", action="store_true", help="items of the same id are different items")
+    same.add_argument("--paired", action="store_true", help="use only items that all files have in common")
+    same.add_argument(
+        "--independent", action="store_true", help="treat items with the same id in two files as different items"
+    )
     compare.add_argument("--coefficient", choices=coefficient_keys(), help="what is compared (the headline)")
     compare.add_argument(
-        "--adjust", choices=("holm", "none"), default="holm", help="adjustment for several differences (holm)"
+        "--adjust",
+        choices=("holm", "none"),
+        default="holm",
+        help="adjustment of the intervals for several differences (holm)",
     )
     compare.add_argument(
         "--sheets", nargs="+", metavar="SHEET", help="judged audit sheets of the file, with --models or --rater"
@@ -89,7 +101,7 @@ def add_command(commands: Any) -> None:
     compare.add_argument("--sheets-b", nargs="+", metavar="SHEET", help="judged audit sheets of the second file")
     add_reading_options(compare, rater="--rater-column")
     add_scoring(compare)
-    compare.add_argument("--plot", metavar="FILE", help="write a forest plot: .svg or .html")
+    compare.add_argument("--plot", metavar="FILE", help="write a forest plot as .svg or .html")
     add_json(compare)
     compare.set_defaults(run=_compare)
 
@@ -120,26 +132,26 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--{within[0]} compares within one file, but there are {len(arguments.files)}.")
     if not within and len(arguments.files) == 1:
         raise InputError(
-            "One file is compared by --by, --rounds, --over, --controls, --teams, --models or --rater; or name two files."
+            "Name two files, or divide one with --by, --rounds, --over, --controls, --teams, --models or --rater."
         )
     if arguments.rater and within != ["rater"] and within != ["over", "rater"]:
-        raise InputError(f"--rater goes with --over only, not with --{within[0]}.")
+        raise InputError(f"--rater can be combined only with --over, not with --{within[0]}.")
     if arguments.same and within != ["by"]:
-        raise InputError("--same goes with --by.")
+        raise InputError("--same needs --by.")
     if arguments.margin is not None and arguments.models is None and within != ["rater"]:
-        raise InputError("--margin goes with --models or --rater.")
+        raise InputError("--margin needs --models or --rater.")
     if arguments.epsilon is not None and arguments.models is None:
-        raise InputError("--epsilon goes with --models.")
+        raise InputError("--epsilon needs --models.")
     if arguments.fail_unless and arguments.models is None and within != ["rater"]:
-        raise InputError("--fail-unless goes with --models or --rater.")
+        raise InputError("--fail-unless needs --models or --rater.")
     if arguments.fail_unless == "passed" and arguments.models is None:
-        raise InputError("--fail-unless passed goes with --models.")
+        raise InputError("--fail-unless passed needs --models.")
     if arguments.differences and arguments.models is None and within != ["rater"]:
-        raise InputError("--differences goes with --models or --rater.")
+        raise InputError("--differences needs --models or --rater.")
     if arguments.sheets and arguments.models is None and within != ["rater"]:
-        raise InputError("--sheets goes with --models or --rater; two files take --sheets-a and --sheets-b.")
+        raise InputError("--sheets needs --models or --rater; for two files use --sheets-a and --sheets-b.")
     if (arguments.sheets_a or arguments.sheets_b) and len(arguments.files) != 2:
-        raise InputError("--sheets-a and --sheets-b go with two files.")
+        raise InputError("--sheets-a and --sheets-b need two files.")
 
 
 def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: dict[str, Any]) -> Any:
@@ -202,7 +214,7 @@ def _rounds(arguments: argparse.Namespace) -> dict[str, Any]:
 
     path, dates = arguments.files[0], sorted(set(arguments.rounds))
     if path == "-":
-        raise InputError("--rounds reads the file once for each round: name it instead of standard input.")
+        raise InputError("--rounds reads the file several times: name a file instead of standard input.")
     rounds: dict[str, Any] = {}
     for since, before in zip([None, *dates], [*dates, None], strict=True):
         rounds[Period.of(since, before).in_words()] = read_table(arguments, path, since=since, before=before)

@@ -44,9 +44,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="[NAME=]PATH",
         help="MeSH XML, ICD-11 tabulation[,synonyms JSON], ICD-10-CM XML, MedDRA folder, OBO, or folder with concepts.tsv; repeatable",
     )
-    synthetic.add_argument(
-        "--format", metavar="FORMAT", help="format of the terminologies, where it cannot be recognized"
-    )
+    synthetic.add_argument("--format", metavar="FORMAT", help="format of the terminologies, if it cannot be recognized")
     synthetic.add_argument(
         "--setting",
         action="append",
@@ -69,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _add_run(synthetic)
     synthetic.set_defaults(run=_synthetic)
 
-    real = commands.add_parser("real", help="tables of free-text answers with codes")
+    real = commands.add_parser("real", help="compare estimates with the codes of annotated tables")
     real.add_argument(
         "--table",
         action="append",
@@ -77,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="[NAME=]PATH",
         help="CSV item,rater,text,codes; REFLACX folder; Derm1M METADATA[,DUPLICATES]; derm_ddx, ProtoQA, NCBI Disease; repeatable",
     )
-    real.add_argument("--kind", metavar="KIND", help="kind of the tables, where it cannot be recognized")
+    real.add_argument("--kind", metavar="KIND", help="kind of the tables, if it cannot be recognized")
     real.add_argument(
         "--chance",
         choices=("auto", "exact", "permutation"),
@@ -125,12 +123,12 @@ def _add_truth(command: argparse.ArgumentParser) -> None:
 
 def _add_run(command: argparse.ArgumentParser) -> None:
     _add_measures(command)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
     command.add_argument(
         "--output",
         required=True,
         metavar="FOLDER",
-        help="run folder; what is scored there already is not scored again",
+        help="run folder; pairs that are already scored there are not scored again",
     )
     command.add_argument("--figures", choices=FIGURES, default="png", help="format of the figures (png)")
 

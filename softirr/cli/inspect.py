@@ -20,7 +20,7 @@ _SAMPLE = 10_000
 
 def add_command(commands: Any) -> None:
     """Add ``inspect`` to the commands."""
-    inspect = commands.add_parser("inspect", help="show what is understood of a file, before anything is scored")
+    inspect = commands.add_parser("inspect", help="show what softirr reads from a file, without scoring it")
     add_input_options(inspect)
     add_json(inspect)
     inspect.set_defaults(run=_inspect)

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from softirr.cli import audit, bench, calibrate, code, codebook, compare, inspect, measures, plan, raters, report, score
 from softirr.terminal import Parser, end_program, guarded
@@ -47,4 +48,15 @@ def parser() -> argparse.ArgumentParser:
     for name, (_, what) in _PROGRAMS.items():
         commands.add_parser(name, help=what)
     bench.add_command(commands)
+    _describe(commands)
     return top
+
+
+def _describe(commands: argparse._SubParsersAction[Any]) -> None:
+    """``--help`` of each command begins with its line in the list of commands."""
+    for choice in commands._choices_actions:
+        command = commands.choices[choice.dest]
+        command.description = command.description or f"{(choice.help or '')[:1].upper()}{(choice.help or '')[1:]}."
+        for action in command._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                _describe(action)

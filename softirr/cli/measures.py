@@ -13,7 +13,7 @@ __all__ = ["add_command"]
 
 def add_command(commands: Any) -> None:
     """Add ``measures`` to the commands."""
-    measures = commands.add_parser("measures", help="list the equivalence measures and what each needs")
+    measures = commands.add_parser("measures", help="list the measures and what each needs")
     add_json(measures)
     measures.set_defaults(run=_measures)
 

@@ -1,4 +1,4 @@
-"""``softirr plan``: how many items, raters and judgments an interval needs."""
+"""``softirr plan``: plan how many items, raters and judgments an interval needs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def add_command(commands: Any) -> None:
     """Add ``plan`` to the commands."""
     from softirr.coefficients.registry import coefficient_keys
 
-    plan = commands.add_parser("plan", help="how many items, raters and judgments an interval needs")
+    plan = commands.add_parser("plan", help="plan how many items, raters and judgments an interval needs")
     plan.add_argument(
-        "file", nargs="?", metavar="FILE", help="a pilot; without one, --kappa and --expected are assumed"
+        "file", nargs="?", metavar="FILE", help="answers of a pilot; without it, the plan uses --kappa and --expected"
     )
     plan.add_argument(
         "--width",
@@ -62,7 +62,7 @@ def add_command(commands: Any) -> None:
         help=f"cost of a judgment ({JUDGMENT_COST:g})",
     )
     plan.add_argument(
-        "--coefficient", choices=coefficient_keys(audited=True), help="what is planned for (the headline)"
+        "--coefficient", choices=coefficient_keys(audited=True), help="coefficient to plan for (the headline)"
     )
     plan.add_argument(
         "--models",
@@ -86,7 +86,7 @@ def add_command(commands: Any) -> None:
     add_measure(plan)
     add_policy(plan)
     add_seed(plan)
-    plan.add_argument("--plot", metavar="FILE", help="write the curves: .svg or .html")
+    plan.add_argument("--plot", metavar="FILE", help="write the curves as .svg or .html")
     add_json(plan)
     plan.set_defaults(run=_plan)
 
@@ -112,11 +112,11 @@ def _plan(arguments: argparse.Namespace) -> int:
         if arguments.models is not None:
             raise InputError("--models plans from a pilot: name its file.")
         if arguments.sheets:
-            raise InputError("--sheets are of a pilot: name its file.")
+            raise InputError("--sheets needs the file of the pilot.")
         result = plan(value=arguments.kappa or ASSUMED_VALUE, chance=arguments.expected or ASSUMED_CHANCE, **wanted)
     else:
         if arguments.kappa or arguments.expected:
-            raise InputError("--kappa and --expected are assumed where there is no pilot: leave them out.")
+            raise InputError("--kappa and --expected are only for a plan without a pilot: remove them.")
         table, measure = read_table(arguments, models=arguments.models == []), made_measure(arguments)
         options = AgreementOptions(seed=arguments.seed, assignment=arguments.assignment)
         with scoring(arguments) as kept:

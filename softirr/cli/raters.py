@@ -26,11 +26,11 @@ def add_command(commands: Any) -> None:
     ----------
     commands : the subparsers of the command line
     """
-    raters = commands.add_parser("raters", help="raters by themselves: repeated items, drift, groups")
+    raters = commands.add_parser("raters", help="look at single raters: repeated items, drift, groups")
     add_input_options(raters)
     again = raters.add_mutually_exclusive_group()
     again.add_argument(
-        "--same", metavar="FIELD", help="items with the same value of this field are one item, shown again"
+        "--same", metavar="FIELD", help="items with the same value of this field are the same item, shown again"
     )
     again.add_argument(
         "--again", action="store_true", help="compare the first and the last answer of a rater to one item"
@@ -47,7 +47,7 @@ def _raters(arguments: argparse.Namespace) -> int:
     from softirr.planning.raters import raters
 
     if arguments.again and arguments.file == "-":
-        raise InputError("--again reads the file twice: name it instead of standard input.")
+        raise InputError("--again reads the file twice: name a file instead of standard input.")
 
     def read(repeats: str | None) -> Any:
         changed = argparse.Namespace(**{**vars(arguments), "repeats": repeats})

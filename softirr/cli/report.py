@@ -1,4 +1,4 @@
-"""``softirr report``: methods, tables, figure and limitations for a paper, and an evidence bundle; ``softirr verify`` checks one."""
+"""``softirr report``: write methods, tables, a figure and limitations for a paper, and an evidence bundle; ``softirr verify`` checks one."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ _NOT_KEPT = {
 
 def add_command(commands: Any) -> None:
     """Add ``report`` and ``verify`` to the commands."""
-    report = commands.add_parser("report", help="methods, tables, figure and limitations for a paper")
+    report = commands.add_parser("report", help="write methods, tables, a figure and limitations for a paper")
     _add_options(report)
     report.set_defaults(run=_report)
-    verify = commands.add_parser("verify", help="check an evidence bundle, and compute its numbers again")
-    verify.add_argument("bundle", metavar="BUNDLE", help="what softirr report --bundle wrote")
-    verify.add_argument("--data", metavar="FILE", help="the file of answers, where the bundle holds no texts")
-    verify.add_argument("--sheets", nargs="+", default=[], metavar="SHEET", help="the judged sheets, likewise")
-    verify.add_argument("--measure", metavar="NAME", help="the measure, where it names a model that is not bundled")
+    verify = commands.add_parser("verify", help="check an evidence bundle and compute its numbers again")
+    verify.add_argument("bundle", metavar="BUNDLE", help="file written by softirr report --bundle")
+    verify.add_argument("--data", metavar="FILE", help="the file of answers, if the bundle contains no texts")
+    verify.add_argument(
+        "--sheets", nargs="+", default=[], metavar="SHEET", help="the judged sheets, if the bundle contains no texts"
+    )
+    verify.add_argument("--measure", metavar="NAME", help="the measure, if it uses a model other than the bundled one")
     add_model_options(verify)
     add_json(verify)
     verify.set_defaults(run=_verify)
@@ -65,14 +67,14 @@ def _add_options(report: argparse.ArgumentParser) -> None:
     )
     report.add_argument("--output", metavar="FILE", help="file to write (standard output; docx needs a file)")
     report.add_argument(
-        "--sheets", nargs="+", default=[], metavar="SHEET", help="judged audit sheets: the coefficients are audited"
+        "--sheets", nargs="+", default=[], metavar="SHEET", help="judged audit sheets, which correct the coefficients"
     )
     report.add_argument("--bibtex", metavar="FILE", help="write the references as BibTeX")
     report.add_argument("--bundle", metavar="FILE", help="write an evidence bundle (ZIP) for softirr verify")
     report.add_argument(
         "--without-texts",
         action="store_true",
-        help="leave data, sheets and texts out of the bundle, but not their hashes",
+        help="exclude data, sheets and texts from the bundle, but keep their hashes",
     )
     add_scoring(report)
     add_also(report)
@@ -86,9 +88,9 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "docx" and arguments.output is None:
         raise InputError("A Word file can't be printed: name a file with --output.")
     if arguments.without_texts and not arguments.bundle:
-        raise InputError("--without-texts goes with --bundle.")
+        raise InputError("--without-texts needs --bundle.")
     if arguments.bundle and arguments.file == "-":
-        raise InputError("A bundle holds a file: name it instead of standard input.")
+        raise InputError("A bundle contains the file: name a file instead of standard input.")
     report = _computed(arguments)
     made = document(report, sentence=_next_step(report))
     written = FORMATS[arguments.output_format](made)
@@ -165,7 +167,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             try:
                 again = _computed(_settings(bundle, arguments, paths, Path(folder)))
             except (TypeError, ValueError, KeyError, AttributeError):
-                raise InputError(f"{arguments.bundle} holds settings that no command takes.") from None
+                raise InputError(f"{arguments.bundle} contains settings that no command accepts.") from None
     checks += compared(bundle, again)
     if why is not None:
         checks.append(Check("numbers", None, why))

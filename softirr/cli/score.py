@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
     score.add_argument(
         "--weight",
         metavar="COLUMN",
-        help="how much each item counts: a column, key or field of the data that holds a number of 0 or more",
+        help="weight of each item: a column, key or field with a number of 0 or more",
     )
     add_scoring(score)
     add_also(score)
@@ -42,7 +42,7 @@ def add_command(commands: Any) -> None:
         "--no-reasons",
         dest="reasons",
         action="store_false",
-        help="leave out why texts do not match: the same coefficients and matches, faster",
+        help="do not explain why texts do not match: faster, with the same coefficients and matches",
     )
     score.add_argument(
         "--fail-below",

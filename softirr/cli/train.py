@@ -159,7 +159,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.unseen and arguments.shift:
         raise InputError("--shift replaces --unseen: give only one of them.")
     if not (arguments.pairs or arguments.mean):
-        raise InputError("--pairs 0 trains nothing: it is for the mean of trained models, named with --mean.")
+        raise InputError("--pairs 0 trains nothing: use it only with --mean.")
     work = Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     copied = work / "start"
@@ -232,7 +232,7 @@ def _prepare(arguments: argparse.Namespace, work: Path, start: str) -> dict[str,
     if file.is_file():
         about, _ = read_kept(file)
         if asked and about.get("fingerprint") != _fingerprint(arguments):
-            raise InputError(f"{file} was made from other data; choose another work folder.")
+            raise InputError(f"{file} was prepared from other data: choose another work folder.")
         return about
     from softirr.lab.training.sources import gather
 

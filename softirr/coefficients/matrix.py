@@ -106,7 +106,7 @@ def matrix_agreement(
         if value not in allowed:
             raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
     if permutations < 1 or not target_se > 0:
-        raise InputError(f"permutations is {permutations} and target_se {target_se}, but both have to be above 0.")
+        raise InputError(f"permutations is {permutations} and target_se {target_se}, but both must be above 0.")
     ratings = Ratings.from_matrix(matrix, renumber=similarity is None and cheap is None)
     equivalence = _Identity() if similarity is None else MatrixEquivalence(_weights("similarity", similarity, ratings))
     sorting = equivalence if cheap is None else MatrixEquivalence(_weights("cheap", cheap, ratings))
@@ -144,7 +144,7 @@ def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
     try:
         similarity: Floats = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} has to be a square matrix of numbers, one row for each category.") from None
+        raise InputError(f"{name} must be a square matrix of numbers, one row for each category.") from None
     size = ratings.n_answers
     if similarity.ndim != 2 or similarity.shape[0] != similarity.shape[1] or len(similarity) < size:
         raise InputError(
@@ -156,7 +156,7 @@ def _weights(name: str, given: Any, ratings: Ratings) -> Floats:
     if not np.array_equal(similarity, similarity.T):
         raise InputError(f"{name} is not symmetric: two categories have two values.")
     if not np.all(np.diagonal(similarity) == 1):
-        raise InputError(f"{name} has to be 1 for a category with itself.")
+        raise InputError(f"{name} must be 1 for a category with itself.")
     if not (similarity.min(initial=1.0) >= 0 and similarity.max(initial=0.0) <= 1):
         raise InputError(f"{name} has a value outside [0, 1].")
     return similarity

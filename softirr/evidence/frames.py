@@ -221,6 +221,6 @@ def seed_of(ids: Mapping[str, str]) -> int:
     for id, place in ids.items():
         parts = id.rsplit("-", 2)
         if len(parts) != 3 or not parts[0].lstrip("-").isdecimal():
-            raise InputError(f"{place}: {id!r} is no unit that audit sample has drawn.")
+            raise InputError(f"{place}: {id!r} is not a unit drawn by softirr audit sample.")
         seeds.append(int(parts[0]))
     return seeds[0] if seeds else 0

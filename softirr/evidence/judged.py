@@ -142,7 +142,7 @@ def _verdicts(
     for id in said:
         if id not in texts:
             raise InputError(
-                f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not hold its texts."
+                f"{units[id]}: this unit was not drawn from these answers with this measure, and the sheet does not contain its texts."
             )
     return said, unsure, {id: (normalize(a), normalize(b)) for id, (a, b) in texts.items()}, len(units)
 
@@ -152,7 +152,7 @@ def _checked_texts(id: str, pair: tuple[str, str], place: str) -> tuple[str, str
     prefix, _, end = id.rpartition("-")
     one, other = sorted(map(normalize, pair))
     if digest(prefix, one, other)[:10] != end[:10]:
-        raise InputError(f"{place}: the texts are not those that were drawn; leave them as they are.")
+        raise InputError(f"{place}: the texts differ from the drawn ones; do not edit them.")
     return pair
 
 

@@ -105,9 +105,7 @@ def find_model(model: str, family: str) -> FoundModel:
     folder = Path(model).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-            raise InputError(
-                f"The folder {model} holds no model: it has no config.json; name the folder that config.json lies in."
-            )
+            raise InputError(f"The folder {model} contains no model: name the folder that contains config.json.")
         return FoundModel(model, folder)
     known = next(
         (k for k in KNOWN_MODELS if k.family == family and model.lower() in (k.short, k.hub.lower())),

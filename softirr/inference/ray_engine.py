@@ -122,7 +122,7 @@ class RayEngine(ShardedEngine):
             elif not self._ready and not self._starting:
                 raise InputError(
                     f"The workers of the Ray cluster could not load the model in {self._folder}: "
-                    "the folder has to be there, and softirr installed, on every machine of the cluster."
+                    "the folder and softirr must be on every machine of the cluster."
                 ) from error
             else:
                 _LOG.warning("A worker of the Ray cluster could not load the model; the others do its work.")

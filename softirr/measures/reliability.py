@@ -103,7 +103,7 @@ def _judgement(cell: str, place: str) -> float | None:
         word = checked(cell, place)
         return None if word in ("", CANT_TELL) else float(word == SAME)
     if not 0 <= value <= 1:
-        raise InputError(f"{place}: the judgment is {cell.strip()!r}, but a number has to be from 0 to 1.")
+        raise InputError(f"{place}: the judgment is {cell.strip()!r}, but a number must be from 0 to 1.")
     return value
 
 
@@ -257,7 +257,7 @@ def reliability(p: ArrayLike, judged: ArrayLike, *, bins: int = BINS) -> tuple[R
     """
     x, y = np.asarray(p, dtype=np.float64).ravel(), np.asarray(judged, dtype=np.float64).ravel()
     if bins < 1:
-        raise InputError(f"The number of bins is {bins}, but has to be at least 1.")
+        raise InputError(f"The number of bins is {bins}, but must be at least 1.")
     # rounded first: 0.3 and 0.1 + 0.2 belong to one bin
     place = np.clip(np.ceil(np.round(x * bins, 9)).astype(np.int64) - 1, 0, bins - 1)
     n = np.bincount(place, minlength=bins)

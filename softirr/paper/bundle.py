@@ -168,16 +168,16 @@ def read_bundle(content: bytes, name: str) -> Bundle:
         NotImplementedError,
         EOFError,
     ):
-        raise InputError(f"{name} is no evidence bundle of softirr.") from None
+        raise InputError(f"{name} is not an evidence bundle of softirr.") from None
     for member, content in members.items():
         if member not in known:
             raise InputError(f"{name}: {member[:80]} is not in the manifest.")
         if _sha256(content) != known[member]:
-            raise InputError(f"{name}: {member[:80]} was changed: it has not the hash of the manifest.")
+            raise InputError(f"{name}: {member[:80]} was changed: its hash differs from the manifest.")
     if missing := sorted(known.keys() - members.keys()):
         raise InputError(f"{name}: {missing[0][:80]} is missing.")
     if REPORT not in members:
-        raise InputError(f"{name} holds no report.")
+        raise InputError(f"{name} contains no report.")
     return Bundle(manifest, members)
 
 

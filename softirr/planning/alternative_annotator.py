@@ -160,7 +160,7 @@ def alternative_annotator(
         If epsilon is not from 0 to 1.
     """
     if not 0 <= epsilon < 1:
-        raise InputError(f"epsilon is {epsilon:g}, but has to be at least 0 and below 1.")
+        raise InputError(f"epsilon is {epsilon:g}, but must be at least 0 and below 1.")
     people = [rater for rater in table.raters if rater in set(annotators)]
     if len(people) < LEAST_ANNOTATORS:
         return _not_defined(model, epsilon, f"{len(people)} annotators, but at least {LEAST_ANNOTATORS} are needed")

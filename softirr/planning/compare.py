@@ -95,10 +95,10 @@ def compare(
     (0.33, True)
     """
     if items not in ("auto", "same", "other"):
-        raise InputError(f"The option items is {items!r}, but can be auto, same, other.")
+        raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
     named = dict(tables) if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
     if len(named) < 2:
-        raise InputError("A comparison needs two tables or more.")
+        raise InputError("A comparison needs at least two tables.")
     for table in named.values():
         refuse_weights(table, "A comparison")
     if items == "same":
@@ -229,7 +229,7 @@ def _named_by(table: AnnotationTable, field: str, where: str) -> AnnotationTable
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"Several items of {where} have the {field} {twice[:40]!r}: it has to name one item of each group."
+            f"Several items of {where} have the {field} {twice[:40]!r}: it must name one item of each group."
         )
     return replace(kept, items=names)
 

@@ -104,7 +104,7 @@ def compare_raters(
     if coefficient not in ("cohen_kappa", "observed_agreement"):
         raise InputError(f"Raters are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
     if not 0 <= margin < 1:
-        raise InputError(f"The margin is {margin}, but has to be from 0 to 1.")
+        raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
     chosen = tuple(dict.fromkeys(raters if raters is not None else (r for r in table.raters if r.startswith(MODEL))))
     for name in chosen:
         require_rater(table, name)
@@ -112,9 +112,7 @@ def compare_raters(
         raise InputError("The table has no models: predictions of an export count as raters with --model-raters.")
     others = [rater for rater in table.raters if rater not in chosen]
     if len(others) < 2:
-        raise InputError(
-            "A rater is compared with the agreement of the others among themselves: that needs two others."
-        )
+        raise InputError("A rater is compared with the agreement of the others, so there must be at least two others.")
 
     refuse_weights(table, "A comparison")
 

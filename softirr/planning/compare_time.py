@@ -100,7 +100,7 @@ def compare_time(
     moments = np.array([at[item] for item in sample.items], dtype=np.float64)
     if moments.min() == moments.max():
         raise InputError(
-            f"All items have the same {field}, {texts[sample.items[0]][:40]}: a comparison over time needs two."
+            f"All items have the same {field}, {texts[sample.items[0]][:40]}: a trend needs at least two values."
         )
     cuts = _cuts(moments, min(periods, max(len(moments) // 2, 1)))
     values = sample.coefficient.value + sample.estimate.influence

@@ -92,9 +92,9 @@ def plan(
     """
     for name, number, low, high in (("width", width, 0, 2), ("value", value, -1, 1), ("chance", chance, -1e-9, 1)):
         if not low < number < high:
-            raise InputError(f"The option {name} is {number:g}, but has to be between {max(low, -1):g} and {high:g}.")
+            raise InputError(f"The option {name} is {number:g}, but must be between {max(low, -1):g} and {high:g}.")
     if not (answer_cost > 0 and judgement_cost > 0):
-        raise InputError("The cost of an answer and of a judgment has to be above 0.")
+        raise InputError("The cost of an answer and of a judgment must be above 0.")
     if table is None:
         per_item, worth = assumed(value, chance)
         notes: tuple[str, ...] = (

@@ -243,7 +243,7 @@ def plan_models(
     """
     for name, number, low, high in (("margin", margin, 0, 1), ("power", power, 0, 1), ("below", below, -1, margin)):
         if not low < number < high:
-            raise InputError(f"The option {name} is {number:g}, but has to be between {low:g} and {high:g}.")
+            raise InputError(f"The option {name} is {number:g}, but must be between {low:g} and {high:g}.")
     read = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in sheets]
     with open_scoring(measure, options, cache, progress) as scoring:
 

@@ -166,7 +166,7 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     Raises
     ------
     InputError
-        If the measure is under another policy already.
+        If the measure already has another policy.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def under_policy(measure: Measure, policy: Policy) -> Measure:
     if not policy.changes_scores or _of_scores(known) == _of_scores(policy):
         return measure
     if known.changes_scores:
-        raise InputError(f"The measure {measure.name} is under another policy already.")
+        raise InputError(f"The measure {measure.name} already has another policy.")
     if isinstance(measure, CorrectedMeasure):
         return corrected(under_policy(measure.raw, policy), measure.decided)
     if policy.more_general == "lenient" and hasattr(measure, "lenient"):

@@ -62,7 +62,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if isinstance(self.ignore, str) or isinstance(self.count, str):
-            raise InputError("The attributes that a policy ignores or counts are a collection of names, not one text.")
+            raise InputError("ignore and count of a policy must be collections of attribute names, not one text.")
         object.__setattr__(self, "ignore", kinds_of(self.ignore))
         object.__setattr__(self, "count", kinds_of(self.count))
         if both := sorted(self.ignore & self.count):

@@ -188,7 +188,8 @@ class Codebook:
         """
         if self.misfits:
             raise InputError(
-                f"The codebook is no terminology yet. {self.misfits[0]} Choose a measure that fits, then make it again."
+                f"The codebook is not a terminology yet. {self.misfits[0]} "
+                "Choose a measure that fits, then create it again."
             )
         text = io.StringIO()
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")

@@ -90,9 +90,9 @@ class AgreementOptions:
             if value not in allowed:
                 raise InputError(f"The option {name} is {value!r}, but can be {', '.join(allowed)}.")
         if self.permutations < 1:
-            raise InputError(f"The number of permutations is {self.permutations}, but has to be at least 1.")
+            raise InputError(f"The number of permutations is {self.permutations}, but must be at least 1.")
         if self.target_se is not None and not self.target_se > 0:
-            raise InputError(f"The target standard error is {self.target_se}, but has to be above 0.")
+            raise InputError(f"The target standard error is {self.target_se}, but must be above 0.")
 
     @property
     def coefficients(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     """
     wrong = None
     if isinstance(values, str | bytes | bytearray):
-        wrong = "it has to be a list with one answer per item"
+        wrong = "it must be a list with one answer per item"
     elif isinstance(values, Mapping):
         wrong = "give its values as a list, in the order of the items"
     elif isinstance(values, Set) and not isinstance(values, KeysView):
@@ -43,14 +43,14 @@ def answer_list(name: str, values: Any) -> list[tuple[str, ...] | None]:
     elif is_frame(values):
         wrong = "give one of its columns, or the whole table to softirr.agreement"
     elif not isinstance(values, Iterable):
-        wrong = "it has to be a list with one answer per item"
+        wrong = "it must be a list with one answer per item"
     if wrong:
         raise InputError(f"{name} is of type {type(values).__name__}: {wrong}.")
     convert = getattr(values, "to_pylist", None) or getattr(values, "to_list", None)  # pyarrow, pandas and polars
     try:
         entries = list(convert() if convert is not None else values)
     except TypeError:  # an array without dimensions
-        raise InputError(f"{name} is a single value: it has to be a list with one answer per item.") from None
+        raise InputError(f"{name} is a single value: it must be a list with one answer per item.") from None
     return [texts_of_cell(value, f"{name}[{i}]") for i, value in enumerate(entries)]
 
 

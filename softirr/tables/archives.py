@@ -199,7 +199,7 @@ class _Unpacking:
         self._size += sum(info.file_size for info in members)
         if self._n_files > MOST_FILES or any(info.filename.count("/") > _DEEPEST for info in members):
             raise InputError(
-                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, in at most {_DEEPEST} folders in each other, can be read."
+                f"{self._name} has {self._n_files:,} files; at most {MOST_FILES:,}, nested at most {_DEEPEST} folders deep, can be read."
             )
         if self._size > _LARGEST:
             raise InputError(f"{self._name} would take more than {_LARGEST >> 30} GiB unpacked: unpack it yourself.")
@@ -215,7 +215,7 @@ class _Unpacking:
 
     def _damaged(self, member: str | None = None) -> InputError:
         if member is None:
-            return InputError(f"{self._name} is a damaged ZIP archive: make it again.")
+            return InputError(f"{self._name} is a damaged ZIP archive: create it again.")
         return InputError(
-            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: make the archive again, without a password."
+            f"{self._name} contains the file {shown(member, _LONG)!r}, which is damaged or encrypted: create the archive again, without a password."
         )

@@ -83,7 +83,7 @@ def book_content(book: Book, request: Request) -> Rows | Tables:
     if wanted == _EVERY:
         if others:
             raise InputError(
-                f"{book.name}: the sheets {listed(others)} have other columns than {first!r}: choose one sheet with --sheet, "
+                f"{book.name}: the sheets {listed(others)} have different columns from {first!r}: choose one sheet with --sheet, "
                 "or delete them."
             )
         return replace(sheets[first], name=book.name, rows=_joined(alike, columns), notes=(), is_joined=True)

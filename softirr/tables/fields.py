@@ -40,7 +40,9 @@ class ItemFields:
         for name in self.names:
             value = field_text(values.get(name))
             if value and kept.setdefault(name, value) != value:
-                raise InputError(f"{place}: the item {item} has two values of {name}: a field describes an item.")
+                raise InputError(
+                    f"{place}: the item {item} has two values of {name}: a field needs one value for each item."
+                )
 
     def require(self, name: str, there: Iterable[str]) -> None:
         """Refuse a field that no item has.

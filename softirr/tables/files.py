@@ -181,11 +181,9 @@ def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
     options, reading = request.options, next(iter(tables.values())).reading
     if reading is not None and not reading.format.startswith("label-studio"):
         if options.controls or options.predictions_as_raters:
-            raise InputError(
-                f"{name} is no Label Studio export, so it has no controls and no predictions to choose from."
-            )
+            raise InputError(f"{name} is not a Label Studio export, so it has no controls and no predictions.")
         if not options.period.is_all:
-            raise InputError(f"{name} is no Label Studio export, so it does not say when an answer was given.")
+            raise InputError(f"{name} is not a Label Studio export, so it has no times of answers.")
     return tables
 
 
@@ -251,7 +249,7 @@ def _of_records(records: Records, source: Source, request: Request) -> Tables:
         return tables
     if not isinstance(first[1], Mapping) or not first[1]:
         raise InputError(
-            f"{name} is no Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
+            f"{name} is not a Label Studio JSON export: entry 1 is not a task with annotations, nor a row of a table."
         )
     rows = json_rows(name, _only_rows(name, every, request), kind)
     if set(rows.columns) <= {"item", "rater"} and not request.options.layout.says_columns:

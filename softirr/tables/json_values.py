@@ -96,7 +96,7 @@ class _List:
             line = self._line_at(error.pos)
             raise InputError(f"{self._name} is not valid JSON: {error.msg} on line {line}.") from None
         except RecursionError:
-            raise InputError(f"{self._name} is not valid JSON: it is nested too deeply.") from None
+            raise InputError(f"{self._name} is not valid JSON: it is too deeply nested.") from None
         except InputError:
             raise
         except RepeatedKey as error:
@@ -249,7 +249,7 @@ def json_rows(name: str, values: Iterator[tuple[int, Any]], format: str) -> Rows
         rows.seek(0)
     except OSError as error:
         raise InputError(
-            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) takes no more ({error.strerror})."
+            f"{name} can't be read: the folder of temporary files ({tempfile.gettempdir()}) is full or not writable ({error.strerror})."
         ) from None
     mixed = frozenset(column for column, own in kinds.items() if len(own) > 1)
     return Rows(

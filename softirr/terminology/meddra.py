@@ -77,7 +77,9 @@ def _rows(path: Path, least: int) -> Iterator[tuple[int, list[str]]]:
         if line.strip():
             cells = [cell.strip() for cell in line.split("$")]
             if len(cells) < least:
-                raise InputError(f"{path}, line {number}: {len(cells)} columns, but at least {least} parted by $.")
+                raise InputError(
+                    f"{path}, line {number}: {len(cells)} columns, but at least {least} are needed, separated by $."
+                )
             yield number, cells
     if not number:
         raise InputError(f"{path} is empty.")

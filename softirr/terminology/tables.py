@@ -92,5 +92,5 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}, line {line}: a byte that does not belong in UTF-8 text.") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"{path}, line {line}: the file is not text, it holds a zero byte.")
+        raise InputError(f"{path}, line {line}: the file is not text: it contains a zero byte.")
     return text

@@ -311,7 +311,7 @@ class TestJudges:
         id = next(iter(good.values))[0]
         for wrong, message in (
             (id[:-12] + "0123456789ab", "was not drawn from these answers"),
-            ("x", "no unit that audit sample"),
+            ("x", "not a unit drawn by softirr audit sample"),
             ("7", "no unit"),
         ):
             with pytest.raises(InputError, match=message):
@@ -343,7 +343,7 @@ class TestJudges:
     @pytest.mark.parametrize(
         "text, message",
         [
-            ("a,b\n", "line 1 has to have the columns unit,pair,text_a,text_b,judgement"),
+            ("a,b\n", "line 1 must have the columns unit,pair,text_a,text_b,judgement"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a\n", "line 2: the row ends before the column text_b"),
             ("unit,pair,text_a,text_b,judgement\nu,one,a,b,same\n", "line 2: the pair is 'one'"),
             ("unit,pair,text_a,text_b,judgement\nu,1,a,b,equal\n", "line 2: the judgement is 'equal'"),

@@ -149,4 +149,4 @@ def test_the_command_writes_a_policy_that_the_next_one_takes(
     assert told["candidates"][1]["policy"] == told["policy"]
     assert told["candidates"][1]["value"] == alpha > told["candidates"][0]["value"]
     assert main(["calibrate", sheet, "--measure", "exact", "--answers", answers]) == 2
-    assert "--answers goes with --propose" in capsys.readouterr().err
+    assert "--answers needs --propose" in capsys.readouterr().err

@@ -112,7 +112,7 @@ def test_an_annotator_and_who_has_the_panels_key_alone(demo: Demo, people: Any, 
     page.goto(task_address(demo, 20))
     panel(page).get_by_text("once your own answer to this task is in").wait_for()
     page.goto(f"{demo.url}/report/{demo.project}")
-    page.get_by_text("for the project’s lead and reviewers").wait_for()
+    page.get_by_text("Only the project’s lead and reviewers").wait_for()
     config = demo.api.get(f"/api/projects/{demo.project}/")["label_config"]
     context.close()
 

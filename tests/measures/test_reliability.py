@@ -77,7 +77,7 @@ class TestPairs:
     @pytest.mark.parametrize(
         "text, message",
         [
-            ("a,b,c\n", "line 1 has to have the columns text_a,text_b,judgement"),
+            ("a,b,c\n", "line 1 must have the columns text_a,text_b,judgement"),
             ("text_a,text_b,judgement\na,b,maybe\n", "line 2: the judgement is 'maybe'"),
             ("text_a,text_b,judgement\na,b,7\n", "line 2: the judgment is '7'"),
             ("text_a,text_b,judgement\na,b,nan\n", "line 2: the judgement is 'nan'"),

@@ -244,7 +244,7 @@ class TestQuestions:
             ({"kind": "projects", "projects": list(range(20, 40))}, "at most"),
             ({"kind": "teams", "teams": [["2", "3"]]}, "two lists"),
             ({"kind": "teams", "teams": [["2", "3"], ["4"]]}, "two annotators"),
-            ({"kind": "teams", "teams": [["2", "3"], ["4", "99"]]}, "no annotator"),
+            ({"kind": "teams", "teams": [["2", "3"], ["4", "99"]]}, "not an annotator"),
             ({"kind": "annotator", "annotator": "99"}, "Choose an annotator"),
             ({"kind": "annotator", "annotator": "2", "margin": 2}, "margin"),
             ({"kind": "models", "margin": True}, "margin"),

@@ -123,7 +123,7 @@ class TestWhoMayAccept:
         report = {"project": NUMBER, "task": 101, "texts": ["fever"]}
         # the report's key is a lead's, but nobody knows whose
         reply = seeded.client.post("/api/consensus", json=report, query_string={"k": seeded.key("report")})
-        assert reply.status_code == 403 and "who takes it" in reply.get_json()["error"]
+        assert reply.status_code == 403 and "identified reviewer" in reply.get_json()["error"]
 
     def test_a_page_of_another_site_may_not(self, seeded: Seeded) -> None:
         reply = seeded.as_person().post(

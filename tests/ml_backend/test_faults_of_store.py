@@ -164,7 +164,7 @@ class TestBackup:
         before = (folder / "softirr.sqlite3").read_bytes()
         status, _, err = run(capsys, "restore", str(file))
         assert status == 1
-        assert "no whole backup" in err
+        assert "not a complete backup" in err
         assert (folder / "softirr.sqlite3").read_bytes() == before
 
     def test_not_under_a_running_backend(
@@ -299,7 +299,7 @@ class TestLease:
         assert living.take_lease(project, f"{living.own_name()}:1")
         assert not other.lease_is_dead(f"{living.own_name()}:1")
         assert not other.take_lease(project, f"{other.own_name()}:1")
-        with pytest.raises(SoftirrError, match="A job is at work"):
+        with pytest.raises(SoftirrError, match="A job is running"):
             other.erase_project(project)
         living.close()
         other.close()

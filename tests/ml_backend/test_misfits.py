@@ -88,7 +88,7 @@ def test_a_german_project_is_warned_of_everywhere(german: Seeded) -> None:
     assert "look like German" in get(german, "/api/panel", task=1).json["misfits"][0]
     assert "look like German" in get(german, "/api/codebook").json["codebook"]["misfits"][0]
     refusal = get(german, f"/codebook/{NUMBER}/codebook.tsv")
-    assert refusal.status_code == 409 and "no terminology yet" in refusal.get_data(as_text=True)
+    assert refusal.status_code == 409 and "not a terminology yet" in refusal.get_data(as_text=True)
 
 
 def test_no_sentence_claims_agreement_beyond_chance(seeded: Seeded) -> None:

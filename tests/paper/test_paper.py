@@ -307,7 +307,7 @@ class TestBundles:
         path = tmp_path / "x.zip"
         path.write_bytes(content)
         assert main(["verify", str(path)]) == 2
-        assert "is no evidence bundle of softirr" in capsys.readouterr().err
+        assert "is not an evidence bundle of softirr" in capsys.readouterr().err
 
     @pytest.mark.parametrize("member", ["manifest.json", "report.json"])
     def test_a_missing_member(self, member: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,7 +144,7 @@ class TestCommandLine:
         path = tmp_path / "a.csv"
         path.write_text("item,rater,text\n1,ann,fever\n1,bob,fever\n")
         assert main(["compare", str(path), "--teams", "ann,bob", "--sheets", "x.csv"]) == 2
-        assert "--sheets goes with --models or --rater" in capsys.readouterr().err
+        assert "--sheets needs --models or --rater" in capsys.readouterr().err
 
 
 @pytest.mark.slow

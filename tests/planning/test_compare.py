@@ -109,13 +109,13 @@ class TestFiles:
         a = _csv(tmp_path / "a.csv", _rows(4, GOOD))
         b = _csv(tmp_path / "b.csv", _rows(4, GOOD, 0, 50))
         for words, why in (
-            ([a], "One file is compared by"),
+            ([a], "Name two files, or divide one"),
             ([a, b, "--by", "site"], "--by compares within one file"),
             ([a, b, "--paired"], "0 items in common"),
             ([a, "--by", "site"], "no field 'site'"),
             ([a, "--rater", "cid"], "No rater is named 'cid'"),
-            ([a, "--over", "item", "--margin", "0.1"], "--margin goes with"),
-            ([a, b, "--plot", str(tmp_path / "x.gif")], "is written as .svg or .html"),
+            ([a, "--over", "item", "--margin", "0.1"], "--margin needs"),
+            ([a, b, "--plot", str(tmp_path / "x.gif")], "can be .svg or .html"),
         ):
             assert main(["compare", *words, "--measure", "exact"]) == 2
             assert why in capsys.readouterr().err
@@ -321,9 +321,9 @@ class TestRounds:
         for words, why in (
             ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),
             ([path, "--rounds", "2026-03-01"], "no answers that were last changed since 2026-03-01"),
-            ([table, "--rounds", "2026-03-01"], "does not say when an answer was given"),
-            (["-", "--rounds", "2026-03-01"], "name it instead of standard input"),
-            ([path, "--rounds", "2026-03-01", "--same", "case"], "--same goes with --by"),
+            ([table, "--rounds", "2026-03-01"], "has no times of answers"),
+            (["-", "--rounds", "2026-03-01"], "name a file instead of standard input"),
+            ([path, "--rounds", "2026-03-01", "--same", "case"], "--same needs --by"),
         ):
             assert main(["compare", *words, "--measure", "exact"]) == 2
             assert why in capsys.readouterr().err

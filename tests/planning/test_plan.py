@@ -105,9 +105,9 @@ class TestPlans:
     @pytest.mark.parametrize(
         ("words", "why"),
         [
-            (["--sheets", "x.csv"], "--sheets are of a pilot"),
-            (["pilot.csv", "--kappa", "0.5"], "--kappa and --expected are assumed"),
-            (["--plot", "x.png"], "written as .svg or .html"),
+            (["--sheets", "x.csv"], "--sheets needs the file of the pilot"),
+            (["pilot.csv", "--kappa", "0.5"], "--kappa and --expected are only for a plan"),
+            (["--plot", "x.png"], "can be .svg or .html"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,7 @@ def test_a_codebook_of_german_texts_is_no_terminology(tmp_path: Path, capsys: py
     assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
     assert capsys.readouterr().out.startswith("Warning: The texts look like German")
     assert main(["codebook", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "b.tsv")]) == 2
-    assert "no terminology yet" in capsys.readouterr().err and not (tmp_path / "b.tsv").exists()
+    assert "not a terminology yet" in capsys.readouterr().err and not (tmp_path / "b.tsv").exists()
     assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "a.csv"), "--measure", "nli"]) == 0
     assert "Warning: The texts look like German" in capsys.readouterr().out
     assert main(["score", str(tmp_path / "a.csv"), "--measure", "nli", "--output", str(tmp_path / "report")]) == 0

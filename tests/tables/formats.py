@@ -807,7 +807,7 @@ FORMATS: dict[str, Format] = {
         ),
     ),
     "Argilla": Format(
-        argilla_flat, damaged=(('["uuid-ann", "uuid-bob"]', '["uuid-ann"]', "not as many as their users"),)
+        argilla_flat, damaged=(('["uuid-ann", "uuid-bob"]', '["uuid-ann"]', "differ in number from their users"),)
     ),
     "Argilla JSON": Format(argilla_json, damaged=(('"user_id": "uuid-bob"', '"user": 1', "has no user_id"),)),
     "Hugging Face": Format(hugging_face),

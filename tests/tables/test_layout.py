@@ -136,7 +136,7 @@ class TestLong:
         assert main(["score", *words]) == 0
         assert capsys.readouterr().out.count("\nKrippendorff's alpha  ") == 2
         assert main(["audit", "sample", *words]) == 2
-        assert "one text at a time" in capsys.readouterr().err
+        assert "one column of texts" in capsys.readouterr().err
 
 
 class TestSurvey:

@@ -75,7 +75,7 @@ def test_sheets_with_raters_are_parts_of_one_table_if_asked(tmp_path: Path, caps
 
 def test_every_sheet_of_different_columns_is_refused(tmp_path: Path) -> None:
     path = book(tmp_path, ann=[("item", "text"), ("1", "x")], notes=[("a", "b", "c"), ("1", "2", "3")])
-    with pytest.raises(InputError, match=r"the sheets notes have other columns than 'ann'"):
+    with pytest.raises(InputError, match=r"the sheets notes have different columns from 'ann'"):
         softirr.read(path, sheet="*")
 
 

@@ -298,7 +298,7 @@ def test_a_missing_file_is_said(tmp_path):
 
 
 def test_a_control_for_a_csv_is_refused():
-    with pytest.raises(InputError, match="no Label Studio export"):
+    with pytest.raises(InputError, match="not a Label Studio export"):
         read(io.StringIO("item,rater,text\n1,a,x\n"), control="findings")
 
 

@@ -322,7 +322,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--names", type=positive, metavar="N", help="measure speed with so many made-up names")
     made.add_argument("--cache", default="none", metavar="URL", help="where scored pairs are kept (none)")
-    made.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn at random (0)")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
     return made
 
 

@@ -84,7 +84,7 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
             columns = [record.get(name + end) or [] for end in (_VALUES, _STATUS)]
             given, status = columns[0], columns[1] or [None] * len(users or [])
             if not len(users or []) == len(given) == len(status):
-                raise InputError(f"{place}: the responses to {name} are not as many as their users.")
+                raise InputError(f"{place}: the responses to {name} differ in number from their users.")
             yield from ((name, *one) for one in zip(users or [], given, status, strict=True))
     nested = record.get("responses")
     if isinstance(nested, Mapping):
@@ -101,7 +101,7 @@ def _responses(record: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any
             if isinstance(value, Mapping):
                 sizes = {len(value[part]) for part in ("user_id", "value")}
                 if len(sizes) != 1:
-                    raise InputError(f"{place}: the responses to {key} are not as many as their users.")
+                    raise InputError(f"{place}: the responses to {key} differ in number from their users.")
                 entries = [
                     {"user_id": user, "value": given, "status": status}
                     for user, given, status in zip(

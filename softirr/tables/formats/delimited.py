@@ -53,9 +53,7 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 if [cell.casefold() for cell in row] == ["sep=", ""]:  # Excel's own first line
                     continue
                 if quotes % 2 and any(cell.endswith('"') for cell in row):
-                    raise InputError(
-                        f"{source.name}, line {reader.line_num}: a quote ends an answer that no quote begins."
-                    )
+                    raise InputError(f"{source.name}, line {reader.line_num}: a closing quote has no opening quote.")
                 yield reader.line_num, row
         except csv.Error as error:
             raise InputError(f"{source.name}, line {reader.line_num}: not valid CSV ({error}).") from None
@@ -77,7 +75,7 @@ def _checked(
                 "contains the separator."
             )
         if row == header:
-            raise InputError(f"{name}, line {number}: the header is repeated: paste files together without it.")
+            raise InputError(f"{name}, line {number}: the header is repeated: remove it when you join files.")
         yield number, row
 
 

@@ -24,7 +24,7 @@ def _read(records: Records, request: Request) -> Tables:
     name, wanted, period = request.name, request.fields, request.options.period
     tasks, lines = _tasks(records, request)
     if not period.is_all and not text_controls(tasks):
-        raise InputError(f"{name} has no answers that were last changed {period.in_words()}.")
+        raise InputError(f"{name} has no answers last changed {period.in_words()}.")
     chosen = [_choose_control(name, tasks, control) for control in request.texts or (None,)]
     for control in chosen:
         for position, wrong in export_check.check_control(tasks, control):
@@ -97,7 +97,7 @@ def _damaged(name: str, line: int, task: Mapping[str, Any], wrong: str) -> Input
 
 def _checked_task(name: str, task: Any, number: int) -> Mapping[str, Any]:
     if not isinstance(task, Mapping) or "annotations" not in task:
-        raise InputError(f"{name} is no Label Studio JSON export: entry {number} is not a task with annotations.")
+        raise InputError(f"{name} is not a Label Studio JSON export: entry {number} is not a task with annotations.")
     identifier = task.get("id")
     if not isinstance(identifier, int | str) or isinstance(identifier, bool) or identifier == "":
         raise InputError(f"{name}: task number {number} has no id.")

@@ -140,11 +140,11 @@ def _xml(file: IO[bytes], name: str) -> bytes:
 def _parsed(text: bytes, name: str) -> ElementTree.Element:
     plain = text.replace(b"\0", b"")  # UTF-16, too
     if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-        raise InputError(f"{name} is no REFI-QDA project: it declares entities.")
+        raise InputError(f"{name} is not accepted as a REFI-QDA project: its XML declares entities.")
     try:
         return ElementTree.fromstring(text)  # noqa: S314 - without entities
     except (ElementTree.ParseError, ValueError, LookupError):
-        raise InputError(f"{name} is no valid REFI-QDA project: its XML is damaged.") from None
+        raise InputError(f"{name} is not a valid REFI-QDA project: its XML is damaged.") from None
 
 
 def _tag(element: ElementTree.Element) -> str:
