@@ -96,7 +96,7 @@ class _List:
             line = self._line_at(error.pos)
             raise InputError(f"{self._name} is not valid JSON: {error.msg} on line {line}.") from None
         except RecursionError:
-            raise InputError(f"{self._name} is not valid JSON: it is too deeply nested.") from None
+            raise InputError(f"{self._name} is not valid JSON: it is nested too deeply.") from None
         except InputError:
             raise
         except RepeatedKey as error:

@@ -312,7 +312,7 @@ class TestJudges:
         for wrong, message in (
             (id[:-12] + "0123456789ab", "was not drawn from these answers"),
             ("x", "not a unit drawn by softirr audit sample"),
-            ("7", "no unit"),
+            ("7", "not a unit"),
         ):
             with pytest.raises(InputError, match=message):
                 apply(table, "indel", [Judgements("me", {**good.values, (wrong, 1): SAME})])
@@ -330,7 +330,7 @@ class TestJudges:
         text[5] = text[5].replace("c", "d", 3)
         (tmp_path / "s.csv").write_text("\n".join(text))
         with pytest.raises(
-            InputError, match=r"s\.csv, line 6: the texts are not those that were drawn|s\.csv, line 6: .*unit"
+            InputError, match=r"s\.csv, line 6: the texts differ from the drawn ones|s\.csv, line 6: .*unit"
         ):
             apply(table, "indel", [tmp_path / "s.csv"])
 

@@ -124,7 +124,7 @@ def test_more_general_texts_count_as_the_judges_say(value: int, how: str) -> Non
 def test_what_can_not_be_learned_from_is_refused() -> None:
     with pytest.raises(InputError, match="no judged pair"):
         propose_policy(JudgedPairs((), ()), "exact")
-    with pytest.raises(InputError, match="under a policy already"):
+    with pytest.raises(InputError, match="already has a policy"):
         propose_policy(judged((SEVERITY, 1)), under_policy(softirr.measure("exact"), PRESETS["any-severity"]))
 
 

@@ -189,7 +189,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "another separator in the rows": (HEADER + "1;a;x\n1;b;y\n", "line 2: expected item, rater and text"),
     "a quote that swallows rows": (
         HEADER + '1,a,x\n1,b,"y\n2,a,z\n2,b,"\n3,a,x\n3,b,w\n',
-        "line 4: a row is inside the quotes",
+        "line 4: this row is inside the quotes",
     ),
     "one rater in a table": (HEADER + "1,a,x\n2,a,y\n", "one rater only"),
 }

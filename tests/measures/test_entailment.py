@@ -125,7 +125,7 @@ def test_agreement_of_a_table_by_entailment(folder: Path, tmp_path: Path) -> Non
 def test_models_that_are_not_there_and_options_that_are_not_known(folder: Path, tmp_path: Path) -> None:
     for name, options, message in (
         (f"nli:{tmp_path}/nothing", {}, "There is no model folder"),
-        (f"nli:{tmp_path}", {}, "no config.json"),
+        (f"nli:{tmp_path}", {}, "contains no model"),
         ("nli:some-owner/some-model", {}, "could not be downloaded"),
         (f"nli:{folder}", {"colour": "red"}, "colour"),
         (f"nli:{folder}", {"engine": "steam"}, "no engine"),

@@ -302,7 +302,7 @@ class TestRounds:
         assert found["paired"] and found["differences"][0]["n_shared"] == 30
         assert found["groups"] == right.to_dict()["groups"] and found["difference"] == right.to_dict()["difference"]
         assert main(["compare", path, "--rounds", "2026-03-01", "2026-02-10", "--measure", "exact"]) == 2
-        assert "no answers that were last changed since 2026-02-10 and before 2026-03-01" in capsys.readouterr().err
+        assert "no answers last changed since 2026-02-10 and before 2026-03-01" in capsys.readouterr().err
 
     def test_by_a_field_of_tasks_that_were_shown_again(self) -> None:
         again = [(str(int(item) + 500), rater, text) for item, rater, text in self.SECOND]
@@ -320,7 +320,7 @@ class TestRounds:
         table = _csv(tmp_path / "a.csv", self.FIRST)
         for words, why in (
             ([path, "--rounds", "March"], "'March' is no date such as 2026-03-01"),
-            ([path, "--rounds", "2026-03-01"], "no answers that were last changed since 2026-03-01"),
+            ([path, "--rounds", "2026-03-01"], "no answers last changed since 2026-03-01"),
             ([table, "--rounds", "2026-03-01"], "has no times of answers"),
             (["-", "--rounds", "2026-03-01"], "name a file instead of standard input"),
             ([path, "--rounds", "2026-03-01", "--same", "case"], "--same needs --by"),

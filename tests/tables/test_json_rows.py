@@ -91,5 +91,7 @@ def test_a_folder_of_temporary_files_that_is_full(monkeypatch: pytest.MonkeyPatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "SpooledTemporaryFile", full)
-    with pytest.raises(softirr.InputError, match=r"temporary files .* takes no more \(No space left on device\)"):
+    with pytest.raises(
+        softirr.InputError, match=r"temporary files .* is full or not writable \(No space left on device\)"
+    ):
         read([{"item": "1", "ann": "x", "bob": "x"}], lines=True, raters=["ann", "bob"])

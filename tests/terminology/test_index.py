@@ -216,7 +216,7 @@ def test_names_ids_and_the_graph_are_those_of_the_terminology() -> None:
 
 def test_a_cycle_is_refused_with_a_concept_of_it() -> None:
     looped = terminology(("a",), ("b",), ("c",), ("d",), parents={0: (1,), 1: (2,), 2: (0,), 3: (0,)})
-    with pytest.raises(InputError, match=r"has a cycle: C[012] stands above itself\.$"):
+    with pytest.raises(InputError, match=r"has a cycle: C[012] is its own ancestor\.$"):
         build_index(looped)
 
 
