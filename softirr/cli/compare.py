@@ -92,7 +92,7 @@ def add_command(commands: Any) -> None:
         "--adjust",
         choices=("holm", "none"),
         default="holm",
-        help="adjustment of the intervals for several differences (holm)",
+        help="adjust p values and intervals for several differences (holm)",
     )
     compare.add_argument(
         "--sheets", nargs="+", metavar="SHEET", help="judged audit sheets of the file, with --models or --rater"
