@@ -1,0 +1,111 @@
+"""Logs of Inspect (inspect_ai): ``.eval`` archives and JSON, one for each model; epochs are runs of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.archives import Folder, unpacked
+from softirr.tables.evaluations import Evaluation
+from softirr.tables.gathered import Records, Request, Tables
+from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.rows import Rows
+from softirr.tables.source import Source
+
+__all__ = ["FORMATS"]
+
+_NAME = "inspect-log"
+_HEADERS = ("header.json", "start.json")
+"""Of a finished log, and of one that was interrupted."""
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    spec = record.get("eval")
+    return isinstance(spec, Mapping) and "model" in spec and "task" in spec
+
+
+def _read(records: Records, request: Request) -> Tables:
+    evaluation = Evaluation(request, _NAME)
+    _keep_log(records, request, evaluation)
+    return evaluation.tables()
+
+
+def _keep_log(records: Records, request: Request, evaluation: Evaluation) -> None:
+    for line, record in records:
+        place = request.line(line)
+        if not isinstance(record, Mapping) or not _is_it(record) or not isinstance(record.get("samples"), list):
+            raise InputError(f"{place}: expected a log of Inspect with eval and samples.")
+        for sample in record["samples"]:
+            _keep(sample, record["eval"]["model"], place, evaluation)
+
+
+def _keep(sample: Any, model: Any, place: str, evaluation: Evaluation) -> None:
+    if not isinstance(sample, Mapping) or not isinstance(output := sample.get("output"), Mapping):
+        raise InputError(f"{place}: a sample has no output.")
+    item = sample.get("id")
+    text = output.get("completion")
+    if text is None and output.get("choices"):
+        text = output["choices"][0]["message"]["content"]
+    if isinstance(text, str) and text.startswith("attachment://"):
+        text = (sample.get("attachments") or {}).get(text.removeprefix("attachment://"))
+    failed = sample.get("error") is not None
+    evaluation.answer(item, model, text, place, run=sample.get("epoch") or 1, failed=failed)
+    evaluation.reference(item, sample.get("target"), place)
+
+
+def _is_folder(folder: Folder) -> bool:
+    if folder.ending(".eval"):
+        return True
+    headers = [path for path in folder.files if path.name in _HEADERS or path in folder.tables]
+    return bool(headers) and any(_is_it(folder.first_record(path)) for path in headers[:2])
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    evaluation = Evaluation(request, _NAME)
+    _keep_folder(folder, request, evaluation)
+    return evaluation.tables()
+
+
+def _keep_folder(folder: Folder, request: Request, evaluation: Evaluation) -> None:
+    """The samples of an unpacked log, or of all logs of a folder."""
+    for path in folder.ending(".eval"):
+        with unpacked(Source(path)) as inner:
+            _keep_folder(Folder.of(inner, str(path), folder.open), replace(request, name=str(path)), evaluation)
+    headers = folder.called(*_HEADERS)
+    if headers:
+        spec = folder.first_record(headers[-1]).get("eval") or {}
+        for path in folder.files:
+            if path.parent.name == "samples":
+                for _, sample in _records(folder, path):
+                    _keep(sample, spec.get("model"), f"{request.name}, {path.name}", evaluation)
+        return
+    for path in folder.tables:
+        _keep_log(_records(folder, path), replace(request, name=str(path)), evaluation)
+
+
+def _records(folder: Folder, path: Any) -> Records:
+    content = folder.open(path)
+    if isinstance(content, Rows):
+        raise InputError(f"{path} is no log of Inspect.")
+    return content
+
+
+FORMATS = (
+    Format(
+        _NAME,
+        (
+            Example(
+                "Inspect",
+                "log version 2, `.eval` and JSON",
+                "inspect",
+                "samples; each model is a rater `model:NAME`, each of several epochs `model:NAME#EPOCH`, and the "
+                "target is the rater `reference`; a log, or a folder with a log for each model; samples with an error "
+                "are left out with the reason",
+            ),
+        ),
+        records=Ways(_is_it, _read),
+        folder=Ways(_is_folder, _read_folder),
+    ),
+)

@@ -1,0 +1,102 @@
+"""OpenAI evals: output items of the API's runs, and the logs of ``oaieval``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from softirr.errors import InputError
+from softirr.tables.archives import Folder
+from softirr.tables.evaluations import Evaluation, is_folder_of, read_files
+from softirr.tables.gathered import Records, Request, Tables
+from softirr.tables.registry import Example, Format, Ways
+
+__all__ = ["FORMATS"]
+
+_NAME = "openai-evals"
+_ITEM = "eval.run.output_item"
+_REFERENCES = ("ideal", "expected", "reference", "ground_truth", "correct_label", "label", "answer")
+"""Keys of an item's data that hold the reference; the first that is there counts."""
+
+
+def _is_it(record: Mapping[str, Any]) -> bool:
+    spec = record.get("spec")
+    return (isinstance(spec, Mapping) and "completion_fns" in spec) or next(_items(record), None) is not None
+
+
+def _items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Output items of a page of the API's list, or the record itself."""
+    entries = record.get("data") if record.get("object") == "list" else [record]
+    for one in entries if isinstance(entries, list) else ():
+        if isinstance(one, Mapping) and one.get("object") == _ITEM:
+            yield one
+
+
+def _read(records: Records, request: Request) -> Tables:
+    evaluation = Evaluation(request, _NAME)
+    _keep_file(records, request, evaluation)
+    return evaluation.tables()
+
+
+def _read_folder(folder: Folder, request: Request) -> Tables:
+    evaluation = Evaluation(request, _NAME)
+    read_files(folder, request, lambda records, own, _: _keep_file(records, own, evaluation))
+    return evaluation.tables()
+
+
+def _keep_file(records: Records, request: Request, evaluation: Evaluation) -> None:
+    model = None
+    for line, record in records:
+        place = request.line(line)
+        if not isinstance(record, Mapping):
+            raise InputError(f"{place}: expected an entry of a log of evals.")
+        for item in _items(record):
+            _keep_item(item, place, evaluation)
+        if isinstance(spec := record.get("spec"), Mapping):
+            model = "+".join(map(str, spec.get("completion_fns") or ()))
+        elif record.get("type") == "match":
+            data = record.get("data")
+            if not isinstance(data, Mapping) or "sampled" not in data:
+                raise InputError(f"{place}: a match has no sampled answer.")
+            sampled = data["sampled"]
+            if isinstance(sampled, list) and len(sampled) == 1:
+                sampled = sampled[0]
+            evaluation.answer(record.get("sample_id"), model, sampled, place)
+            evaluation.reference(record.get("sample_id"), data.get("expected"), place)
+
+
+def _keep_item(item: Mapping[str, Any], place: str, evaluation: Evaluation) -> None:
+    sample, data = item.get("sample"), item.get("datasource_item")
+    if not isinstance(sample, Mapping) or not isinstance(data, Mapping):
+        raise InputError(f"{place}: an output item has no sample or no datasource_item.")
+    output = [one for one in sample.get("output") or () if isinstance(one, Mapping)]
+    failed = isinstance(error := sample.get("error"), Mapping) and bool(error.get("message"))
+    id = item.get("datasource_item_id")
+    evaluation.answer(id, sample.get("model"), output[-1].get("content") if output else None, place, failed=failed)
+    own = data["item"] if isinstance(data.get("item"), Mapping) else data
+    evaluation.reference(id, next((own[key] for key in _REFERENCES if key in own), None), place)
+
+
+FORMATS = (
+    Format(
+        _NAME,
+        (
+            Example(
+                "OpenAI evals",
+                "API, JSON of output items",
+                "output_items.json",
+                "items of the data source; each model is a rater `model:NAME`; the first of the keys `ideal`, "
+                "`expected`, `reference`, `ground_truth`, `correct_label`, `label` and `answer` of an item is the "
+                "rater `reference`; failed samples are left out with the reason",
+            ),
+            Example(
+                "OpenAI evals, oaieval",
+                "3, JSONL",
+                "evallogs",
+                "a log, or a folder with a log for each model: `sampled` and `expected` of each match",
+            ),
+        ),
+        records=Ways(_is_it, _read),
+        folder=Ways(lambda folder: is_folder_of(folder, _is_it), _read_folder),
+    ),
+)

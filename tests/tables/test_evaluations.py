@@ -1,0 +1,113 @@
+"""Logs of evaluations of models: single logs, epochs as raters, failures, several targets, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softirr
+from tests.tables import formats
+
+
+def sample(id: int, text: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
+    return {"id": id, "epoch": epoch, "target": "fever", "output": {"completion": text}, **more}
+
+
+def log(path: Path, *samples: dict[str, Any], model: str = "lab/one") -> Path:
+    path.write_text(json.dumps({"version": 2, "eval": {"task": "t", "model": model}, "samples": list(samples)}))
+    return path
+
+
+def answers(table: softirr.AnnotationTable) -> dict[tuple[str, str], tuple[str, ...]]:
+    return {
+        (table.items[item], table.raters[rater]): table.texts_of(answer)
+        for item, rater, answer in zip(table.item, table.rater, table.answer, strict=True)
+    }
+
+
+def test_one_eval_archive_is_a_log(tmp_path: Path) -> None:
+    folder = formats.inspect_logs(tmp_path)
+    table = softirr.read(next(folder.glob("*.eval")))
+    assert set(table.raters) == {"model:ann", "reference"}
+    assert answers(table)["1", "model:ann"] == ("high blood pressure",)
+
+
+def test_an_interrupted_archive_has_the_model_in_its_journal(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, "cough")))
+    assert answers(softirr.read(path)) == {("1", "model:m"): ("cough",), ("1", "reference"): ("fever",)}
+
+
+def test_epochs_are_raters_and_failures_are_listed(tmp_path: Path) -> None:
+    path = log(
+        tmp_path / "log.json",
+        sample(1, "fever", attachments={}),
+        sample(1, "cough", 2),
+        sample(2, None, error={"message": "x"}),
+        sample(2, "", 2),
+        sample(3, "attachment://a", attachments={"a": "rash"}, target=["rash", "exanthema"]),
+        sample(4, [{"type": "text", "text": "itch"}], target=""),
+    )
+    table = softirr.read(path)
+    assert answers(table) == {
+        ("1", "model:lab/one#1"): ("fever",),
+        ("1", "model:lab/one#2"): ("cough",),
+        ("2", "model:lab/one#2"): (),
+        ("3", "model:lab/one#1"): ("rash",),
+        ("4", "model:lab/one#1"): ("itch",),
+        **{(item, "reference"): (text,) for item, text in (("1", "fever"), ("2", "fever"), ("3", "rash"))},
+    }
+    assert [(one.item, one.rater, one.reason) for one in table.excluded] == [
+        ("2", "model:lab/one#1", "the model failed")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("samples", "why"),
+    [
+        ([sample(1, 5)], "an answer is not text"),
+        ([sample(1, "a"), sample(1, "b", 2, target="rash")], "two references"),
+        ([{"id": 1}], "has no output"),
+        ([{**sample(1, "a"), "id": None}], "does not name its item"),
+    ],
+)
+def test_what_is_no_log_is_refused(samples: list[dict[str, Any]], why: str, tmp_path: Path) -> None:
+    with pytest.raises(softirr.InputError, match=why):
+        softirr.read(log(tmp_path / "log.json", *samples))
+
+
+def test_a_table_of_mlflow_without_inputs_numbers_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "eval_results_table.json"
+    path.write_text(json.dumps({"columns": ["outputs", "targets"], "data": [["a", "b"], [None, "c"]]}))
+    assert answers(softirr.read(path)) == {
+        ("1", "model:outputs"): ("a",),
+        ("1", "reference"): ("b",),
+        ("2", "reference"): ("c",),
+    }
+    path.write_text(json.dumps({"columns": ["outputs", "targets"], "data": [["a"]]}))
+    with pytest.raises(softirr.InputError, match="not as many values"):
+        softirr.read(path)
+
+
+def test_repetitions_in_langsmith_are_raters_and_an_output_is_chosen(tmp_path: Path) -> None:
+    runs = [
+        {"session_id": "s", "session_name": "gpt", "outputs": {"answer": text, "why": "x"}, "error": None}
+        for text in ("fever", "cough")
+    ]
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([{"id": "e", "inputs": {}, "outputs": {"answer": "rash"}, "runs": runs}]))
+    assert set(softirr.read(path, text="answer").raters) == {"model:gpt#1", "model:gpt#2", "reference"}
+    with pytest.raises(softirr.InputError, match="several outputs"):
+        softirr.read(path)
+
+
+def test_lines_of_output_items(tmp_path: Path) -> None:
+    page = json.loads(formats.openai_items(tmp_path).read_text())
+    path = formats.json_lines(page["data"], tmp_path / "items.jsonl")
+    assert softirr.read(path).raters == softirr.read(tmp_path / "output_items.json").raters
