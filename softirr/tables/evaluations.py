@@ -36,6 +36,7 @@ class Evaluation:
         self._request, self._format = request, format
         self._answers: list[tuple[str, str, int, str | None, str, bool]] = []
         self._references: dict[str, str] = {}
+        self._people: list[tuple[str, str, str | None, str]] = []
         self.n_rows = 0
 
     def answer(self, item: Any, model: Any, value: Any, place: str, *, run: int = 1, failed: bool = False) -> None:
@@ -51,6 +52,17 @@ class Evaluation:
             if not isinstance(name, str | int) or isinstance(name, bool) or is_blank(str(name)):
                 raise InputError(f"{place}: an answer does not name its {what}.")
         self._answers.append((str(item), str(model), run, _text(value, place), place, failed))
+
+    def person(self, item: str, rater: str, value: Any, place: str) -> None:
+        """Keep the answer of an annotator; of several to an item, the last one counts.
+
+        Raises
+        ------
+        InputError
+            If it is not text.
+        """
+        self.n_rows += 1
+        self._people.append((item, rater, _text(value, place), place))
 
     def reference(self, item: Any, value: Any, place: str) -> None:
         """Keep the reference of an item; of several accepted ones, the first.
@@ -80,6 +92,8 @@ class Evaluation:
                 gathered.drop(item, rater, _FAILED if failed else None)
             else:
                 gathered.add(item, rater, None if is_blank(text) else text, place)
+        for item, rater, text, place in self._people:
+            gathered.add(item, rater, None if text is None or is_blank(text) else text, place)
         for item, text in self._references.items():
             gathered.add(item, REFERENCE, text)
         return gathered_tables(self._request, self._format, {field: gathered}, n_rows=self.n_rows, notes=notes)

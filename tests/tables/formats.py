@@ -752,6 +752,30 @@ def langsmith(folder: Path) -> Path:
     return folder / "langsmith.json"
 
 
+def langfuse(folder: Path) -> Path:
+    """Langfuse, blob storage: a trace with a generation for each answer of a model, and text scores by an annotator."""
+    root = folder / "langfuse"
+    generations, scores = [], []
+    for item, answers in by_item():
+        given = dict(answers)
+        for rater in ("ann", "bob"):
+            if rater in given:
+                ids = {"id": f"o-{rater}-{item}", "trace_id": f"t-{rater}-{item}", "project_id": "p"}
+                kind = {"type": "GENERATION", "name": "find", "level": "DEFAULT", "provided_model_name": rater}
+                times = {"start_time": f"2026-03-0{item} 10:00:00.000000", "end_time": None}
+                texts = {"input": f"Case {item}", "output": json.dumps({"role": "assistant", "content": given[rater]})}
+                generations.append({**ids, **kind, **times, **texts})
+        if "cy" in given:
+            about = {"trace_id": generations[-1]["trace_id"], "observation_id": None, "session_id": None}
+            value = {"name": "finding", "value": 0, "data_type": "TEXT", "string_value": given["cy"]}
+            who = {"source": "ANNOTATION", "author_user_id": "user-cy", "comment": None}
+            scores.append({"id": f"s-{item}", "timestamp": f"2026-03-0{item} 11:00:00.000000", **about, **value, **who})
+    for name, entries in (("observations_v2", generations), ("scores", scores)):
+        (root / "p" / name).mkdir(parents=True)
+        json_lines(entries, root / "p" / name / "2026-03-09.jsonl")
+    return root
+
+
 def inception_csv(folder: Path) -> Path:
     """INCEpTION 37, agreement page, export of the diff as CSV: "null" where an annotator has nothing."""
     table = [["Type", "Collection", "Document", "Layer", "Feature", "Position", *RATERS]]
@@ -944,6 +968,7 @@ FORMATS: dict[str, Format] = {
     "LangSmith": Format(
         langsmith, damaged=(('"session_id": "session-bob"', '"session": ""', "does not name its experiment"),)
     ),
+    "Langfuse": Format(langfuse),
     "doccano 1.0": Format(doccano_users, damaged=(('"user": 2', '"users": 2', "names no user"),)),
     "INCEpTION agreement": Format(
         inception_csv, damaged=(("0-4,fever,high fever,null", "0-4,fever,high fever,null,x", "10 cells"),)

@@ -111,3 +111,62 @@ def test_lines_of_output_items(tmp_path: Path) -> None:
     page = json.loads(formats.openai_items(tmp_path).read_text())
     path = formats.json_lines(page["data"], tmp_path / "items.jsonl")
     assert softirr.read(path).raters == softirr.read(tmp_path / "output_items.json").raters
+
+
+def score(text: str, **more: Any) -> dict[str, Any]:
+    """A score as the API of Langfuse gives it."""
+    about = {"traceId": "t1", "name": "finding", "dataType": "TEXT", "source": "ANNOTATION"}
+    return {**about, "stringValue": text, "timestamp": "2026-03-01", "authorUserId": "ann", **more}
+
+
+def generation(output: Any, **more: Any) -> dict[str, Any]:
+    about = {"id": "o1", "traceId": "t1", "type": "GENERATION", "model": "m", "startTime": "2026-03-01"}
+    return {**about, "input": "Case 1", "output": output, **more}
+
+
+def page(path: Path, *entries: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"data": list(entries), "meta": {"page": 1}}))
+    return path
+
+
+def test_pages_of_langfuse_have_annotators_evaluators_and_repeated_runs(tmp_path: Path) -> None:
+    path = page(
+        tmp_path / "page.json",
+        generation("fever"),
+        generation({"role": "assistant", "content": "cough"}, id="o2", traceId="t2", startTime="2026-03-02"),
+        generation(None, id="o3", level="ERROR"),
+        generation("lookup", type="TOOL"),
+        score("rash"),
+        score("itch", timestamp="2026-02-01"),
+        score("hot", traceId="t2", authorUserId="ben"),
+        score("warm", source="EVAL", authorUserId=None, evaluatorId="judge"),
+        score("x", name="tone", dataType="NUMERIC"),
+        score("no target", traceId="t9"),
+    )
+    table = softirr.read(path)
+    assert answers(table) == {
+        ("Case 1", "model:m#1"): ("fever",),
+        ("Case 1", "model:m#2"): ("cough",),
+        ("Case 1", "model:judge"): ("warm",),
+        ("Case 1", "ann"): ("rash",),
+        ("Case 1", "ben"): ("hot",),
+        ("t9", "ann"): ("no target",),
+    }
+    reasons = {(one.rater, one.reason) for one in table.excluded}
+    assert reasons == {("model:m#3", "the model failed"), ("ann", "older answer of the same rater")}
+
+
+def test_langfuse_asks_for_a_score_and_for_names_of_annotators(tmp_path: Path) -> None:
+    path = page(tmp_path / "page.json", score("rash"), score("sad", name="tone"))
+    with pytest.raises(softirr.InputError, match="several scores"):
+        softirr.read(path)
+    assert answers(softirr.read(path, text="tone")) == {("t1", "ann"): ("sad",)}
+    page(path, score("rash", authorUserId=None), score("itch", authorUserId=None))
+    with pytest.raises(softirr.InputError, match="score_provenance"):
+        softirr.read(path)
+    page(path, score("rash", dataType="NUMERIC"))
+    with pytest.raises(softirr.InputError, match="no scores with texts and no generations"):
+        softirr.read(path)
+    page(path, score("rash"), {"id": "x"})
+    with pytest.raises(softirr.InputError, match="expected scores, observations or traces"):
+        softirr.read(path)
