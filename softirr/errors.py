@@ -45,9 +45,13 @@ def with_parameters(message: str) -> str:
     'Name the columns with item= and rater=, or say empty="none".'
     >>> with_parameters("Use --item id --raters 'nurse 1,nurse_2'.")
     'Use item="id", raters=["nurse 1", "nurse_2"].'
+    >>> with_parameters("Use --item id --raters ann,ben.")
+    'Use item="id", raters=["ann", "ben"].'
     """
     if "softirr " in message:
         return message
+    if message.endswith("."):  # the end of the sentence is no part of a value
+        return f"{with_parameters(message[:-1])}."
     message = _CALL.sub(lambda call: ", ".join(_arguments(call[0])), message)
     message = _VALUE.sub(lambda option: ", ".join(_arguments(option[0])), message)
     return _OPTION.sub(lambda option: f"{_NAMES[option[1]]}=", message)

@@ -202,8 +202,10 @@ class _Sample:
         return 2 * sum(bool(_PRIVATE_VALUE.fullmatch(cell)) for cell in filled) > len(filled)
 
     def _is_text(self, place: int) -> bool:
-        """Whether most of the cells hold words, not numbers, dates or marks."""
+        """Whether most of the cells hold words, not numbers, dates, marks, true or false."""
         filled = [cell for cell in self.cells[place] if cell]
+        if all(cell.casefold() in ("true", "false") for cell in filled):
+            return False
         return 2 * sum(3 * sum(map(str.isalpha, cell)) > len(cell) for cell in filled) > len(filled)
 
     def _is_unique(self, place: int) -> bool:

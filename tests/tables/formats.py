@@ -15,6 +15,8 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import cassis
+import h5py
+import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
@@ -207,6 +209,82 @@ def rds(folder: Path) -> Path:
     return folder / "long.rds"
 
 
+def anndata(folder: Path) -> Path:
+    """AnnData 0.12, a column for each rater: categories, strings, and strings with a mask."""
+    table = {row[0]: row[1:] for row in wide()[1:]}
+    ann, bob, cy = zip(*table.values(), strict=True)
+    strings = h5py.string_dtype()
+
+    def written(group: Any, name: str, values: Any, kind: str, dtype: Any = None) -> None:
+        group.create_dataset(name, data=values, dtype=dtype).attrs["encoding-type"] = kind
+
+    with h5py.File(folder / "cells.h5ad", "w") as file:
+        file.attrs["encoding-type"], file.attrs["encoding-version"] = "anndata", "0.1.0"
+        file["X"] = np.zeros((len(ITEMS), 2))
+        obs = file.create_group("obs")
+        obs.attrs["encoding-type"], obs.attrs["_index"] = "dataframe", "_index"
+        obs.attrs["column-order"] = np.array(["n_genes", *RATERS], dtype=object)
+        written(obs, "_index", list(table), "string-array", strings)
+        written(obs, "n_genes", np.arange(len(ITEMS)), "array")
+        categories = sorted({text for text in ann if text})
+        codes = np.array([categories.index(text) if text else -1 for text in ann], dtype=np.int8)
+        one = obs.create_group("ann")
+        one.attrs["encoding-type"] = "categorical"
+        written(one, "codes", codes, "array")
+        written(one, "categories", categories, "string-array", strings)
+        written(obs, "bob", list(bob), "string-array", strings)
+        one = obs.create_group("cy")
+        one.attrs["encoding-type"] = "nullable-string-array"
+        written(one, "values", list(cy), "string-array", strings)
+        written(one, "mask", np.array([not text for text in cy]), "array")
+    return folder / "cells.h5ad"
+
+
+# --- LightTag and Datasaur ---
+
+
+def lighttag(folder: Path) -> Path:
+    """LightTag, the results of a job: classes of examples, with the annotators of each."""
+    by = lambda raters: [  # noqa: E731
+        {"annotator_id": RATERS.index(rater) + 1, "annotator": rater, "timestamp": "2026-01-05T10:00:00Z"}
+        for rater in raters
+    ]
+    examples = []
+    for item, given in by_item():
+        classes = {text: [rater for rater, own in given if own == text] for _, text in given}
+        examples.append(
+            {
+                "example_id": f"uuid-{item}",
+                "content": f"Case {item}",
+                "metadata": {},
+                "seen_by": by([rater for rater, _ in given]),
+                "annotations": [],
+                "classifications": [
+                    {"example_id": f"uuid-{item}", "classname": name, "class_id": "c", "classified_by": by(raters)}
+                    for name, raters in classes.items()
+                ],
+            }
+        )
+    path = folder / "lighttag.json"
+    job = {"name": "Findings", "id": "j", "examples": examples, "schema": {"id": "s", "tags": []}}
+    path.write_text(json.dumps(job, indent=1), encoding="utf-8")
+    return path
+
+
+def datasaur(folder: Path) -> Path:
+    """Datasaur 6, all files of a row labeling project as CSV: ``DOCUMENT-NAME``, ``REVIEW`` and ``ROOT``."""
+    path, cases = folder / "datasaur.zip", [["case", "report"], *([item, f"Case {item}"] for item in ITEMS)]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in (*RATERS, ""):
+            answers = [[ANSWERS.get((item, name or "ann"), "")] for item in ITEMS]
+            table = [row + more for row, more in zip(cases, [["finding"], *answers], strict=True)]
+            out = io.StringIO(newline="")
+            csv.writer(out, quoting=csv.QUOTE_ALL).writerows(table)
+            archive.writestr(f"DOCUMENT-{name}/cases.csv" if name else "REVIEW/cases.csv", out.getvalue())
+        archive.writestr("ROOT/cases.csv", "\r\n".join(",".join(row) for row in cases))
+    return path
+
+
 # --- qualitative data analysis ---
 
 
@@ -360,6 +438,25 @@ def maxqda(folder: Path) -> Path:
         for item, who, text in rows()
     ]
     return workbook([[*head, "Created by", "Creation date"], *own], folder / "segments.xlsx")
+
+
+def nvivo(folder: Path) -> Path:
+    """NVivo 14, a coding summary by file as an extract: a row for each coding reference."""
+    head = ["File Name", "File Folder Location", "Hierarchical Name", "Coverage", "Reference Number", "Coded Text"]
+    own = [
+        [
+            f"Interview {item}",
+            "Files",
+            f"Codes\\\\Findings\\\\{text}",
+            "0.0312",
+            n,
+            f"Passage {item} of some words",
+            who,
+            "05/01/2026",
+        ]
+        for n, (item, who, text) in enumerate(rows(), start=1)
+    ]
+    return workbook([[*head, "Coded By Initials", "Modified On"], *own], folder / "references.xlsx")
 
 
 def coded_places(folder: Path) -> Path:
@@ -969,6 +1066,15 @@ FORMATS: dict[str, Format] = {
         langsmith, damaged=(('"session_id": "session-bob"', '"session": ""', "does not name its experiment"),)
     ),
     "Langfuse": Format(langfuse),
+    "LightTag": Format(
+        lighttag,
+        damaged=(
+            ('"annotator": "bob"', '"annotator": " "', "names no annotator"),
+            ('"classname": "fever"', '"classname": 5', "classname is no text"),
+            ('"example_id": "uuid-2",\n', '"id": 2,\n', "expected an example of LightTag"),
+        ),
+    ),
+    "Datasaur": Format(datasaur),
     "doccano 1.0": Format(doccano_users, damaged=(('"user": 2', '"users": 2', "names no user"),)),
     "INCEpTION agreement": Format(
         inception_csv, damaged=(("0-4,fever,high fever,null", "0-4,fever,high fever,null,x", "10 cells"),)
@@ -978,6 +1084,7 @@ FORMATS: dict[str, Format] = {
     "Potato": Format(potato_states),
     "Potato 1": Format(potato_lines),
     "brat": Format(brat),
+    "AnnData": Format(anndata, {**WIDE, "item": "index"}),
     "wide ODS": Format(wide_ods, WIDE),
     "long XLS": Format(long_xls, LONG),
     "SPSS": Format(spss, LONG),
@@ -991,6 +1098,7 @@ FORMATS: dict[str, Format] = {
     "Taguette highlights": Format(taguette_highlights),
     "ATLAS.ti quotations": Format(atlas_ti),
     "MAXQDA coded segments": Format(maxqda),
+    "NVivo coding references": Format(nvivo),
     "coded passages with places": Format(
         coded_places,
         damaged=(("Interview 1;201;", "Interview 1;;", "without their words or places in characters"),),

@@ -1,4 +1,4 @@
-"""Tables with a row for each coded passage: quotations of ATLAS.ti, segments of MAXQDA, highlights of Taguette.
+"""Tables with a row for each coded passage, from ATLAS.ti, MAXQDA, NVivo and Taguette.
 
 Where the table does not name the coder, there is one table for each coder.
 """
@@ -31,6 +31,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "end": ("end", "end position", "end character", "ende"),
     "coder": ("created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von"),
 }  # fmt: skip
+_PATH = "hierarchical name"
+"""NVivo's column of a code with the folders above it: ``Codes\\\\Stress\\\\Work stress``."""
+_COMPARISON = {"kappa", "agreement (%)"}
+"""Columns of NVivo's coding comparison."""
 _SEVERAL = re.compile(r"\s*[\n\r;]+\s*")
 """Between the codes of a column that is named codes."""
 
@@ -54,10 +58,19 @@ def _places(columns: Sequence[str]) -> dict[str, int] | None:
 
 
 def _is_it(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
-    return _places(columns) is not None and not request.names_columns
+    return (_places(columns) is not None or _is_comparison(columns)) and not request.names_columns
+
+
+def _is_comparison(columns: Sequence[str]) -> bool:
+    return {normalize(name, casefold=True) for name in columns} >= _COMPARISON
 
 
 def _read(table: Rows, request: Request) -> Tables:
+    if _is_comparison(table.columns):
+        raise InputError(
+            f"{table.name} is a coding comparison of NVivo, which has results and no codes of passages: export the "
+            "project as REFI-QDA (QDPX), or the coding references of each coder."
+        )
     passages = list(_passages(table, ""))
     if len({one.coder for one in passages}) < 2:
         raise needs_coders(table.name, "the table of coded passages")
@@ -86,13 +99,14 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
     at = _places(table.columns)
     assert at is not None
     needed = [at["document"], at["code"], *([at["content"]] if at["start"] < 0 else [at["start"], at["end"]])]
-    several = normalize(table.columns[at["code"]], casefold=True) == "codes"
+    heading = normalize(table.columns[at["code"]], casefold=True)
+    several, is_path = heading == "codes", heading == _PATH
     for number, cells in table.rows:
         if len(cells) <= max(needed):
             raise InputError(f"{table.place(number)}: the row ends before the column {table.columns[max(needed)]!r}.")
         own = {role: _cell(cells, place) for role, place in at.items()}
         codes = _SEVERAL.split(own["code"]) if several else [own["code"]]
-        codes = [normalize(code) for code in codes if not is_blank(code)]
+        codes = [normalize(code.rpartition("\\")[2] if is_path else code) for code in codes if not is_blank(code)]
         if not codes:
             continue  # a quotation without a code
         yield _Passage(
@@ -164,6 +178,13 @@ FORMATS = (
                 "2022, XLSX or CSV",
                 "segments.xlsx",
                 "the coders of `Created by`; " + _SAME_WORDS,
+            ),
+            Example(
+                "NVivo coding references",
+                "14, XLSX or CSV",
+                "references.xlsx",
+                "a coding summary as an extract: the coders of `Coded By Initials`, and the last part of `Hierarchical "
+                "Name`; " + _SAME_WORDS,
             ),
             Example(
                 "coded passages with places",

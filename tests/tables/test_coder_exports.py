@@ -1,0 +1,143 @@
+"""Exports of AnnData, LightTag, Datasaur and NVivo beside their plain forms, and what each refusal asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import softirr
+from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, text_table
+
+
+def refusal(path: Path, **options: object) -> str:
+    with pytest.raises(softirr.InputError) as caught:
+        softirr.read(path, **options)
+    return str(caught.value)
+
+
+class TestAnnData:
+    def test_columns_are_shown(self, tmp_path: Path) -> None:
+        assert "has no column 'cell'; it has index, n_genes, ann, bob, cy" in refusal(
+            anndata(tmp_path), item="cell", raters=["ann"]
+        )
+
+    def test_categories_of_version_07(self, tmp_path: Path) -> None:
+        path = tmp_path / "old.h5ad"
+        with h5py.File(path, "w") as file:
+            obs = file.create_group("obs")
+            obs.attrs["_index"], obs.attrs["column-order"] = "cell", np.array(["ann", "bob"], dtype=object)
+            obs.create_dataset("cell", data=["c1", "c2"], dtype=h5py.string_dtype())
+            obs["ann"], obs["bob"] = np.array([0, 1], dtype=np.int8), np.array([1, -1], dtype=np.int8)
+            for name in ("ann", "bob"):
+                obs.create_dataset(f"__categories/{name}", data=["T cell", "B cell"], dtype=h5py.string_dtype())
+        table = softirr.read(path, item="cell", raters=["ann", "bob"])
+        texts = {
+            (table.items[i], table.raters[r]): table.texts_of(a)
+            for i, r, a in zip(table.item, table.rater, table.answer, strict=True)
+        }
+        assert texts == {("c1", "ann"): ("T cell",), ("c2", "ann"): ("B cell",), ("c1", "bob"): ("B cell",)}
+
+    def test_other_hdf5_files(self, tmp_path: Path) -> None:
+        path = tmp_path / "model.h5"
+        with h5py.File(path, "w") as file:
+            file["weights"] = np.zeros(3)
+        assert "HDF5 file without the table obs of AnnData: save its table as CSV" in refusal(path)
+        with h5py.File(path, "w") as file:
+            file["obs"] = np.zeros(3, dtype=[("index", "i4")])
+        assert "written by anndata before version 0.7" in refusal(path)
+
+
+class TestLightTag:
+    def job(self, folder: Path, **example: object) -> Path:
+        by = [{"annotator_id": n, "annotator": name} for n, name in enumerate(("ann", "bob"))]
+        one = {
+            "example_id": "e1",
+            "content": "Fever",
+            "annotations": [],
+            "classifications": [],
+            "seen_by": by,
+            **example,
+        }
+        path = folder / "job.json"
+        path.write_text(json.dumps({"name": "j", "examples": [one], "schema": {}}), encoding="utf-8")
+        return path
+
+    def tag(self, start: int, end: int, name: str, rater: str) -> dict[str, object]:
+        return {"start": start, "end": end, "tag": name, "value": "", "annotated_by": [{"annotator": rater}]}
+
+    def test_tags_are_codes_of_passages(self, tmp_path: Path) -> None:
+        tags = [self.tag(0, 10, "fever", "ann"), self.tag(1, 10, "high fever", "bob"), self.tag(50, 60, "rash", "bob")]
+        table = softirr.read(self.job(tmp_path, annotations=tags))
+        assert table.items == ("e1 0-10", "e1 50-60") and set(table.texts) == {"fever", "high fever", "rash"}
+
+    def test_text_chooses_classes_or_tags(self, tmp_path: Path) -> None:
+        classes = [{"classname": "ill", "class_id": "c", "classified_by": [{"annotator": "ann"}]}]
+        path = self.job(tmp_path, annotations=[self.tag(0, 10, "fever", "ann")], classifications=classes)
+        assert "several kinds of annotations" in refusal(path).replace("kind of annotations", "kinds of annotations")
+        assert list(softirr.read_texts(path, text=["class", "tag"])) == ["class", "tag"]
+        (note,) = softirr.read(path, text="class").warnings
+        assert "1 times an annotator saw an example and gave no class" in note
+        assert len(softirr.read(path, text="class", empty="none").answers) == 2
+
+    def test_damage(self, tmp_path: Path) -> None:
+        assert "annotations is not a list" in refusal(self.job(tmp_path, annotations={"a": 1}))
+        assert "has no kind of annotation with texts" in refusal(self.job(tmp_path))
+        tag = self.tag(0, 1, "fever", "ann") | {"start": "0"}
+        assert "a tag has no start and end" in refusal(self.job(tmp_path, annotations=[tag]))
+
+    def test_reviews_do_not_count(self, tmp_path: Path) -> None:
+        path = lighttag(tmp_path)
+        job = json.loads(path.read_text(encoding="utf-8"))
+        for one in job["examples"]:
+            one["classifications"][0] |= {"reviewed": True, "correct": False}
+        path.write_text(json.dumps(job), encoding="utf-8")
+        assert len(softirr.read(path).answer) == len(ANSWERS)
+
+
+class TestDatasaur:
+    def folder(self, tmp_path: Path) -> Path:
+        with zipfile.ZipFile(datasaur(tmp_path)) as archive:
+            archive.extractall(tmp_path / "export")
+        return tmp_path / "export"
+
+    def test_rows_have_names(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        assert softirr.read(path).items == tuple(f"row {n}" for n in range(1, 6))
+        assert softirr.read(path, item="case").items == tuple("12345")
+        assert "has no column 'patient'; it has case, report, finding" in refusal(path, item="patient")
+
+    def test_without_the_original_the_question_is_asked_for(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        (path / "ROOT" / "cases.csv").unlink()
+        assert "name the column of a question with text=" in refusal(path)
+        assert len(softirr.read(path, text="finding").answer) == len(ANSWERS)
+
+    def test_one_labeler(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        for rater in ("bob", "cy"):
+            (path / f"DOCUMENT-{rater}" / "cases.csv").unlink()
+        assert "has the work of one labeler" in refusal(path)
+
+    def test_schema_files(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        (path / "DOCUMENT-ann" / "cases.csv").rename(path / "DOCUMENT-ann" / "cases.json")
+        (path / "DOCUMENT-ann" / "cases.json").write_text('[{"version": "1.0", "data": {}}]', encoding="utf-8")
+        assert "is no table: export the project as CSV" in refusal(path)
+
+
+def test_a_coding_comparison_of_nvivo_has_no_codes(tmp_path: Path) -> None:
+    head = ["Code", "File", "File Folder", "Kappa", "Agreement (%)", "A and B (%)"]
+    path = text_table([head, ["Stress", "Interview 1", "Files", "0.61", "97.2", "4.1"]], tmp_path / "comparison.csv")
+    assert re.search("coding comparison of NVivo.*export the project as REFI-QDA", refusal(path))
+
+
+def test_columns_of_true_and_false_are_no_raters(tmp_path: Path) -> None:
+    head = ["index", "ann", "bob", "doublet"]
+    table = [["c1", "T cell", "T cell", "True"], ["c2", "B cell", "B cell", "False"]]
+    assert 'use item="index", raters=["ann", "bob"]' in refusal(text_table([head, *table], tmp_path / "cells.csv"))
