@@ -14,7 +14,6 @@ BENCHES = (
     "coverage",
     "evidence",
     "facts",
-    "fit",
     "models",
     "planning",
     "policies",

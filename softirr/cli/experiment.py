@@ -19,7 +19,6 @@ SETTINGS = ("paper", "hard", "sets")
 NEGATIVES = ("random", "sibling", "ancestor", "lexical")
 LEXICAL = ("exact", "jaccard", "masi", "levenshtein", "indel", "lcs")
 """Measures that run when none is named: all that need no model; on a project of one's own the bundled model joins them."""
-FIGURES = ("png", "pdf", "svg", "none")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -130,7 +129,6 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="run folder; pairs that are already scored there are not scored again",
     )
-    command.add_argument("--figures", choices=FIGURES, default="png", help="format of the figures (png)")
 
 
 def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
@@ -150,8 +148,7 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
         permutations=arguments.permutations,
         truth=arguments.truth,
     )
-    jobs = _measures_for_jobs(arguments)
-    measures = [] if jobs else _measures(arguments)
+    measures = _measures(arguments)
     terminologies = [load(source, format=arguments.format) for source in arguments.terminology]
     for terminology in terminologies:
         for note in terminology.notes:
@@ -159,15 +156,8 @@ def _synthetic(arguments: argparse.Namespace, argv: list[str]) -> int:
     folder = Path(arguments.output)
     with RunStore(folder) as store:
         store.settle(seed=plan.seed, size=plan.size, truth=plan.truth)
-        if jobs:
-            from softirr.lab.experiments.on_ray import score_populations
-
-            with _progress() as show:
-                score_populations(plan, terminologies, jobs, store, progress=show)
-            measures = _measures(arguments, only_models=True)
-        if measures:
-            with _cache(arguments, measures) as cache, _progress() as show:
-                run(plan, terminologies, measures, store, cache=cache, progress=show)
+        with _cache(arguments, measures) as cache, _progress() as show:
+            run(plan, terminologies, measures, store, cache=cache, progress=show)
         chance = {str(setting): plan.chance_of(setting).name for setting in plan.settings}
         return _report(Results.of(store, chance), folder, arguments, argv)
 
@@ -178,8 +168,7 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     from softirr.lab.experiments.store import RunStore
     from softirr.lab.experiments.tables import load_table
 
-    jobs = _measures_for_jobs(arguments)
-    measures = [] if jobs else _measures(arguments)
+    measures = _measures(arguments)
     tables = [load_table(source, kind=arguments.kind) for source in arguments.table]
     for table in tables:
         if table.excluded:
@@ -187,19 +176,6 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
     folder = Path(arguments.output)
     with RunStore(folder) as store:
         store.settle(seed=arguments.seed, truth=arguments.truth)
-        if jobs:
-            from softirr.lab.experiments.on_ray import score_tables
-
-            with _progress() as show:
-                score_tables(
-                    tables,
-                    jobs,
-                    store,
-                    chance=arguments.chance,
-                    permutations=arguments.permutations,
-                    progress=show,
-                )
-            measures = _measures(arguments, only_models=True)
         with _cache(arguments, measures) as cache, _progress() as show:
             run_real(
                 tables,
@@ -214,23 +190,6 @@ def _real(arguments: argparse.Namespace, argv: list[str]) -> int:
         return _report(Results.of(store), folder, arguments, argv)
 
 
-def _measures_for_jobs(arguments: argparse.Namespace) -> list[Any]:
-    """With ``--engine ray`` the measures without a model: whole populations and tables are jobs of the cluster.
-
-    Measures with a model are made only after the jobs, because a model's workers hold the processors of the cluster.
-    """
-    from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, label_of, split_label
-    from softirr.measures import takes_model
-
-    if arguments.engine != "ray":
-        return []
-    asked = arguments.measure or arguments.measures
-    check_labels([label_of(each) for each in asked])
-    policies = _policies(arguments)
-    cheap = [NamedMeasure.of(each) for each in asked if not takes_model(split_label(each)[1])]
-    return [named.under(policy) for named in cheap for policy in policies]
-
-
 def _policies(arguments: argparse.Namespace) -> list[Policy]:
     """The policies that each measure runs under."""
     policies = [find_policy(name) for name in arguments.policy or ("as-written",)]
@@ -242,7 +201,7 @@ def _policies(arguments: argparse.Namespace) -> list[Policy]:
     return policies
 
 
-def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> list[Any]:
+def _measures(arguments: argparse.Namespace) -> list[Any]:
     from softirr.lab.experiments.synthetic import NamedMeasure, check_labels, split_label
     from softirr.measures import takes_model
 
@@ -252,7 +211,6 @@ def _measures(arguments: argparse.Namespace, *, only_models: bool = False) -> li
     measures = [
         NamedMeasure.of(asked, **(options if takes_model(split_label(asked)[1]) else {}))
         for asked in arguments.measure or arguments.measures
-        if not only_models or takes_model(split_label(asked)[1])
     ]
     under = [named.under(policy) for named in measures for policy in policies]
     check_labels([named.label for named in under])
@@ -275,21 +233,14 @@ def _cache(arguments: argparse.Namespace, measures: Sequence[Any]) -> Iterator[A
 
 
 def _report(results: Any, folder: Path, arguments: argparse.Namespace, argv: list[str]) -> int:
-    from softirr.lab.experiments.report import write_report
+    from softirr.lab.experiments.report import PAGE, write_report
     from softirr.provenance import version
 
     results.store.remember(shlex.join(["softirr", "experiment", *argv]), version())
-    with _progress() as show:
-        written = write_report(
-            results,
-            folder,
-            figure_format=None if arguments.figures == "none" else arguments.figures,
-            tell=lambda what: show(what, 0, 1),
-        )
-    for table in written.tables:
+    for table in write_report(results, folder):
         if table.name.startswith(("mae_", "real")) and "scott" not in table.name:
             print(table.markdown())
-    print(f"Tables, figures and {written.page.name} are in {folder}.")
+    print(f"Tables and {PAGE} are in {folder}.")
     return 0
 
 

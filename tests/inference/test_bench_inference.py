@@ -18,7 +18,6 @@ from softirr.lab.bench.inference_contenders import (
     pipeline_way,
     short_texts,
 )
-from softirr.lab.bench.inference_project import PROJECTS, make_answers, paper_pairs
 from tests.inference.tiny import make_model
 
 
@@ -29,37 +28,16 @@ def test_texts_are_different_and_as_long_as_real_terms() -> None:
     assert 3.5 < words.mean() < 4.6 and 1.8 < words.std() < 2.8
 
 
-def test_answers_of_a_project_repeat_as_described() -> None:
-    often, again, rare = (make_answers(500, 0, shape) for shape in PROJECTS.values())
-    assert [len(texts) for texts in again] == [500] * 3
-    distinct = [len({text for texts in answers for text in texts}) for answers in (often, again, rare)]
-    assert distinct[0] <= 150 < distinct[1] < 500 and distinct[2] > 1_200
-    # both raters name the concept in 0.75² of the items, and then nearly always with a word of their own
-    assert np.mean([a == b for a, b in zip(rare[0], rare[1], strict=True)]) < 0.2
-
-
-def test_the_papers_way_scores_every_permuted_pair_in_both_directions() -> None:
-    answers = [["a", "b"], ["c", "d"], ["e", "f"]]
-    pairs = paper_pairs(answers, 0)
-    assert len(pairs) == 2 * 3 * 2 * (1 + 3)
-    assert set(pairs) == {(b, a) for a, b in pairs} and ("a", "c") in pairs and ("d", "b") in pairs
-    half = len(pairs) // 2
-    assert pairs[half:] == [(b, a) for a, b in pairs[:half]]
-
-
 def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_model(tmp_path, "bert", labels=LABELS)
-    options = ["--models", str(folder), "--project-model", str(folder), "--threads", "1", "--rounds", "1"]
-    assert inference.main([*options, "--pairs", "12", "--items", "10", "--precisions", "float32", "bfloat16"]) == 0
+    options = ["--models", str(folder), "--threads", "1", "--rounds", "1"]
+    assert inference.main([*options, "--pairs", "12", "--precisions", "float32", "bfloat16"]) == 0
     out = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
     speed = {row[0]: row for row in rows if row[0].startswith(("(a)", "(b)", "softirr"))}
     assert list(speed) == [inference.PIPELINE, inference.ENCODER, "softirr float32", "softirr bfloat16"]
     assert float(speed["softirr float32"][6]) < 1e-5 and float(speed[inference.ENCODER][6]) < 1e-5
     assert float(speed["softirr bfloat16"][6]) < 1e-2 and float(speed["softirr bfloat16"][7]) < 2e-3
-    project = [row for row in rows if row[0] in PROJECTS]
-    assert len(project) == 6 and project[0][2] == "240"
-    assert all(float(row[7]) <= 0.005 and int(row[2].replace(",", "")) > 0 for row in project[1::2])
     with pytest.raises(InputError, match="There is no model nothing"):
         inference.main(["--models", "nothing"])
     with pytest.raises(InputError, match="no output with the name entailment"):

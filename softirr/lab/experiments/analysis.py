@@ -187,13 +187,3 @@ def reliability_of(results: Results, setting: str, label: str, negatives: str | 
 
 def _joined(parts: Iterable[Floats]) -> Floats:
     return np.clip(np.concatenate([np.zeros(0), *parts]), 0, 1)
-
-
-def best_of_family(results: Results, setting: str) -> tuple[str, ...]:
-    """Exact matching and the best measure of each family, by MAE of kappa with random negatives."""
-    errors = errors_of(results, setting, KAPPA, "random")
-    families = {r.label: family(r) for r in results.select(setting)}
-    best: dict[str, str] = {}
-    for label in errors.order:
-        best.setdefault(families[label], label)
-    return tuple(best.values())

@@ -1,9 +1,8 @@
-"""Tables as CSV, Markdown, LaTeX and HTML."""
+"""Tables as CSV and Markdown."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,40 +100,6 @@ class Table:
             lines.append(_bar([_marked(cell, "**{}**", "{}\\*", lambda s: s.replace("|", "\\|")) for cell in row]))
         return "\n".join([*lines, "", self.note, ""])
 
-    def latex(self) -> str:
-        """A LaTeX table (booktabs)."""
-        spec = "l" * self.lead + "r" * (len(self.columns) - self.lead)
-        lines = ["\\begin{table}[t]", "\\centering", "\\small", f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
-        lines.append(" & ".join(f"\\textbf{{{_latex(column)}}}" for column in self.columns) + " \\\\")
-        lines.append("\\midrule")
-        for row in self.rows:
-            lines.append(" & ".join(_marked(cell, "\\textbf{{{}}}", "{}$^*$", _latex) for cell in row) + " \\\\")
-        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_latex(self.title)}. {_latex(self.note)}}}"]
-        return "\n".join([*lines, "\\end{table}", ""])
-
-    def html(self) -> str:
-        """An HTML table with its caption."""
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
-        body = []
-        for row in self.rows:
-            cells = []
-            for i, cell in enumerate(row):
-                tag = "th" if i < self.lead else "td"
-                cells.append(f"<{tag}>{_marked(cell, '<b>{}</b>', '{}<sup>*</sup>', html.escape)}</{tag}>")
-            body.append(f"<tr>{''.join(cells)}</tr>")
-        return (
-            f'<figure id="{html.escape(self.name)}"><table><caption>{html.escape(self.title)}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-            f"<figcaption>{html.escape(self.note)}</figcaption></figure>"
-        )
-
-
-def write(tables: Sequence[Table], folder: Path) -> None:
-    """Each table as CSV, Markdown and LaTeX in the folder."""
-    for table in tables:
-        for suffix, text in ((".csv", table.csv()), (".md", table.markdown()), (".tex", table.latex())):
-            write_text(folder / f"{table.name}{suffix}", text)
-
 
 def write_text(path: Path, text: str) -> None:
     """Write a file; its folder is made if it is missing."""
@@ -160,24 +125,3 @@ def _marked(cell: Cell, bold: str, star: str, escape: object) -> str:
 
 def _bar(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-_LATEX = {
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "–": "--",
-    "Δ": "$\\Delta$",
-    "α": "$\\alpha$",
-    "κ": "$\\kappa$",
-    "π": "$\\pi$",
-    "σ": "$\\sigma$",
-    "±": "$\\pm$",
-    "×": "$\\times$",
-    "∩": "$\\cap$",
-    "|": "$|$",
-}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)

@@ -23,7 +23,7 @@ from softirr.measures import DirectionalMeasure, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.cache import PairCache
 from softirr.policy.measure import under_policy
-from softirr.policy.rules import AS_WRITTEN, Policy
+from softirr.policy.rules import Policy
 from softirr.terminology import Terminology
 
 Progress = Callable[[str, int, int], None]
@@ -32,19 +32,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class NamedMeasure:
-    """A measure, its label in tables, the key of its scores in the store, and the name and the policy that it was made from."""
+    """A measure, its label in tables, and the key of its scores in the store."""
 
     label: str
     measure: Measure
     key: str
-    asked: str = ""
-    policy: Policy = AS_WRITTEN
 
     @classmethod
     def of(cls, asked: str, **options: object) -> NamedMeasure:
         """From ``NAME`` or ``LABEL=NAME``; a model folder gets the folder's name."""
         made = measure_by_name(split_label(asked)[1], **options)
-        return cls(label_of(asked), made, measure_key(made), asked)
+        return cls(label_of(asked), made, measure_key(made))
 
     def under(self, policy: Policy) -> NamedMeasure:
         """The measure under a policy, which stands in the label; itself where the policy changes no score."""
@@ -52,7 +50,7 @@ class NamedMeasure:
             return self
         told = f"({policy.mark()})"
         made = under_policy(self.measure, policy)
-        return NamedMeasure(f"{self.label} {told}", made, f"{self.key} {told}", self.asked, policy)
+        return NamedMeasure(f"{self.label} {told}", made, f"{self.key} {told}")
 
     def prompts(self, scored: Scored) -> int:
         """Texts or text pairs that went through a model."""

@@ -9,7 +9,7 @@ import pytest
 
 from softirr.cli.main import main
 from softirr.coefficients.matrix import matrix_agreement
-from softirr.lab.bench import coefficients, coverage, sampling
+from softirr.lab.bench import coefficients, coverage
 from softirr.lab.bench.populations import populations
 
 POPULATIONS = {p.name: p for p in populations()}
@@ -76,7 +76,7 @@ class TestCommands:
 
     @pytest.mark.parametrize(
         "options",
-        [["coverage", "--populations", "nobody"], ["coverage", "--targets", "0"], ["coefficients", "--items", "-1"]],
+        [["coverage", "--populations", "nobody"], ["coverage", "--projects", "0"], ["coefficients", "--items", "-1"]],
     )
     def test_unusable_options_are_one_sentence(self, options, capsys):
         try:
@@ -88,21 +88,6 @@ class TestCommands:
         assert out == ""
         assert err.startswith("softirr")
         assert len(err.strip().splitlines()) == 1
-
-    def test_sampling(self, capsys, tmp_path):
-        """On a made-up terminology: the table has a row for each measure and sorting."""
-        folder = tmp_path / "made up"
-        folder.mkdir()
-        names = [f"C{i}\tdisease {i} of organ {i % 7}" for i in range(60)]
-        synonyms = [f"C{i}\torgan {i % 7} disorder type {i}\tEXACT" for i in range(60)]
-        (folder / "concepts.tsv").write_text("\n".join(["id\tname", *names]) + "\n")
-        (folder / "synonyms.tsv").write_text("\n".join(["id\tsynonym\tscope", *synonyms]) + "\n")
-        arguments = ["--sampling", str(folder), "--sampling-items", "25", "--seeds", "3", "--targets", "0.01"]
-        assert main(["bench", "coverage", *arguments]) == 0
-        lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
-        assert len(lines) == 6
-        assert all(len(line.split(" | ")) == 9 for line in lines)
-        assert tuple(dict.fromkeys(line.split(" | ")[0][2:] for line in lines[1:])) == sampling.WANTED
 
     def test_coefficients(self, capsys):
         assert main(["bench", "coefficients", "--items", "60", "--peer-items", "30"]) == 0

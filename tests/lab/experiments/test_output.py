@@ -1,4 +1,4 @@
-"""Tables as CSV, Markdown, LaTeX and HTML: the marks of tables in Wullschleger et al. 2026, and nothing that a format would take for its own."""
+"""Tables as CSV and Markdown: the marks of tables in Wullschleger et al. 2026, and nothing that a format would take for its own."""
 
 from __future__ import annotations
 
@@ -51,21 +51,3 @@ def test_markdown_marks_as_the_paper_does() -> None:
     assert lines[3] == "| --- | ---: | ---: | ---: |"
     assert lines[4] == "| **x\\|y <b> & 100%** | **0.123** | 0.500\\* | 0.000 |"
     assert lines[5] == "| indel | – | 1,234 | **+0.250**\\* |"
-
-
-def test_latex_escapes_what_latex_would_take_for_its_own() -> None:
-    text = TABLE.latex()
-    assert text.isascii(), "so that pdflatex reads it without packages for Unicode"
-    assert r"\textbf{x$|$y <b> \& 100\%} & \textbf{0.123} & 0.500$^*$ & 0.000 \\" in text
-    assert r"indel & -- & 1,234 & \textbf{+0.250}$^*$ \\" in text
-    assert r"MAE of $\kappa$\_F \& $\pi$" in text
-    assert r"a\textasciitilde{}b\textasciicircum{}c\textbackslash{}d -- $\Delta$" in text
-    assert text.count("{") == text.count("}")
-    assert r"\begin{tabular}{lrrr}" in text
-
-
-def test_html_escapes_and_marks() -> None:
-    text = TABLE.html()
-    assert "<b>x|y &lt;b&gt; &amp; 100%</b>" in text
-    assert "<td>0.500<sup>*</sup></td>" in text
-    assert 'id="marks"' in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 
@@ -107,7 +108,8 @@ def test_the_size_of_the_model_in_the_package():
 
 
 @pytest.mark.slow
-def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys):
+def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tables, "speed", functools.partial(tables.speed, size=64))
     assert tables.make("nli", "cpu", "float32").provenance().precision == "float32"
     assert tables.make("indel", precision="float32").score([("gout", "gout")])[0] == 1
     assert main(["--evaluate", "--tables", "speed", "--precision", "float32", "--json", str(tmp_path / "t.json")]) == 0

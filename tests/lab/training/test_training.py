@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -134,12 +136,17 @@ def test_the_shift_for_what_was_never_seen_is_fitted_there_or_given(trained, toy
     assert "no pair of kind synonym" in capsys.readouterr().err
 
 
-def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path, capsys):
+def test_stopped_and_resumed_gives_the_same_weights(trained, toy, tiny, tmp_path, capsys, monkeypatch):
+    """By a clock that goes on by a second with each look at it: a part of seven looks ends inside a round."""
     shutil.copy(trained / "data.json.gz", tmp_path / "data.json.gz")
-    for _ in range(40):
-        assert train(tmp_path, toy, tiny, "--minutes", "0.02") == 0
+    monkeypatch.setattr("softirr.lab.training.loop.time", SimpleNamespace(monotonic=itertools.count().__next__))
+    stops = 0
+    while stops < 20:
+        assert train(tmp_path, toy, tiny, "--minutes", str(7 / 60)) == 0
         if "Time is up" not in capsys.readouterr().err:
             break
+        stops += 1
+    assert stops > 2
     resumed, straight = tmp_path / "model", trained / "model"
     assert (
         facts(resumed)["trained"]["finished"]
