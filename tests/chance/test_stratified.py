@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,11 +15,10 @@ from softirr.chance import stratified as module
 from softirr.chance.cheap_measure import sorting_equivalence
 from softirr.chance.equivalence import MatrixEquivalence
 from softirr.chance.exact import exact
-from softirr.chance.strata import PairPopulation
-from softirr.chance.stratified import stratified
+from softirr.chance.strata import POPULATION, PairPopulation
+from softirr.chance.stratified import sampled, stratified
 from softirr.coefficients.matrix import matrix_agreement
 from softirr.errors import InputError
-from softirr.lab.bench.sampling import blurred, samples
 from softirr.tables.ratings import Ratings
 
 SETTINGS = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -52,6 +53,52 @@ def free_text(n_items=400, seed=0):
     upper = np.triu(values, 1)
     wanted = upper + upper.T + np.eye(size)
     return Ratings.from_matrix(np.arange(size).reshape(n_items, 2)), wanted
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of one table with different seeds: pairs scored, shape (seeds,).
+
+    Errors and stated standard errors are of Cohen's expected agreement and the pooled one, shape (seeds, 2)."""
+
+    pairs: np.ndarray
+    errors: np.ndarray
+    stated: np.ndarray
+
+    @property
+    def held(self):
+        """Share of the 95% intervals that hold the exact value, shape (2,)."""
+        return np.mean(np.abs(self.errors) <= 1.959964 * self.stated, axis=0)
+
+    @property
+    def cost(self):
+        """Pairs times the mean estimated variance of Cohen's expected agreement."""
+        return np.mean(self.pairs) * np.mean(self.stated[:, 0] ** 2)
+
+
+def samples(ratings, wanted, sorting, *, target_se, seeds):
+    """Sample the chance agreement of one table many times; without ``sorting`` by plain random sampling."""
+    scores = scored(ratings, wanted)
+    truth = exact(ratings, wanted, scores)
+    rng = np.random.default_rng(0)
+    pairs = PairPopulation.draw(ratings, "answers", sorting, strata=12, population=POPULATION, rng=rng)
+    runs = [
+        sampled(pairs, wanted.score, scores, target_se=target_se, rng=np.random.default_rng([0, n]))
+        for n in range(seeds)
+    ]
+    return Samples(
+        pairs=np.array([run.pairs_scored for run in runs], dtype=float),
+        errors=np.array([(run.cohen[0] - truth.cohen[0], run.pooled - truth.pooled) for run in runs]),
+        stated=np.array([(run.cohen_error[0], run.pooled_error) for run in runs]),
+    )
+
+
+def blurred(similarity, share, rng):
+    """A symmetric mixture of a similarity with noise, with ones on its diagonal."""
+    noise = np.triu(rng.random(similarity.shape), 1)
+    mixed = share * similarity + (1 - share) * (noise + noise.T)
+    np.fill_diagonal(mixed, 1.0)
+    return mixed
 
 
 class TestEverythingDrawn:
