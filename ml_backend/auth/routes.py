@@ -114,7 +114,7 @@ ROUTES: tuple[Route, ...] = (
     # the report and the queue
     *_routes("reviewer", "address", "GET /report/<int:number>", "GET /report/<int:number>/<name>"),
     *_routes("reviewer", "query", "GET /api/report", "GET /api/report/state", "GET /api/queue", "GET /api/queue/next"),
-    *_routes("reviewer", "body", "POST /api/queue", "POST /api/queue/low", "POST /api/comparisons"),
+    *_routes("reviewer", "body", "POST /api/queue", "POST /api/queue/low"),
     *_routes("reviewer", "query", "DELETE /api/queue/<int:task>"),
     *_routes("lead", "body", "POST /api/report/condition", "POST /api/report/link", "POST /api/report/target"),
     *_routes("lead", "body", "POST /api/policies", "POST /api/policies/choice"),

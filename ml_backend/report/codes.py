@@ -9,6 +9,7 @@ from typing import Any
 from ml_backend.scoring.tables import PLACE, table_of
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.store import Store
+from softirr.coefficients.registry import coefficient_name
 
 __all__ = ["HEADER", "code_table", "coverage"]
 
@@ -66,4 +67,8 @@ def coverage(report: Mapping[str, Any]) -> str:
         "of the texts given."
     )
     alpha = (found["coefficients"].get("krippendorff_alpha") or {}).get("value")
-    return said if alpha is None else f"{said} Agreement on the concepts: Krippendorff's alpha {alpha:.2f}."
+    return (
+        said
+        if alpha is None
+        else f"{said} Agreement on the concepts: {coefficient_name('krippendorff_alpha')} {alpha:.2f}."
+    )

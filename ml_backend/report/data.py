@@ -11,11 +11,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ml_backend.report.compare import KEPT, state
 from ml_backend.report.groups import batches, histogram, over_time
 from ml_backend.report.headline import audit_of, coefficients, headline_of, target_line
 from ml_backend.report.links import Links
 from ml_backend.report.people import pair_rows, rater_rows
+from ml_backend.report.questions import MEASURES, basis
 from ml_backend.report.queue import Queue
 from ml_backend.report.reasons import reasons_of
 from ml_backend.report.rows import TaskRow, TaskRows
@@ -32,8 +32,9 @@ from ml_backend.store.agreed import AgreedStore
 from ml_backend.store.policies import PolicyStore
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.schema import tasks
+from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, Store
-from softirr.coefficients.registry import coefficient_title
+from softirr.coefficients.registry import coefficient_keys, coefficient_title
 from softirr.tables.missing import MarkCounts
 
 SCHEMA_VERSION = 1
@@ -109,7 +110,7 @@ class Reports:
     def _state(self, project: Row) -> tuple[Any, ...]:
         """Everything that a report depends on; cheap to compute."""
         marks = self._reviews.marks(project["id"])
-        asked = [asked for _, asked, _ in self._reviews.comparisons(project["id"])]
+        asked = [row["wanted_at"] for row in SideBySideStore(self._store).of(project["id"], MEASURES)]
         return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0), *asked)
 
     def _results(self, project: Row) -> tuple[Any, ...]:
@@ -122,7 +123,7 @@ class Reports:
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
         looked = PolicyStore(self._store).stamps(project["id"])
-        compared = [done for _, _, done in self._reviews.comparisons(project["id"])]
+        compared = [row["result_at"] for row in SideBySideStore(self._store).of(project["id"], MEASURES)]
         proposed = [row["id"] for row in self._reviews.uncounted(project["id"])]
         return (
             project["summary_at"],
@@ -226,7 +227,7 @@ def build(
         "excluded": _excluded(rows, names, links),
         "decisions": _decisions(store, project),
         "consensus": _consensus(store, project, control, whole_queue, links),
-        "comparison": _comparison(store, reviews, project, control, summary),
+        "comparison": _comparison(store, project, control, summary),
         "codes": summary.get("codes"),
         "warnings": [*_missing_marks(summary, names), *summary.get("warnings", ())],
         "settings": project["summary"].get("settings"),
@@ -323,29 +324,31 @@ def _consensus(store: Store, project: Row, control: str, queue: Queue, links: Li
     }
 
 
-def _comparison(
-    store: Store, reviews: ReviewStore, project: Row, control: str, summary: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """The comparison of measures, with the measure in use."""
-    kept = reviews.comparison(project["id"], control)
-    if kept is None:
+def _comparison(store: Store, project: Row, control: str, summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The newest comparison of measures that is computed, with the measure in use."""
+    every = SideBySideStore(store).of(project["id"], MEASURES)
+    asked = [row for row in every if row["question"]["control"] == control]
+    if not asked:
         return None
+    kept = next((row for row in asked if row["result"]), asked[0])
+    keys = coefficient_keys(shown=True)
     current = {"measure": summary["measure"], "coefficients": summary["coefficients"], "current": True}
-    others = [row for row in kept["result"] or () if row["measure"] != summary["measure"]]
+    compared = (kept["result"] or {}).get(MEASURES, ())
+    others = [row for row in compared if row["measure"] != summary["measure"]]
     rows = [
         {
             "measure": row["measure"],
             "current": row.get("current", False),
             "error": row.get("error"),
-            "values": [(row.get("coefficients") or {}).get(key) or {"value": None, "ci95": None} for key in KEPT],
+            "values": [(row.get("coefficients") or {}).get(key) or {"value": None, "ci95": None} for key in keys],
         }
         for row in (current, *others)
     ]
     return {
-        "names": [coefficient_title(key) for key in KEPT],
-        "keys": list(KEPT),
+        "names": [coefficient_title(key) for key in keys],
+        "keys": list(keys),
         "rows": rows if kept["result"] else [],
         "at": moment(kept["result_at"]),
-        "waiting": kept["wanted_at"] is not None,
-        "stale": bool(kept["result"]) and kept["based_on"] != state(store, project),
+        "waiting": any(row["wanted_at"] is not None for row in asked),
+        "stale": bool(kept["result"]) and kept["based_on"] != basis(store, project, kept["question"]),
     }

@@ -6,11 +6,10 @@ Studio when a comparison needs them, and only its result is kept.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from ml_backend.labelstudio import tasks
 from ml_backend.labelstudio.answers import MODEL_RATER, task_answers, unanswered_of, without
@@ -18,7 +17,7 @@ from ml_backend.labelstudio.client import Client
 from ml_backend.labelstudio.config import Control, control_names
 from ml_backend.labelstudio.errors import LabelStudioError
 from ml_backend.labelstudio.marks import opposites_of
-from ml_backend.report.compare import state
+from ml_backend.report.questions import KINDS, MEASURES, basis, names_in
 from ml_backend.report.units import words_for
 from ml_backend.review import audits
 from ml_backend.review.rater_names import name_of
@@ -29,11 +28,10 @@ from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store
-from softirr.coefficients.registry import coefficient_name
-from softirr.defaults import MARGIN
+from softirr.coefficients.registry import coefficient_keys, coefficient_name
 from softirr.errors import InputError
 from softirr.planning.compare import compare, compare_groups
-from softirr.planning.compare_raters import OTHERS_ON_ITEMS_OF, compare_raters
+from softirr.planning.compare_raters import compare_raters
 from softirr.planning.compare_time import compare_time
 from softirr.planning.comparison import Comparison
 from softirr.report.forest import Row as Line
@@ -43,89 +41,12 @@ from softirr.tables.fields import ANNOTATED_AT, field_text, task_fields
 from softirr.tables.period import Period
 from softirr.tables.table import AnnotationTable, Answer
 
-__all__ = ["KINDS", "MOST_PROJECTS", "basis", "checked", "names_in", "projects_of", "run_wanted"]
+__all__ = ["run_wanted"]
 
-KINDS = ("projects", "fields", "groups", "rounds", "teams", "annotator", "models", "time")
-MOST_PROJECTS = 8
 MOST_DIFFERENCES = 10
 """Differences that the figure shows; the table has all."""
 PAGE_SIZE = 200
-_LONGEST = 200
 Report = Callable[[str, int, int | None, int], None]
-
-
-# --- the question -----------------------------------------------------------------------------------------------------
-
-
-def checked(given: Mapping[str, Any], project: Row) -> dict[str, Any]:
-    """What is asked for, with known entries only.
-
-    Parameters
-    ----------
-    given : mapping
-        ``kind``, one of `KINDS`; ``control``; and by kind ``projects`` (numbers) and ``field`` (names the same task in each), ``field``, ``same`` (of groups: names the same task in each),
-        ``date`` (of rounds), ``teams`` (two lists of
-        ids of annotators), ``annotator``, ``margin``.
-    project : mapping
-        The project's row.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    InputError
-        With one sentence that says what is wrong.
-    """
-    kind = given.get("kind")
-    controls = list((project["summary"] or {}).get("controls") or ())
-    if kind not in KINDS:
-        raise InputError(f"kind is none of {', '.join(KINDS)}.")
-    control = given.get("control") or next(iter(controls), None)
-    if control not in controls:
-        raise InputError("This project has no such field, or has not been scored yet.")
-    asked: dict[str, Any] = {"kind": kind, "control": control}
-    people = {rater["id"] for rater in project["summary"]["controls"][control]["raters"]}
-    if kind == "projects":
-        asked |= {"projects": _numbers(given.get("projects"), project["number"]), "field": _word(given, "field")}
-    elif kind == "fields" and len(controls) < 2:
-        raise InputError("This project has one field only.")
-    elif kind in ("groups", "time"):
-        asked["field"] = _word(given, "field") or (ANNOTATED_AT if kind == "time" else "")
-        if not asked["field"]:
-            raise InputError("Name the field of the tasks that makes the groups.")
-        if kind == "groups":
-            asked["same"] = _word(given, "same")
-    elif kind == "rounds":
-        asked["date"] = _word(given, "date")
-        if not asked["date"]:
-            raise InputError("Name the day on which the second round began.")
-        Period.of(asked["date"], None)
-    elif kind == "teams":
-        asked["teams"] = _teams(given.get("teams"), people)
-    if kind == "annotator" or (kind == "time" and given.get("annotator")):
-        if given.get("annotator") not in people:
-            raise InputError("Choose an annotator of this project.")
-        asked["annotator"] = given["annotator"]
-    if kind in ("annotator", "models"):
-        asked["margin"] = _margin(given.get("margin"))
-    return asked
-
-
-def projects_of(question: Mapping[str, Any]) -> list[int]:
-    """Numbers of the other projects that a comparison is about: who sees it has to have access to each."""
-    return list(question.get("projects", ()))
-
-
-def names_in(comparison: Mapping[str, Any], question: Mapping[str, Any]) -> list[str]:
-    """What people called things, in the words of a comparison (as JSON): screens put their own words for items and raters around them."""
-    labels = [group["label"] for group in (*comparison.get("groups", ()), *comparison.get("others", ()))]
-    given = [comparison.get("by"), comparison.get("rater"), question.get("field"), question.get("annotator")]
-    return [
-        *(label.removeprefix(OTHERS_ON_ITEMS_OF) for label in labels),
-        *(str(one) for one in given if one),
-    ]
 
 
 def _said(row: Line, names: Sequence[str], words: Words) -> Line:
@@ -133,58 +54,23 @@ def _said(row: Line, names: Sequence[str], words: Words) -> Line:
     return replace(row, label=words.said(row.label, names), note=words.said(row.note, names))
 
 
-def _numbers(given: Any, own: int) -> list[int]:
-    numbers = given if isinstance(given, list) else []
-    if not all(type(one) is int and 0 < one < 2**31 for one in numbers):
-        raise InputError("projects is not a list of numbers of projects.")
-    found = sorted(set(numbers) - {own})
-    if not 0 < len(found) < MOST_PROJECTS:
-        raise InputError(f"Choose one other project or more, {MOST_PROJECTS} in all at most.")
-    return found
-
-
-def _word(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name) or ""
-    if not isinstance(value, str) or len(value) > _LONGEST:
-        raise InputError(f"{name} is not a name.")
-    return value.strip()
-
-
-def _teams(given: Any, people: Iterable[str]) -> list[list[str]]:
-    known = set(people)
-    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(team, list) for team in given):
-        raise InputError("teams is not two lists of annotators.")
-    if not all(isinstance(one, str) and one in known for team in given for one in team):
-        raise InputError("A team contains a person who is not an annotator of this project.")
-    if any(len(set(team)) < 2 for team in given):
-        raise InputError("Each team needs two annotators or more.")
-    return [sorted(set(team)) for team in given]
-
-
-def _margin(given: Any) -> float:
-    if given is None:
-        return MARGIN
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 1:
-        raise InputError("margin is not a number from 0 to 1.")
-    return float(given)
-
-
-# --- computing --------------------------------------------------------------------------------------------------------
-
-
 def run_wanted(
     store: Store,
     scorer: Scorer,
     project: Row,
     settings: ProjectSettings,
-    client: Client,
+    client: Client | None,
     *,
+    kinds: Collection[str] = KINDS,
     report: Report = lambda *_: None,
     check: Callable[[], None] = lambda: None,
 ) -> int:
-    """Compute the requested comparisons; returns their number. What can't be computed gets a sentence that says why."""
+    """Compute the requested comparisons; returns their number. What can't be computed gets a sentence that says why.
+
+    Comparisons of other `kinds` wait. All but those of measures read Label Studio, with the `client`.
+    """
     kept = SideBySideStore(store)
-    wishes = kept.wanted(project["id"])
+    wishes = [one for one in kept.wanted(project["id"]) if one["question"]["kind"] in kinds]
     for wish in wishes:
         check()
         report("comparing", 0, None, 0)
@@ -196,13 +82,6 @@ def run_wanted(
             result, problem = None, str(error)
         kept.put(wish, result=result, problem=problem, based_on=based_on)
     return len(wishes)
-
-
-def basis(store: Store, project: Row, question: Mapping[str, Any]) -> str:
-    """Hash of the answers and decisions that a comparison is based on."""
-    rows = [project, *(store.project(project["server"], number) for number in projects_of(question))]
-    states = [state(store, row) for row in rows if row is not None]
-    return hashlib.sha256(" ".join(states).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -221,12 +100,14 @@ class _Work:
     scorer: Scorer
     project: Row
     settings: ProjectSettings
-    client: Client
+    client: Client | None
     report: Report
     check: Callable[[], None]
 
     def result(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The comparison as the page shows it."""
+        if question["kind"] == MEASURES:
+            return {MEASURES: list(self._measures(question))}
 
         def progress(done: int, total: int) -> None:
             self.check()
@@ -256,6 +137,27 @@ class _Work:
             "figure": [asdict(_said(row, names, words)) for row in rows],
             "policy": settings.policy.told() if settings.policy.changes_scores else None,
         }
+
+    def _measures(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The coefficients under each measure, with the project's settings; a sentence where a model is missing."""
+        names = question[MEASURES]
+        for done, name in enumerate(names):
+            self.check()
+            self.report("comparing", done, len(names), 0)
+            try:
+                summary = self.scorer.summary(
+                    self.store.answers(self.project["id"]),
+                    question["control"],
+                    replace(self.settings, measure=name),
+                    decisions=self.store.decisions(self.project["id"]),
+                    progress=lambda *_: self.check(),
+                )
+            except InputError as error:
+                yield {"measure": name, "error": str(error)}
+                continue
+            every = summary["coefficients"]
+            coefficients = {key: every[key] for key in coefficient_keys(shown=True) if key in every}
+            yield {"measure": name, "coefficients": coefficients, "expected_agreement": summary["expected_agreement"]}
 
     def _compared(self, question: Mapping[str, Any]) -> Callable[[Any, AgreementOptions, dict[str, Any]], Comparison]:
         """What to do once the measure is there; Label Studio is read before."""
@@ -321,7 +223,7 @@ class _Work:
         splittings = SplittingStore(self.store).decisions(row["id"])
         unanswered, done = unanswered_of(row), 0
         found: dict[str, list[tuple[int, dict[str, Any]]]] = {period.in_words(): [] for period in rounds}
-        for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE):
+        for page in tasks.pages(self._label_studio(), row["number"], page_size=PAGE_SIZE):
             self.check()
             for task in page:
                 if task.get("unreadable"):
@@ -397,6 +299,9 @@ class _Work:
             made, items=values, casefold=self.settings.casefold, fields=values if read is not None else None
         )
 
+    def _label_studio(self) -> Client:
+        return cast(Client, self.client)
+
     def _answers(self, row: Row) -> Iterator[tuple[int, dict[str, Any]]]:
         unanswered = unanswered_of(row)
         for number, entry in self.store.answers(row["id"]):
@@ -408,7 +313,7 @@ class _Work:
         models: dict[int, dict[str, Sequence[str]]] = {}
         known: set[str] = set()
         splittings = SplittingStore(self.store).decisions(row["id"])
-        for page in tasks.pages(self.client, row["number"], page_size=PAGE_SIZE, data=bool(fields)):
+        for page in tasks.pages(self._label_studio(), row["number"], page_size=PAGE_SIZE, data=bool(fields)):
             self.check()
             for task in page:
                 if task.get("unreadable"):

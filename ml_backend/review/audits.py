@@ -20,6 +20,7 @@ from ml_backend.settings import ProjectSettings
 from ml_backend.store.database import Row, rows
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Store
+from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
 from softirr.report.headline import headline
 from softirr.tables.table import AnnotationTable, Answer
@@ -255,12 +256,12 @@ def progress_of(reviews: ReviewStore, audit: Row, judge: str) -> dict[str, Any]:
             mine[verdict if verdict in ("same", "unsure") else "different"] += 1
         if verdict != "unsure":
             said.setdefault(str(row["place"]), {})[row["judge"]] = float(verdict == "same")
-    done = complete(audit["sheet"], reviews.judges(audit["id"]))
+    done, agreement = complete(audit["sheet"], reviews.judges(audit["id"])), judges_agreement(said)
     return {
         "n": mine.total(),
         **{verdict: mine[verdict] for verdict in ("same", "different", "unsure")},
         "counts": not done or judge in done,
-        "agreement": judges_agreement(said),
+        "agreement": agreement and {**agreement, "name": coefficient_title("krippendorff_alpha")},
     }
 
 

@@ -1,14 +1,14 @@
-"""Storage of what people do on the pages: reviewed tasks, audits and judgements, comparisons."""
+"""Storage of what people do on the pages: reviewed tasks, audits and judgements."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ml_backend.store.database import Row, rows
-from ml_backend.store.schema import audit_judgements, audits, comparisons, reviewed, tasks, uncounted
+from ml_backend.store.schema import audit_judgements, audits, reviewed, tasks, uncounted
 from ml_backend.store.store import Store
 
 
@@ -150,39 +150,3 @@ class ReviewStore:
             sa.select(table.c.judge, sa.func.count().label("n")).where(table.c.audit == audit).group_by(table.c.judge)
         )
         return {row["judge"]: int(row["n"]) for row in self._rows(query.order_by(table.c.judge))}
-
-    # --- comparisons of measures ------------------------------------------------------------------------------------
-
-    def want_comparison(self, project: int, control: str, measures: Sequence[str]) -> None:
-        """Request a comparison of these measures on the project's answers; a later request replaces an earlier one."""
-        values = {"measures": list(measures), "wanted_at": time.time()}
-        insert = self._insert(comparisons).values(project=project, control=control, **values)
-        self._run(insert.on_conflict_do_update(index_elements=["project", "control"], set_=values))
-
-    def wanted_comparisons(self, project: int) -> list[Row]:
-        """Requested comparisons that are not computed yet."""
-        table = comparisons
-        return self._rows(sa.select(table).where(table.c.project == project, table.c.wanted_at.is_not(None)))
-
-    def comparison(self, project: int, control: str) -> Row | None:
-        """The comparison of a control, requested or computed."""
-        table = comparisons
-        query = sa.select(table).where(table.c.project == project, table.c.control == control)
-        return next(iter(self._rows(query)), None)
-
-    def comparisons(self, project: int) -> list[tuple[str, float | None, float | None]]:
-        """(control, requested at, computed at) of each comparison."""
-        table = comparisons
-        query = sa.select(table.c.control, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
-        return [
-            (row["control"], row["wanted_at"], row["result_at"]) for row in self._rows(query.order_by(table.c.control))
-        ]
-
-    def put_comparison(self, wish: Row, result: Sequence[Mapping[str, Any]], based_on: str) -> None:
-        """Store the result; a request made in the meantime stays pending."""
-        table = comparisons
-        here = (table.c.project == wish["project"]) & (table.c.control == wish["control"])
-        values = {"result": [dict(row) for row in result], "result_at": time.time(), "based_on": based_on}
-        self._run(sa.update(table).where(here).values(**values))
-        served = sa.update(table).where(here, table.c.wanted_at == wish["wanted_at"])
-        self._run(served.values(wanted_at=None))

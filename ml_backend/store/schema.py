@@ -212,18 +212,6 @@ audit_judgements = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
 )
 
-comparisons = sa.Table(
-    "comparisons",
-    metadata,
-    sa.Column("project", sa.Integer, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("control", sa.String(256), primary_key=True),
-    sa.Column("measures", sa.JSON, nullable=False),  # names that are asked for
-    sa.Column("wanted_at", sa.Float),  # asked for and not computed yet
-    sa.Column("result", sa.JSON),  # [{"measure", "coefficients", ...} or {"measure", "error"}]
-    sa.Column("result_at", sa.Float),
-    sa.Column("based_on", sa.String(64)),  # what the answers and decisions were like then
-)
-
 # A log: rows are added, never changed. The newest row of a task's field is its agreed answer; a withdrawal is a row too.
 agreed_answers = sa.Table(
     "agreed_answers",

@@ -1,4 +1,4 @@
-"""Storage of comparisons that people ask for on the comparison page: of projects, fields, groups of tasks, annotators and models."""
+"""Storage of comparisons that people ask for: of projects, fields, groups of tasks, annotators, models and measures."""
 
 import time
 from collections.abc import Mapping
@@ -47,9 +47,10 @@ class SideBySideStore:
         """One comparison."""
         return next(iter(self._rows(side_by_side.c.id == number)), None)
 
-    def of(self, project: int) -> list[Row]:
-        """Comparisons of a project, asked for last first."""
-        return self._rows(side_by_side.c.project == project)
+    def of(self, project: int, kind: str | None = None) -> list[Row]:
+        """Comparisons of a project, all or of one kind, asked for last first."""
+        every = self._rows(side_by_side.c.project == project)
+        return [row for row in every if kind is None or row["question"]["kind"] == kind]
 
     def wanted(self, project: int) -> list[Row]:
         """Those that are not computed yet."""

@@ -12,7 +12,7 @@ from ml_backend.auth.browser_auth import key_opens_report, remember_key
 from ml_backend.auth.origins import check_source
 from ml_backend.auth.requests import Refused, find_project, json_body, project_number
 from ml_backend.auth.routes import current_project, project_to_compare
-from ml_backend.report import side_by_side
+from ml_backend.report import questions
 from ml_backend.report.units import words_for
 from ml_backend.review.headline import field_headline
 from ml_backend.review.misfits import misfits_of
@@ -21,7 +21,7 @@ from ml_backend.review.rater_names import name_of
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web import arguments, pages, responses
-from ml_backend.web.report import job_of
+from ml_backend.web.report import job_of, measures_of
 from ml_backend.web.running import services
 from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
@@ -50,7 +50,8 @@ def show(number: int) -> Response:
     if control is None:
         return responses.page(pages.waiting(project, job_of(project)))
     seen = _visible(project)
-    asked = [row for row in _kept().of(project["id"]) if set(side_by_side.projects_of(row["question"])) <= set(seen)]
+    kept = [row for row in _kept().of(project["id"]) if row["question"]["kind"] != questions.MEASURES]
+    asked = [row for row in kept if set(questions.projects_of(row["question"])) <= set(seen)]
     wanted = request.args.get("show", type=int)
     shown = next((row for row in asked if row["id"] == wanted), None)
     if wanted is not None and shown is None:
@@ -68,7 +69,7 @@ def show(number: int) -> Response:
         fields=sorted({ANNOTATED_AT, *_VARIABLE.findall(project["label_config"] or "")}),
         asked=[{"id": row["id"], "told": _told(row["question"], project, seen), **_state(row)} for row in asked],
         shown=None if shown is None else _shown(shown, project, seen),
-        margin=side_by_side.checked({"kind": "models"}, project)["margin"],
+        margin=questions.checked({"kind": "models"}, project)["margin"],
         misfits=_misfits(project, seen, control),
         operators=bool(services().settings.basic_auth_user),
         p=_p,
@@ -81,13 +82,13 @@ def show(number: int) -> Response:
 
 @compare.post("/api/side-by-side")
 def ask() -> Response:
-    """Ask for a comparison: ``{"project", "kind", "control", ...}`` (see `side_by_side.checked`); the scorer process computes it."""
+    """Ask for a comparison: ``{"project", "kind", "control", ...}`` (see `questions.checked`); the scorer process computes it."""
     body, project = json_body(), current_project()
     try:
-        question = side_by_side.checked(body, project)
+        question = questions.checked(body, project, [one["name"] for one in measures_of(project)])
     except InputError as error:
         raise Refused(400, str(error)) from None
-    for number in side_by_side.projects_of(question):
+    for number in questions.projects_of(question):
         project_to_compare(number)
     which = _kept().ask(project["id"], question)
     services().wakeups.want(project["id"], "comparison")
@@ -101,7 +102,7 @@ def result(which: int) -> Response:
     row = _kept().get(which)
     if row is None or row["project"] != project["id"]:
         raise Refused(404, "There is no such comparison.")
-    for number in side_by_side.projects_of(row["question"]):
+    for number in questions.projects_of(row["question"]):
         project_to_compare(number)
     answer, job = row["result"] or {}, job_of(project)
     return responses.data(
@@ -189,7 +190,7 @@ def _misfits(project: Row, seen: Mapping[int, Row], control: str) -> list[str]:
 
 
 def _misfits_of_question(project: Row, question: Mapping[str, Any]) -> list[str]:
-    rows = {number: find_project(number) for number in side_by_side.projects_of(question)}
+    rows = {number: find_project(number) for number in questions.projects_of(question)}
     return _misfits(project, {number: row for number, row in rows.items() if row is not None}, question["control"])
 
 
@@ -270,7 +271,7 @@ def _state(row: Row) -> dict[str, Any]:
 
 
 def _stale(row: Row, project: Row) -> bool:
-    return row["based_on"] is not None and row["based_on"] != side_by_side.basis(
+    return row["based_on"] is not None and row["based_on"] != questions.basis(
         services().store, project, row["question"]
     )
 
@@ -287,7 +288,7 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
     answer = row["result"] or {}
     comparison = answer.get("comparison") or {}
     several = len(comparison.get("differences", ()))
-    names = side_by_side.names_in(comparison, row["question"])
+    names = questions.names_in(comparison, row["question"])
     return {
         "id": row["id"],
         "told": _told(row["question"], project, seen),

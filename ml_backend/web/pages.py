@@ -8,7 +8,6 @@ from typing import Any
 from flask import render_template
 
 from ml_backend.web.assets import page_files_version
-from softirr.coefficients.registry import coefficient_title
 from softirr.report.page.figures import figures
 from softirr.report.page.formats import FORMATS
 from softirr.report.page.matrix import matrix, pair_list
@@ -64,7 +63,6 @@ def _rendered(report: Mapping[str, Any], **more: Any) -> str:
     return render_template(
         "report.html",
         report=report,
-        coefficient_title=coefficient_title,
         words=words,
         tasks=TASKS,
         charts=figures(report, words, TASKS),

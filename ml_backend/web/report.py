@@ -1,4 +1,4 @@
-"""The project's report, its files, the triage queue, and comparisons of measures."""
+"""The project's report, its files, and the triage queue."""
 
 import csv
 import io
@@ -18,7 +18,6 @@ from ml_backend.auth.routes import current_person, current_project
 from ml_backend.options import checked_options
 from ml_backend.report import policies
 from ml_backend.report.codes import code_table
-from ml_backend.report.compare import MOST
 from ml_backend.report.data import QUEUE, Reports
 from ml_backend.report.links import Links
 from ml_backend.report.queue import told
@@ -80,7 +79,7 @@ def show(number: int) -> Response:
         lead=who is not None and who.at_least("lead"),
         tables=_tables(found),
         facts=facts(found),
-        measures=_measures(project, found),
+        measures=measures_of(project, found),
         attributes=KIND_NAMES,
         more_general=MORE_GENERAL,
         used=_chosen(project).policy,
@@ -354,23 +353,6 @@ def _left(project: Row) -> dict[str, Any]:
     }
 
 
-@report.post("/api/comparisons")
-def compare() -> Response:
-    """Ask for the answers under other measures: ``{"project", "control", "measures"}``; the scorer process computes them."""
-    body, project = json_body(), current_project()
-    control, measures = arguments.known_field(project, body.get("control")), body.get("measures")
-    known = {entry["name"] for entry in _measures(project, None)}
-    if (
-        not isinstance(measures, list)
-        or not 0 < len(measures) <= MOST
-        or not all(isinstance(m, str) and m in known for m in measures)
-    ):
-        raise Refused(400, f"measures is not a list of up to {MOST} of {', '.join(sorted(known))}.")
-    reviews().want_comparison(project["id"], control, list(dict.fromkeys(measures)))
-    services().wakeups.want(project["id"], "comparison")
-    return responses.data({"wanted": measures}, status=202)
-
-
 # --- of the running app ---------------------------------------------------------------------------------------------
 
 
@@ -380,7 +362,7 @@ def reports() -> Reports:
 
 
 def reviews() -> ReviewStore:
-    """Marks, audits and comparisons."""
+    """Marks and audits."""
     return ReviewStore(services().store)
 
 
@@ -411,7 +393,7 @@ def _with_policies(project: Row, found: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "reasons": reasons, "policy_in_use": used, "policies": look}
 
 
-def _measures(project: Row, found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def measures_of(project: Row, found: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Measures that can be compared: those without a model or file, and those that the operator allows by name."""
     from softirr.measures import measure_names
 

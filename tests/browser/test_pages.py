@@ -248,9 +248,9 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.locator("#begin").wait_for()
     clean.screenshot(path=pictures / "audit-start.png")
     assert serious_faults(clean) == []
-    assert clean.inner_text("#cost") == "60 judgements: about 5 to 12 minutes."
+    assert clean.inner_text("#cost") == "60 judgments: about 5 to 12 minutes."
     clean.fill("input[name=judgements]", "30")
-    assert clean.inner_text("#cost").startswith("30 judgements: about 3 to 6 minutes")
+    assert clean.inner_text("#cost").startswith("30 judgments: about 3 to 6 minutes")
     clean.keyboard.press("Enter")
     clean.locator("#judging").wait_for()
     assert "kappa" not in clean.inner_text("main")
@@ -285,7 +285,7 @@ def test_an_audit_by_keyboard_to_the_coefficient_of_the_command_line(
     clean.click("#stop")
     clean.locator("#stopped").wait_for()
     assert "You judged 1 of 30 pairs" in clean.inner_text("#stopped")
-    assert "A result needs 10 judgements" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
+    assert "A result needs 10 judgments" in clean.inner_text("#stopped") and clean.locator("#work-out").is_hidden()
     assert serious_faults(clean) == []
     clean.click("#go-on")
 

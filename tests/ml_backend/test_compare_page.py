@@ -14,7 +14,8 @@ import softirr
 from ml_backend.auth.keys import Keys
 from ml_backend.labelstudio import tasks as reading
 from ml_backend.report.on_demand import run_wanted as on_demand
-from ml_backend.report.side_by_side import checked, run_wanted
+from ml_backend.report.questions import checked
+from ml_backend.report.side_by_side import run_wanted
 from ml_backend.review import audits
 from ml_backend.settings import ProjectSettings
 from ml_backend.store.codebooks import CodebookStore

@@ -99,6 +99,7 @@ def test_an_upgrade_keeps_every_row(old_store: Store, revision: str) -> None:
     assert {"projects", "tasks", "jobs", "decisions"} <= set(before)
     old_store.migrate()
     after = rows_of(old_store)
+    before.pop("comparisons", None)  # of measures; a click computes them again
     if before.pop("calibrations", None):  # the scores of a calibrated project are computed again
         (task,) = before["tasks"]
         task["scored_hash"] = None

@@ -212,7 +212,7 @@ class TestWhoIsShownWhat:
         for path in ("/api/report", "/api/queue", "/api/audit", "/api/decisions", "/api/report/state"):
             reply = ann.get(path, query_string={"project": NUMBER, "k": seeded.key()})
             assert reply.status_code == 403 and "lead and reviewers" in reply.json["error"]
-        for path in ("/api/audit", "/api/queue", "/api/comparisons"):
+        for path in ("/api/audit", "/api/queue", "/api/side-by-side"):
             assert ann.post(path, json={"project": NUMBER, "task": 101}).status_code == 403
         rae = seeded.as_person()
         assert rae.get("/report/12").status_code == rae.get("/audit/12").status_code == 200

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from ml_backend.report.compare import run_wanted
+from ml_backend.report.on_demand import run_wanted
 from ml_backend.report.tables import TABLES
 from ml_backend.settings import ProjectSettings
-from ml_backend.store.reviews import ReviewStore
+from ml_backend.store.side_by_side import SideBySideStore
+from softirr.coefficients.registry import coefficient_keys
 from tests.ml_backend.seeded_store import LABEL_STUDIO, NUMBER, TASKS, Seeded
 
 HOSTILE = "</script><script>window.__pwned=1</script><img src=x onerror=alert(1)>"
@@ -380,8 +381,8 @@ class TestQueue:
 
 class TestComparison:
     def ask(self, seeded: Seeded, measures: Any, control: Any = "findings") -> Any:
-        body = {"project": NUMBER, "control": control, "measures": measures}
-        return seeded.client.post("/api/comparisons", json=body, headers={"X-Softirr-Key": seeded.key("report")})
+        body = {"project": NUMBER, "kind": "measures", "control": control, "measures": measures}
+        return seeded.client.post("/api/side-by-side", json=body, headers={"X-Softirr-Key": seeded.key("report")})
 
     def test_each_measure_as_the_project_would_be_scored_under_it(self, seeded: Seeded) -> None:
         assert self.ask(seeded, ["exact", "jaccard"]).status_code == 202
@@ -391,6 +392,9 @@ class TestComparison:
         found = data(seeded)["comparison"]
         assert [row["measure"] for row in found["rows"]] == ["indel", "exact", "jaccard"]
         assert found["rows"][0]["current"] and not found["waiting"] and not found["stale"]
+        assert found["keys"] == list(coefficient_keys(shown=True))
+        shown = dict(zip(found["keys"], found["rows"][1]["values"], strict=True))
+        assert [key for key, one in shown.items() if one["value"] is None] == ["scott_pi"], "it is of two annotators"
         direct = seeded.services.scorer.summary(
             seeded.services.store.answers(seeded.project), "findings", ProjectSettings(measure="jaccard")
         )
@@ -407,7 +411,8 @@ class TestComparison:
         assert data(seeded)["comparison"]["stale"]
 
     def test_a_measure_that_can_not_be_had_says_so(self, seeded: Seeded) -> None:
-        ReviewStore(seeded.services.store).want_comparison(seeded.project, "findings", ["nli:/nowhere", "exact"])
+        question = {"kind": "measures", "control": "findings", "measures": ["nli:/nowhere", "exact"]}
+        SideBySideStore(seeded.services.store).ask(seeded.project, question)
         run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
         rows = data(seeded)["comparison"]["rows"]
         assert rows[1]["error"] and rows[2]["values"][0]["value"] is not None
@@ -418,7 +423,9 @@ class TestComparison:
 
     @pytest.mark.parametrize("control", ["nothing", None, 7, ["findings"], {}])
     def test_unknown_field(self, seeded: Seeded, control: Any) -> None:
-        assert self.ask(seeded, ["exact"], control).status_code == 404
+        assert self.ask(seeded, ["exact"], control).status_code == (400 if control else 202), (
+            "the first field without one"
+        )
 
 
 def test_tasks_of_the_seed_are_what_these_tests_count_on() -> None:

@@ -250,7 +250,7 @@ class TestLive:
         context.close()
 
     def test_a_comparison_appears_and_focus_stays(self, made: Served, page: Any) -> None:
-        from ml_backend.report.compare import run_wanted
+        from ml_backend.report.on_demand import run_wanted
         from ml_backend.settings import ProjectSettings
 
         details = page.locator("section[aria-labelledby=h-tasks] details")

@@ -53,7 +53,7 @@ def test_concepts_of_a_terminology_stand_beside_the_texts(tmp_path: Path) -> Non
         softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in said), made
     ).to_dict()
     text = report_page(report)
-    assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100 % of the texts given." in " ".join(text.split())
+    assert "<bdi>terms</bdi> knows 3 of 3 different texts, 100% of the texts given." in " ".join(text.split())
     alpha = number(report["codes"]["coefficients"]["krippendorff_alpha"]["value"])
     assert f'data-concepts="krippendorff_alpha">{alpha}' in text
     report["codes"]["coefficients"]["krippendorff_alpha"] |= {"value": None, "ci95": None}

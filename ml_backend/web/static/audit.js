@@ -1,4 +1,4 @@
-/* The audit page: one pair at a time, each judgement saved at once. */
+/* The audit page: one pair at a time, each judgment saved at once. */
 import { KEYS, WORDS, account, chart, cost, drawnLines, line, outcome, plural, widthSentence } from "./audit_words.js";
 import { base, byId as at, call, forgetKey, kept, select, targetOf } from "./pages.js";
 
@@ -318,15 +318,15 @@ async function stop() {
   if (left) {
     words.push(
       line(
-        "Your judgements are kept; you can go on any time with the same name. " +
+        "Your judgments are kept; you can go on any time with the same name. " +
           (enough
-            ? "A result can be computed from what is judged; more judgements make it more certain."
-            : `A result needs ${audit.finish_from} judgements of one judge.`),
+            ? "A result can be computed from these judgments; more judgments make it more certain."
+            : `A result needs ${audit.finish_from} judgments of one judge.`),
       ),
     );
   } else {
     words.push(
-      line("Not sure about one of them? Look at the judgements again and change it before you see the result."),
+      line("Not sure about one of them? Look at the judgments again and change it before you see the result."),
     );
   }
   at("stopped-words").replaceChildren(...words);
@@ -379,7 +379,7 @@ async function end() {
   at("result").replaceChildren(...outcome(found.result));
   at("done-words").replaceChildren(
     line(
-      `${plural(found.result.audit.judgements, "judgement")} of ` +
+      `${plural(found.result.audit.judgements, "judgment")} of ` +
         `${plural(found.result.audit.judges, "judge")} support these numbers. They stand at the top of the ` +
         "report from now on.",
     ),

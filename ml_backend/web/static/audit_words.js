@@ -22,9 +22,9 @@ export const WORDS = {
   unsure: "can’t tell",
 };
 
-const FIRST_FORECAST = 15; // judgements; fewer tell too little about how many it takes
+const FIRST_FORECAST = 15; // judgments; fewer tell too little about how many it takes
 const MOST_FORECAST = 1000;
-const SECONDS = [5, 12]; // that one judgement takes
+const SECONDS = [5, 12]; // that one judgment takes
 
 export const number = (value) => Number(value).toFixed(2).replace("-", "−");
 
@@ -77,7 +77,7 @@ export function account(own, total) {
   if (own.n && own.unsure === own.n) {
     lines.push(
       line(
-        "“Can’t tell” counts as not judged, so nothing follows from these judgements. Say “not the same” " +
+        "“Can’t tell” counts as not judged, so nothing follows from these judgments. Say “not the same” " +
           "where nothing in the guideline makes two texts the same, or ask somebody who knows the subject " +
           "to judge them.",
       ),
@@ -89,14 +89,14 @@ export function account(own, total) {
       line(
         `The judges say the same about ${Math.round(100 * own.agreement.observed_agreement)}% of the ` +
           `${plural(own.agreement.pairs, "pair")} that two or more ` +
-          `judged${alpha === null ? "" : ` (Krippendorff’s alpha ${number(alpha)})`}.`,
+          `judged${alpha === null ? "" : ` (${own.agreement.name} ${number(alpha)})`}.`,
       ),
     );
   }
   if (!own.counts) {
     lines.push(
       line(
-        "Somebody else judged every pair, so the result rests on those judgements. Yours count as soon " +
+        "Somebody else judged every pair, so the result rests on those judgments. Yours count as soon " +
           "as you have judged every pair.",
       ),
     );
@@ -122,12 +122,12 @@ export function outcome({ headline, coefficients }) {
   ];
 }
 
-/** What so many judgements cost, in time. */
+/** What so many judgments cost, in time. */
 export function cost(wanted) {
   if (!(wanted > 0)) return "";
   const [least, most] = SECONDS.map((one) => Math.max(1, Math.round((one * wanted) / 60)));
   const time = least === most ? plural(least, "minute") : `${least} to ${plural(most, "minute")}`;
-  return `${plural(wanted, "judgement")}: about ${time}.`;
+  return `${plural(wanted, "judgment")}: about ${time}.`;
 }
 
 /**
@@ -157,7 +157,7 @@ export function drawnLines(audit, running) {
   return lines;
 }
 
-/** Minutes that so many judgements take at this judge's own pace; breaks do not count. */
+/** Minutes that so many judgments take at this judge's own pace; breaks do not count. */
 export function minutes(n, times) {
   const gaps = times
     .slice(1)
@@ -174,7 +174,7 @@ export function minutes(n, times) {
  * @param {{judged: number, value: number, ci95: number[], width: number, needed: Record<string, number>}} last look
  * @param {string} wanted width
  * @param {number} total pairs that were drawn
- * @param {number[]} times of this judge's judgements, in milliseconds
+ * @param {number[]} times of this judge's judgments, in milliseconds
  */
 export function widthSentence(last, wanted, total, times) {
   const width =
@@ -182,7 +182,7 @@ export function widthSentence(last, wanted, total, times) {
     `95% interval ${number(last.ci95[0])} to ${number(last.ci95[1])}.`;
   const needed = last.needed[wanted];
   if (last.width <= Number(wanted)) return `${width} You can stop: it is as narrow as you want it.`;
-  if (last.judged < FIRST_FORECAST) return `${width} A few more judgements, and this line says how many it takes.`;
+  if (last.judged < FIRST_FORECAST) return `${width} After a few more judgments this line shows how many it takes.`;
   if (!needed || needed > MOST_FORECAST) {
     return (
       `${width} Judgements hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not ` +
@@ -192,5 +192,5 @@ export function widthSentence(last, wanted, total, times) {
   const more = Math.max(1, needed - last.judged);
   const time = plural(minutes(more, times), "minute");
   const beyond = needed > total ? ", more than were drawn" : "";
-  return `${width} About ${plural(more, "more judgement")} (${time} at your pace) make it ${wanted} wide${beyond}.`;
+  return `${width} About ${plural(more, "more judgment")} (${time} at your pace) make it ${wanted} wide${beyond}.`;
 }

@@ -265,9 +265,9 @@ async function compare(form) {
     return;
   }
   try {
-    await call("api/comparisons", {
+    await call("api/side-by-side", {
       method: "POST",
-      body: JSON.stringify({ project: Number(project), control, measures }),
+      body: JSON.stringify({ project: Number(project), kind: "measures", control, measures }),
     });
     told.textContent = "Being computed …";
     next(SOON);

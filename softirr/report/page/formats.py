@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from softirr.coefficients.registry import coefficient_title
+
 __all__ = ["FORMATS", "count", "day", "interval", "number", "percent", "plural", "shade"]
 
 
@@ -42,8 +44,8 @@ def shade(value: float | None) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """12 %."""
-    return "–" if not whole else f"{100 * part / whole:.0f} %"
+    """12%."""
+    return "–" if not whole else f"{100 * part / whole:.0f}%"
 
 
 FORMATS = {
@@ -54,4 +56,5 @@ FORMATS = {
     "day": day,
     "shade": shade,
     "percent": percent,
+    "coefficient_title": coefficient_title,
 }

@@ -107,8 +107,8 @@ describe("keys", () => {
 
 describe("the audit page", () => {
   it("says what so many judgements cost", () => {
-    assert.equal(cost(60), "60 judgements: about 5 to 12 minutes.");
-    assert.equal(cost(1), "1 judgement: about 1 minute.");
+    assert.equal(cost(60), "60 judgments: about 5 to 12 minutes.");
+    assert.equal(cost(1), "1 judgment: about 1 minute.");
     assert.equal(cost(0), "");
     assert.equal(cost(Number.NaN), "");
   });
@@ -121,7 +121,7 @@ describe("the audit page", () => {
     assert.match(words.textContent, /95% interval −0\.20 to 0\.05\. By the measure alone: none\./);
   });
 
-  it("says that judgements without a decision count for nothing", () => {
+  it("says that judgments without a decision count for nothing", () => {
     open();
     const lines = account({ n: 3, same: 0, different: 0, unsure: 3, counts: true }, 60);
     assert.match(lines[0].textContent, /You judged 3 of 60 pairs: 0 the same, 0 not the same, 3 can’t tell\./);
@@ -136,11 +136,11 @@ describe("the audit page", () => {
     assert.equal(
       widthSentence(look, "0.2", 60, times),
       "After 20 judgments: 0.50, 95% interval 0.35 to 0.65. " +
-        "About 30 more judgements (3 minutes at your pace) make it 0.2 wide.",
+        "About 30 more judgments (3 minutes at your pace) make it 0.2 wide.",
     );
     assert.match(widthSentence(look, "0.2", 40, times), /make it 0\.2 wide, more than were drawn\.$/);
     assert.match(widthSentence(look, "0.3", 60, times), /You can stop: it is as narrow as you want it\.$/);
-    assert.match(widthSentence({ ...look, judged: 5 }, "0.2", 60, times), /A few more judgements/);
+    assert.match(widthSentence({ ...look, judged: 5 }, "0.2", 60, times), /After a few more judgments/);
     assert.match(widthSentence({ ...look, needed: {} }, "0.2", 60, times), /the tasks are too few/);
   });
 
