@@ -30,6 +30,7 @@ from ml_backend.store.splittings import Decision, SplittingStore
 from ml_backend.store.store import Row, Store
 from softirr.coefficients.registry import coefficient_keys, coefficient_name
 from softirr.errors import InputError
+from softirr.planning.alternative_annotator import EPSILON
 from softirr.planning.compare import compare, compare_groups
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.compare_time import compare_time
@@ -177,7 +178,8 @@ class _Work:
             chosen = sorted({names(rater) for given in read.models.values() for rater in given})
             if not chosen:
                 raise InputError("No task of this project has a prediction of another model.")
-            return lambda made, how, kept: compare_raters(table, chosen, made, how, margin=question["margin"], **kept)
+            wanted = {"margin": question["margin"], "epsilon": EPSILON}
+            return lambda made, how, kept: compare_raters(table, chosen, made, how, **wanted, **kept)
         if kind == "rounds":
             rounds = self._rounds(question["date"], control)
             return lambda made, how, kept: compare(rounds, made, how, items="same", **kept)
@@ -366,8 +368,8 @@ class _Work:
             # the measure that the sheet was drawn with: judgements of the audit correct it, not decisions
             made = self.scorer.measure_under(settings.measure, settings.policy, settings.terminologies)
             labels = {rater: names(rater) for rater in table.raters}
-            margin = question["margin"]
-            return compare_raters(table, chosen, made, how, margin=margin, sheets=sheets, labels=labels, **kept)
+            wanted = {"margin": question["margin"], "epsilon": EPSILON if question["kind"] == "models" else None}
+            return compare_raters(table, chosen, made, how, sheets=sheets, labels=labels, **wanted, **kept)
 
         return compared
 

@@ -18,10 +18,11 @@ from ml_backend.review.headline import field_headline
 from ml_backend.review.misfits import misfits_of
 from ml_backend.review.panel_payload import job_view, moment
 from ml_backend.review.rater_names import name_of
+from ml_backend.scoring.tables import PLACE
 from ml_backend.store.side_by_side import SideBySideStore
 from ml_backend.store.store import Row, is_connected
 from ml_backend.web import arguments, pages, responses
-from ml_backend.web.report import job_of, measures_of
+from ml_backend.web.report import job_of, links_of, measures_of
 from ml_backend.web.running import services
 from softirr.coefficients.registry import coefficient_title
 from softirr.errors import InputError
@@ -304,4 +305,15 @@ def _shown(row: Row, project: Row, seen: Mapping[int, Row]) -> dict[str, Any]:
         "coefficient": answer.get("coefficient_name"),
         "policy": answer.get("policy"),
         "many": several > MANY_DIFFERENCES,
+        "furthest": _furthest(comparison, project),
     }
+
+
+def _furthest(comparison: Mapping[str, Any], project: Row) -> dict[str, list[dict[str, Any]]]:
+    """The tasks on which each annotator or model is furthest from the others, with their addresses in Label Studio."""
+    links = links_of(project)
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for one in comparison.get("furthest", ()):  # absent where an earlier version computed the comparison
+        number = one["item"].split(PLACE)[0]
+        tasks.setdefault(one["rater"], []).append({**one, "link": links.task(number) if number.isdigit() else None})
+    return tasks

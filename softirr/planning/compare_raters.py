@@ -16,6 +16,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from softirr.planning.comparison import Comparison, Difference, Group
 from softirr.planning.difference import Sample, equivalence_p, holm
+from softirr.planning.furthest import FarItem, furthest_items
 from softirr.planning.parts import (
     NOT_AUDITED,
     Scoring,
@@ -124,6 +125,7 @@ def compare_raters(
     warnings: list[str] = []
     misfits: dict[str, None] = {}
     types: list[DifferenceCount] = []
+    furthest: list[FarItem] = []
     with open_scoring(measure, options, cache, progress) as scoring:
         judged = _judged_raters(table, scoring, sheets)
         for rater in chosen:
@@ -144,6 +146,7 @@ def compare_raters(
             groups += [replace(theirs.group(among), label=OTHERS_ON_ITEMS_OF + name), whole.group(own)]
             differences += differences_of(groups[-2:], [among, own], False, adjust=False)
             warnings += _sparse(whole.scored, name)
+            furthest += (replace(one, rater=name) for one in furthest_items(kept, whole.scored, rater, others))
             if difference_types:
                 types += _types(kept, whole.scored, scoring, rater, others)
         if not differences:
@@ -185,6 +188,7 @@ def compare_raters(
         margin=margin,
         alternative=alternative,
         difference_types=tuple(replace(one, rater=called(one.rater), other=called(one.other)) for one in types),
+        furthest=tuple(furthest),
         warnings=(*few_items(groups), *warnings),
         misfits=tuple(misfits),
     )

@@ -10,6 +10,7 @@ from softirr.coefficients.intervals import Coefficient
 from softirr.coefficients.registry import coefficient_name
 from softirr.planning.alternative_annotator import AlternativeAnnotator
 from softirr.planning.difference import Equality
+from softirr.planning.furthest import FarItem
 from softirr.policy.rules import Policy
 from softirr.report.charts import forest_chart
 from softirr.report.differences import OPPOSITES, DifferenceCount
@@ -138,6 +139,8 @@ class Comparison:
         Where models are compared with people: the alternative annotator test of each.
     difference_types : tuple of DifferenceCount
         Where they were asked for: how each of the raters or models differs from each of the others.
+    furthest : tuple of FarItem
+        Where raters or models are compared with the others: the items on which each is furthest from them.
     warnings : tuple of str
     misfits : tuple of str
         Why the measure does not fit the texts.
@@ -171,6 +174,7 @@ class Comparison:
     margin: float | None = None
     alternative: tuple[AlternativeAnnotator, ...] = ()
     difference_types: tuple[DifferenceCount, ...] = ()
+    furthest: tuple[FarItem, ...] = ()
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
@@ -206,6 +210,7 @@ class Comparison:
             "margin": self.margin,
             "alternative_annotator": [one.to_dict() for one in self.alternative],
             "difference_types": [one.to_dict() for one in self.difference_types],
+            "furthest": [one.to_dict() for one in self.furthest],
             "warnings": [*self.misfits, *self.warnings],
             "misfits": list(self.misfits),
         }
@@ -314,6 +319,15 @@ class Comparison:
         yield ""
         yield "Share of items with each type of difference, 95% interval:"
         yield from table_lines(("rater", "against", *OPPOSITES), [tuple(row) for row in rows.values()])
+        for rater in dict.fromkeys(one.rater for one in self.furthest):
+            yield ""
+            yield f"Items on which {printable(rater)} is furthest from the others:"
+            far = [
+                (printable(one.item), f"{one.agreement:.2f}", f"{one.others:.2f}", printable("; ".join(one.texts)))
+                for one in self.furthest
+                if one.rater == rater
+            ]
+            yield from table_lines(("item", "with the others", "others", "answer"), far)
 
     def _audited(self) -> str:
         n = sum(group.audited for group in self.groups)

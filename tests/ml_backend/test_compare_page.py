@@ -404,6 +404,12 @@ class TestNumbers:
         assert set(verdicts) == {"model good", "model poor"}
         assert verdicts["model good"].startswith("within the range") and verdicts["model poor"] == "below the others"
         shown = page.client.get(f"/compare/{NUMBER}", query_string={"show": page.newest}).text
+        assert "model poor: does not pass the alternative annotator test" in shown
+        assert "model good: passes the alternative annotator test" in shown
+        table = shown.partition("<bdi>model poor</bdi> is furthest from")[2].partition("</table>")[0]
+        far = re.findall(r'data\?task=(\d+)" target="_blank" rel="noopener">(\d+)</a>', table)
+        assert len(far) == 10 and all(link == number for link, number in far) and table.count("<bdi>fever</bdi>") == 10
+        assert all(WORDS[(int(number) - 1) % len(WORDS)] != "fever" for number, _ in far)
         assert "Adjusted interval" not in shown and "with a probability of 95% none of them is wrong" in shown
 
     def test_two_rounds_of_the_same_tasks(self, page: Page) -> None:
@@ -522,9 +528,11 @@ class TestPage:
         page.services.store.update_project(page.own, title=HOSTILE, raters={**FOUR, "3": HOSTILE, "4": HOSTILE})
         found = page.found(kind="annotator", annotator="3")
         assert found["comparison"]["differences"][0]["b"] == f"{HOSTILE} (3)"
+        page.predicted = {task: {HOSTILE: [HOSTILE]} for task in page.stored[NUMBER]}
+        models = page.found(kind="models")["id"]
         page.data = {task: {HOSTILE: f"{HOSTILE}{task % 2}"} for task in page.stored[NUMBER]}
         groups = page.found(kind="groups", field=HOSTILE)["id"]
-        for which in (found["id"], groups):
+        for which in (found["id"], models, groups):
             text = text_of(page, show=which)
             assert "<img" not in text and "&lt;img" in text
 
