@@ -23,7 +23,10 @@ from softirr.tables.source import Source
 
 __all__ = ["MOST_FILES", "Folder", "folder_sha256", "unpacked"]
 
-_TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".parquet", ".json", ".jsonl")
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".ods", ".xls", ".xlsb", ".parquet", ".json", ".jsonl"),
+    *(".sav", ".zsav", ".dta", ".rds", ".rdata", ".xpt", ".sas7bdat", ".h5ad"),
+)
 _LARGEST = 8 << 30
 _LONG = 200
 _DEEPEST = 20

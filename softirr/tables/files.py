@@ -14,6 +14,7 @@ from softirr.errors import InputError
 from softirr.provenance import Progress
 from softirr.tables.archives import Folder, folder_sha256, unpacked
 from softirr.tables.fields import ItemFields
+from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
 from softirr.tables.gathered import Records, Request, Tables
 from softirr.tables.json_values import json_rows
@@ -189,6 +190,7 @@ def _only_exports(tables: Tables, name: str, request: Request) -> Tables:
 
 def _content(source: Source, request: Request) -> _Content:
     """Rows of a table, records of JSON, one object of JSON, or tables."""
+    refuse_project(source.name)
     is_zip = source.start.startswith(b"PK\x03\x04")
     ways = recognized("file", request.options.format, source, general=not is_zip)
     if ways is not None:

@@ -18,18 +18,13 @@ from typing import IO, Any, TypeVar
 
 from softirr.errors import InputError
 from softirr.provenance import Progress
+from softirr.tables.foreign import foreign_start
 
 __all__ = ["Source", "contents", "first_line", "long_fields", "needed", "stored"]
 
 _Result = TypeVar("_Result")
 _CHUNK = 1 << 18
 _START = 65536
-_FOREIGN = {
-    b"\x1f\x8b": "compressed (gzip): unpack it first",
-    b"SQLite format 3\0": "a database of an unknown program: export its table as CSV",
-    b"%PDF": "a PDF: copy its table into a spreadsheet first",
-}
-"""What a file begins with that no reader takes, and what to do about it."""
 
 
 class Source:
@@ -156,9 +151,8 @@ class Source:
         InputError
             If it is no text.
         """
-        for mark, advice in _FOREIGN.items():
-            if self.start.startswith(mark):
-                raise InputError(f"{self.name} is {advice}.")
+        if (what := foreign_start(self.start.lstrip())) is not None:
+            raise InputError(f"{self.name} is {what}.")
         if self.start.startswith(b"PK\x03\x04"):
             raise InputError(
                 f"{self.name} is a ZIP archive or an Excel workbook: unpack it, or save the table as CSV in UTF-8."

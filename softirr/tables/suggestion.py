@@ -31,6 +31,12 @@ _PRIVATE_VALUE = re.compile(
     re.IGNORECASE,
 )
 """Addresses of people and machines, and times: never an item or a rater."""
+_CROWD = {
+    "item": r"hitid$|input:",
+    "rater": r"assignment:worker_id$",
+    "text": r"answer\.|output:",
+}
+"""Columns of crowdsourcing platforms (Mechanical Turk, Toloka) by role, in lower case."""
 _SIMILAR = 0.5
 """Share of the words that two raters' answers to an item have in common, somewhere in the table."""
 
@@ -186,7 +192,11 @@ class _Sample:
         return self._options(item=items, raters=raters)
 
     def _named(self, role: str) -> int | None:
-        return next((self.names.index(name) for name in ROLES[role] if name in self.names), None)
+        named = next((self.names.index(name) for name in ROLES[role] if name in self.names), None)
+        if named is not None or role not in _CROWD:
+            return named
+        crowd = [i for i, name in enumerate(self.names) if re.match(_CROWD[role], name) and any(self.cells[i])]
+        return crowd[0] if len(crowd) == 1 else None
 
     def _is_private(self, place: int) -> bool:
         """Whether a column has addresses or times."""

@@ -50,7 +50,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "only a byte order mark": (b"\xef\xbb\xbf", "is empty"),
     "prose": ("Dear all,\nplease find the answers below.\n", "none of"),
     "a page to log in": ("<!doctype html><html><body>Log in</body></html>", "none of"),
-    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(255, 0, -1)) * 400, "not UTF-8"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(255, 0, -1)) * 400, "is a picture"),
     "zero bytes": (b"\0" * 5000, "zero bytes"),
     "a zero byte in a text": (b"item,rater,text\n1,a,x\0y\n1,b,z\n", "zero bytes"),
     "Latin-1": ("item,rater,text\n1,a,café\n".encode("latin-1"), "line 2"),
@@ -232,7 +232,7 @@ def test_one_sentence_and_status_2(case: str, tmp_path: Path, capsys: pytest.Cap
     [
         ("", "can't be read"),
         ("nowhere.csv", "No such file or directory"),
-        ("folder", "a folder without a file for each rater"),
+        ("folder", "without a file for each rater"),
         ("a\nb.csv", "can't be read"),
         ("a\0b.csv", "can't be read"),
         ("x" * 300, "can't be read"),

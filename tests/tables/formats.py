@@ -459,6 +459,32 @@ def nvivo(folder: Path) -> Path:
     return workbook([[*head, "Coded By Initials", "Modified On"], *own], folder / "references.xlsx")
 
 
+def dedoose(folder: Path) -> Path:
+    """Dedoose, excerpts as a workbook."""
+    head = ["Media Title", "Excerpt Range", "Excerpt Creator", "Excerpt Date", "Excerpt Copy", "Codes Applied Combined"]
+    codes = sorted(set(ANSWERS.values()))
+    own = [
+        [
+            f"Interview {item}",
+            "40-90",
+            who,
+            "1/5/2026",
+            f"Passage {item} of some words",
+            text,
+            *(code == text for code in codes),
+        ]
+        for item, who, text in rows()
+    ]
+    return workbook([[*head, *(f"Code: {code} Applied" for code in codes)], *own], folder / "excerpts.xlsx")
+
+
+def qualcoder_report(folder: Path) -> Path:
+    """QualCoder 3, a report of codings as CSV."""
+    head = ["Codename", "Coder", "Filename", "Pos0", "Pos1", "Coded text"]
+    own = [[code, coder, of, start, end, "some words"] for of, coder, code, start, end in passages()]
+    return text_table([head, *own], folder / "report.csv")
+
+
 def coded_places(folder: Path) -> Path:
     """A table of passages with places in characters, and a passage that has no code yet."""
     own = [[of, start, end, code, coder] for of, coder, code, start, end in passages()]
@@ -1099,6 +1125,8 @@ FORMATS: dict[str, Format] = {
     "ATLAS.ti quotations": Format(atlas_ti),
     "MAXQDA coded segments": Format(maxqda),
     "NVivo coding references": Format(nvivo),
+    "Dedoose excerpts": Format(dedoose),
+    "QualCoder coding report": Format(qualcoder_report),
     "coded passages with places": Format(
         coded_places,
         damaged=(("Interview 1;201;", "Interview 1;;", "without their words or places in characters"),),

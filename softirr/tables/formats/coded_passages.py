@@ -1,4 +1,4 @@
-"""Tables with a row for each coded passage, from ATLAS.ti, MAXQDA, NVivo and Taguette.
+"""Tables with a row for each coded passage, from programs of qualitative data analysis.
 
 Where the table does not name the coder, there is one table for each coder.
 """
@@ -22,21 +22,31 @@ from softirr.text import is_blank, normalize
 __all__ = ["FORMATS"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    "document": ("document", "document name", "file", "file name", "source", "source name", "dokument", "dokumentname"),
-    "code": ("code", "codes", "tag", "node", "hierarchical name", "code name", "coding"),
-    "content": (
-        "quotation content", "content", "segment", "coded text", "coded segment", "passage", "quotation"
+    "document": (
+        "document", "document name", "file", "file name", "source", "source name", "dokument", "dokumentname",
+        "filename", "media title",
     ),
-    "start": ("start", "begin", "beginning", "start position", "start character", "anfang"),
-    "end": ("end", "end position", "end character", "ende"),
-    "coder": ("created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von"),
+    "code": (
+        "code", "codes", "tag", "node", "hierarchical name", "code name", "coding", "codename", "codes applied combined"
+    ),
+    "content": (
+        "quotation content", "content", "segment", "coded text", "coded segment", "passage", "quotation", "coded",
+        "excerpt copy",
+    ),
+    "start": ("start", "begin", "beginning", "start position", "start character", "anfang", "pos0"),
+    "end": ("end", "end position", "end character", "ende", "pos1"),
+    "coder": (
+        "created by", "coded by", "coder", "coded by initials", "coded by name", "erstellt von", "excerpt creator"
+    ),
 }  # fmt: skip
 _PATH = "hierarchical name"
 """NVivo's column of a code with the folders above it: ``Codes\\\\Stress\\\\Work stress``."""
 _COMPARISON = {"kappa", "agreement (%)"}
 """Columns of NVivo's coding comparison."""
-_SEVERAL = re.compile(r"\s*[\n\r;]+\s*")
-"""Between the codes of a column that is named codes."""
+_SEVERAL = {"codes": re.compile(r"\s*[\n\r;]+\s*"), "codes applied combined": re.compile(r"\s*,\s+")}
+"""Between the codes of a column with this name."""
+_BOX, _APPLIED = re.compile(r"Code: (.+) Applied"), ("true", "yes", "1")
+"""Dedoose's column of one code, and what it has where the code was applied."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +110,15 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
     assert at is not None
     needed = [at["document"], at["code"], *([at["content"]] if at["start"] < 0 else [at["start"], at["end"]])]
     heading = normalize(table.columns[at["code"]], casefold=True)
-    several, is_path = heading == "codes", heading == _PATH
+    boxes = {box[1]: i for i, name in enumerate(table.columns) if (box := _BOX.fullmatch(name))}
+    several, is_path = _SEVERAL.get(heading), heading == _PATH
     for number, cells in table.rows:
         if len(cells) <= max(needed):
             raise InputError(f"{table.place(number)}: the row ends before the column {table.columns[max(needed)]!r}.")
         own = {role: _cell(cells, place) for role, place in at.items()}
-        codes = _SEVERAL.split(own["code"]) if several else [own["code"]]
+        codes = [code for code, place in boxes.items() if _cell(cells, place).casefold() in _APPLIED]
+        if not boxes:
+            codes = several.split(own["code"]) if several else [own["code"]]
         codes = [normalize(code.rpartition("\\")[2] if is_path else code) for code in codes if not is_blank(code)]
         if not codes:
             continue  # a quotation without a code
@@ -191,6 +204,20 @@ FORMATS = (
                 "",
                 "coded.csv",
                 "columns document, start, end, code and coder; places are characters; `--overlap` as for REFI-QDA",
+            ),
+            Example(
+                "Dedoose excerpts",
+                "XLSX or CSV",
+                "excerpts.xlsx",
+                "the coders of `Excerpt Creator`, and the set of codes whose column `Code: … Applied` is true; "
+                + _SAME_WORDS,
+            ),
+            Example(
+                "QualCoder coding report",
+                "3, CSV or XLSX",
+                "report.csv",
+                "columns Coder, Codename and Filename; places are characters (`Pos0`, `Pos1`), and without them "
+                + _SAME_WORDS,
             ),
             Example(
                 "Taguette highlights",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
-from softirr.tables.gathered import Gathered, Request, Tables, chosen_texts, gathered_tables
+from softirr.tables.gathered import Gathered, Records, Request, Tables, chosen_texts, gathered_tables
 from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows, pooled, row_name
@@ -76,6 +77,15 @@ def _table(folder: Folder, path: Path) -> Rows:
     return content
 
 
+def _is_schema(record: Mapping[str, Any]) -> bool:
+    data = record.get("data")
+    return isinstance(data, Mapping) and bool({"rowAnswers", "documentAnswers", "spanLabels"} & data.keys())
+
+
+def _refuse(records: Records, request: Request) -> Tables:
+    raise InputError(f"{request.name} is a file in Datasaur's schema: export all files of the project as CSV.")
+
+
 def _keep(table: Rows, labeler: str, document: str, gathered: dict[str, Gathered], request: Request) -> int:
     """Add the answers of a table; gives the number of its rows. An item is a row, or what the option ``item`` names."""
     by = request.options.item
@@ -103,5 +113,6 @@ FORMATS = (
             ),
         ),
         folder=Ways(_is_it, _read),
+        records=Ways(_is_schema, _refuse),
     ),
 )

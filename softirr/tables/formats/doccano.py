@@ -67,6 +67,7 @@ def _keep(records: Records, request: Request, gathered: Gathered, rater: str | N
                     raise InputError(f"{place}: an annotation names no user.")
                 gathered.add(item, str(entry["user"]), _texts([entry.get("text")], place), place)
         elif rater is None and isinstance(record.get("label"), list):
+            _texts(record["label"], place)
             raise InputError(
                 f"{request.name} is doccano's file of one annotator, or of a project whose annotators share their annotations: give the folder or "
                 "ZIP archive with a file for each annotator."

@@ -14,7 +14,13 @@ __all__ = ["FORMATS"]
 
 
 def _is_it(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get("data_row"), Mapping) and isinstance(record.get("projects"), Mapping)
+    return _is_old(record) or (
+        isinstance(record.get("data_row"), Mapping) and isinstance(record.get("projects"), Mapping)
+    )
+
+
+def _is_old(record: Mapping[str, Any]) -> bool:
+    return {"DataRow ID", "Labeled Data", "Label"} <= record.keys()
 
 
 def _read(records: Records, request: Request) -> Tables:
@@ -23,6 +29,8 @@ def _read(records: Records, request: Request) -> Tables:
     n_rows = 0
     for line, record in records:
         place = request.line(line)
+        if isinstance(record, Mapping) and _is_old(record):
+            raise InputError(f"{request.name} is Labelbox's export of version 1: export the project again as NDJSON.")
         if not isinstance(record, Mapping) or not _is_it(record) or not record["data_row"].get("id"):
             raise InputError(f"{place}: expected a data row of Labelbox, with data_row and projects.")
         n_rows += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
+from softirr.tables.foreign import foreign_archive
 from softirr.tables.gathered import Request, Tables
 from softirr.tables.json_values import json_rows
 from softirr.tables.layout import listed
@@ -17,9 +18,13 @@ __all__ = ["FORMATS"]
 def _read(folder: Folder, request: Request) -> Tables:
     paths = folder.tables
     if len(paths) < 2:
+        names = [path.relative_to(folder.path).as_posix() for path in folder.files]
+        if (what := foreign_archive(names)) is not None:
+            raise InputError(f"{folder.name} is {what}.")
+        inside = f"it has {listed(names)}" if names else "it is empty"
         raise InputError(
-            f"{folder.name} is a folder without a file for each rater (CSV, XLSX, JSONL and the like), and none of the projects that "
-            "docs/reference/formats.md lists."
+            f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like), and "
+            f"none of the projects that docs/reference/formats.md lists: {inside}."
         )
     tables: dict[str, Rows] = {}
     for path in paths:
