@@ -13,6 +13,7 @@ from typing import Any
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
 from softirr.defaults import FEW_ITEMS
 from softirr.policy.rules import Policy
+from softirr.report.evidence import MOST_CORRECTED
 from softirr.report.forest import Row
 from softirr.report.headline import headline, references
 from softirr.report.text import printable
@@ -208,16 +209,20 @@ def _chance(expected: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 
 
 def _intervals(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    how = (
+    judged = ", updated by the judgments" if "audit" in report else ""
+    sentence = (
+        "95% intervals, including the intervals of single raters, cover the sampling of items, the errors that the measure had on "
+        f"benchmark populations{judged}, and the uncertainty of agreement by chance; raters are taken as fixed."
+    )
+    if report["n_raters"] <= MOST_CORRECTED:
+        return sentence
+    method = (
         "by a bias-corrected and accelerated bootstrap over items [@efron1987]"
         if options.get("interval") == "bootstrap"
         else "from influence functions, with Student's t and a correction for skewness [@johnson1978]"
     )
-    judged = ", updated by the judgments" if "audit" in report else ""
     return (
-        "95% intervals hold the sampling of items, the errors that the measure had on benchmark populations"
-        f"{judged}, and the uncertainty of agreement by chance; raters are taken as fixed. Intervals of single raters hold the sampling of items only and were "
-        f"computed {how}."
+        f"{sentence} With so many raters, single ones have intervals for the sampling of items only, computed {method}."
     )
 
 

@@ -52,6 +52,12 @@ def report() -> dict[str, object]:
 
 
 class TestWhatIsSaid:
+    @pytest.mark.parametrize("n", [2, 1_001])
+    def test_intervals_of_raters_cover_what_they_are_computed_from(self, report: dict[str, object], n: int) -> None:
+        methods = " ".join(str(part) for part in document(report | {"n_raters": n}).methods)
+        assert "95% intervals, including the intervals of single raters, cover the sampling of items" in methods
+        assert ("single ones have intervals for the sampling of items only" in methods) == (n > 1_000)
+
     def test_everything_a_reviewer_asks(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         answers = _csv(tmp_path / "a.csv")
         sheet = _judged(tmp_path / "sheet.csv", answers, capsys)
