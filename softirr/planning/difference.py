@@ -374,11 +374,11 @@ def trend(values: Floats, at: Floats) -> tuple[Coefficient, float | None]:
     n = len(values)
     x = at - at.mean()
     spread = float(x @ x)
-    if n < 4 or spread <= 0:
-        return Coefficient(None, undefined="fewer than four items, or all at the same time"), None
+    leverage = 1 / n + x**2 / spread if spread > 0 else np.ones(n)
+    if n < 4 or np.max(leverage) > 1 - 1e-9:  # one item alone has its own time: its error is unknown
+        return Coefficient(None, undefined="fewer than four items, or all but one at the same time"), None
     slope = float(x @ values) / spread
     left = values - values.mean() - slope * x
-    leverage = 1 / n + x**2 / spread
     error = float(np.sqrt(np.sum((x * left / (1 - leverage)) ** 2))) / spread
     reach = float(stdtrit(n - 2, 0.975)) * error
     p = None if error == 0 else float(2 * stdtr(n - 2, -abs(slope) / error))

@@ -161,6 +161,10 @@ class TestTrend:
     def test_one_moment_has_none(self) -> None:
         assert trend(np.ones(10), np.zeros(10))[0].value is None
 
+    def test_one_item_at_another_time_has_no_error(self) -> None:
+        change, p = trend(np.arange(10.0), np.array([0.0] * 9 + [1.0]))
+        assert (change.value, p) == (None, None) and "all but one" in str(change.undefined)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])

@@ -125,7 +125,9 @@ class TestManyFiles:
     ) -> None:
         monkeypatch.setattr(folders, "MOST_FILES", 10)
         monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("unpacked"))
-        with pytest.raises(softirr.InputError, match=r"has \d+ files; at most 10, in at most 20 folders"):
+        with pytest.raises(
+            softirr.InputError, match=r"has \d+ files; at most 10, nested at most 20 folders deep, can be read"
+        ):
             softirr.read(self.made(tmp_path / "a.zip", names))
 
     def test_the_archives_in_an_archive_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
