@@ -265,6 +265,29 @@ def _people_and_models() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _two_exports(folder: Path) -> None:
+    """The same as two files: the answers of the people, and a log of the models."""
+    head, *rows = _people_and_models().splitlines()
+    people = [row for row in rows if "model:" not in row]
+    (folder / "people.csv").write_text("\n".join([head, *people]) + "\n", encoding="utf-8")
+    calls = [row.replace("model:", "").split(",") for row in rows if "model:" in row]
+    lines = [json.dumps({"id": item, "model": model, "response": text}) for item, model, text in calls]
+    (folder / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_two_exports_have_the_verdicts_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "docs/how-to/replace-an-annotator.md"
+    _two_exports(tmp_path)
+    people, log, verdicts = _blocks(name, "text")
+    assert (tmp_path / "people.csv").read_text(encoding="utf-8").startswith(people)
+    assert (tmp_path / "log.jsonl").read_text(encoding="utf-8").startswith(log)
+    monkeypatch.chdir(tmp_path)
+    assert softirr.cli.main.main(shlex.split(_shown(name)[0])[1:]) == 0
+    assert verdicts in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("page", sorted(page for page in PAGES if page != "README.md"))
 def test_every_command_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -273,6 +296,7 @@ def test_every_command_runs(
     answers = _many_answers()
     (tmp_path / "answers.csv").write_text(answers, encoding="utf-8")
     (tmp_path / "people-and-models.csv").write_text(_people_and_models(), encoding="utf-8")
+    _two_exports(tmp_path)
     head, *rows = answers.splitlines()
     for name, part in (("v1.csv", rows[: len(rows) // 2]), ("v2.csv", rows[len(rows) // 2 :])):
         days = [int(row.split(",")[0].strip("N")) for row in part]

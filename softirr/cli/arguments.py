@@ -236,6 +236,7 @@ def read_tables(
     models: bool = False,
     since: str | None = None,
     before: str | None = None,
+    outputs: Sequence[str] = (),
     least_raters: int = 2,
 ) -> dict[str, Any]:
     """Read the file of a command, a table for each text: answers of two raters at least, unless fewer are enough.
@@ -253,6 +254,8 @@ def read_tables(
         Count predictions as raters, also without ``--model-raters``.
     since, before : str, optional
         Dates: annotations of an export that were last changed in between.
+    outputs : sequence of str
+        Files with answers of models to the same items.
     least_raters : int
         Raters that the command needs.
 
@@ -289,6 +292,13 @@ def read_tables(
             raise InputError(f"{where} has no answers to {wanted}{left_out}.")
         if len(table.raters) < least_raters:
             raise InputError(f"{where} has answers of one rater only: agreement needs two{left_out}.")
+    if outputs:
+        from softirr.tables.files import read
+        from softirr.tables.outputs import with_outputs
+
+        casefold = options["casefold"]
+        more = {path: read(path, casefold=casefold) for path in outputs}
+        tables = {text: with_outputs(table, more) for text, table in tables.items()}
     split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
     if split != "none":
         from softirr.policy.splitting import split_table

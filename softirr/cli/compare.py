@@ -46,6 +46,12 @@ def add_command(commands: Any) -> None:
         metavar="RATER",
         help="compare each model with the people: the raters named here, else the predictions of an export",
     )
+    compare.add_argument(
+        "--outputs",
+        nargs="+",
+        metavar="FILE",
+        help="with --models: files with the answers of models to the same items, such as logs of evaluations",
+    )
     what.add_argument(
         "--rounds",
         nargs="+",
@@ -146,6 +152,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--fail-unless needs --models or --rater.")
     if arguments.fail_unless == "passed" and arguments.models is None:
         raise InputError("--fail-unless passed needs --models.")
+    if arguments.outputs and arguments.models is None:
+        raise InputError("--outputs goes with --models.")
+    if arguments.outputs and arguments.sheets:
+        raise InputError("--sheets are drawn from one file, so they do not go with --outputs: put all answers into it.")
     if arguments.differences and arguments.models is None and within != ["rater"]:
         raise InputError("--differences needs --models or --rater.")
     if arguments.sheets and arguments.models is None and within != ["rater"]:
@@ -171,7 +181,10 @@ def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: d
         table = read_table(arguments, arguments.files[0], fields=fields)
         return compare_groups(table, arguments.by, measure, options, same=arguments.same, **wanted)
     if arguments.models is not None or arguments.rater:
-        table = read_table(arguments, arguments.files[0], models=arguments.models == [])
+        outputs = arguments.outputs or ()
+        table = read_table(
+            arguments, arguments.files[0], models=arguments.models == [] and not outputs, outputs=outputs
+        )
         chosen = [arguments.rater] if arguments.rater else arguments.models or None
         margin = MARGIN if arguments.margin is None else arguments.margin
         wanted["coefficient"] = arguments.coefficient or "cohen_kappa"

@@ -31,13 +31,12 @@ from softirr.report.differences import OPPOSITES, DifferenceCount, count_differe
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
+from softirr.tables.evaluations import MODEL
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
-__all__ = ["MODEL", "OTHERS_ON_ITEMS_OF", "compare_raters"]
+__all__ = ["OTHERS_ON_ITEMS_OF", "compare_raters"]
 
-MODEL = "model:"
-"""What the names of raters begin with that are versions of a model."""
 OTHERS_ON_ITEMS_OF = "others, on items of "
 """What the label of the others begins with where several raters are compared with them."""
 _FEW_SHARED = 10
@@ -68,7 +67,8 @@ def compare_raters(
     ----------
     table : AnnotationTable
     raters : sequence of str, optional
-        Each is compared with all that are not named here; by default the models, whose names begin with ``model:``.
+        Each is compared with all that are not named here, but models with people only; by default the models, whose
+        names begin with ``model:``.
     measure, options, adjust, cache, progress
         As for :func:`compare`.
     coefficient : {"cohen_kappa", "observed_agreement"}
@@ -111,7 +111,7 @@ def compare_raters(
         require_rater(table, name)
     if not chosen:
         raise InputError("The table has no models: predictions of an export count as raters with --model-raters.")
-    others = [rater for rater in table.raters if rater not in chosen]
+    others = _people(table, chosen)
     if len(others) < 2:
         raise InputError("A rater is compared with the agreement of the others, so there must be at least two others.")
 
@@ -192,6 +192,12 @@ def compare_raters(
         warnings=(*few_items(groups), *warnings),
         misfits=tuple(misfits),
     )
+
+
+def _people(table: AnnotationTable, chosen: Sequence[str]) -> list[str]:
+    """The raters that the chosen ones are compared with: where these are models, no other model."""
+    are_models = all(rater.startswith(MODEL) for rater in chosen)
+    return [rater for rater in table.raters if rater not in chosen and not (are_models and rater.startswith(MODEL))]
 
 
 def _answered_with_two(table: AnnotationTable, rater: str, others: Sequence[str]) -> list[str]:

@@ -16,8 +16,10 @@ from softirr.tables.gathered import Records, Request, Tables, gathered_tables
 from softirr.tables.rows import Rows
 from softirr.text import is_blank
 
-__all__ = ["REFERENCE", "Evaluation", "is_folder_of", "read_files"]
+__all__ = ["MODEL", "REFERENCE", "Evaluation", "is_folder_of", "read_files"]
 
+MODEL = "model:"
+"""What the names of raters begin with that are models."""
 REFERENCE = "reference"
 _FAILED = "the model failed"
 
@@ -87,7 +89,7 @@ class Evaluation:
         for _, model, run, *_ in self._answers:
             runs[model] = max(runs.get(model, 0), run)
         for item, model, run, text, place, failed in self._answers:
-            rater = f"model:{model}#{run}" if runs[model] > 1 else f"model:{model}"
+            rater = f"{MODEL}{model}#{run}" if runs[model] > 1 else MODEL + model
             if failed or text is None:
                 gathered.drop(item, rater, _FAILED if failed else None)
             else:

@@ -1,0 +1,60 @@
+"""Answers of models from files of their own: names, ids that do not match, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.errors import InputError
+from softirr.tables.outputs import with_outputs
+
+
+def table(*rows: tuple[str, str, str]) -> softirr.AnnotationTable:
+    return softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+
+
+PEOPLE = table(("1", "ann", "fever"), ("1", "ben", "fever"), ("2", "ann", "rash"), ("2", "ben", "rash"))
+
+
+def test_models_have_their_prefix_and_the_reference_and_other_items_are_left_out() -> None:
+    log = table(("1", "model:a", "fever"), ("1", "reference", "fever"), ("3", "model:a", "x"), ("2", "model:a", "itch"))
+    both = with_outputs(PEOPLE, {"log": log, "more": table(("2", "gpt", "rash"))})
+    assert both.raters == ("ann", "ben", "model:a", "model:gpt") and both.items == ("1", "2")
+    assert both.warnings == ("Left out: 1 item of log that the others have not answered.",)
+
+
+def test_other_ids_and_names_that_are_taken_are_refused() -> None:
+    with pytest.raises(InputError, match="log has none of the items: its ids are x, and the others 1, 2"):
+        with_outputs(PEOPLE, {"log": table(("x", "gpt", "fever"))})
+    with pytest.raises(InputError, match="answers of model:gpt already"):
+        with_outputs(PEOPLE, {name: table(("1", "gpt", "fever")) for name in ("log", "more")})
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lists in one box are split in both files, and a model that is not named is not one of the people."""
+    people, log = tmp_path / "people.csv", tmp_path / "log.jsonl"
+    rows = [f'{item},{who},"fever; cough {item}"' for item in range(12) for who in ("ann", "ben")]
+    people.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
+    calls = [(item, model) for item in range(12) for model in ("a", "b")]
+    texts = {"a": "cough {}; fever", "b": "rash; cough {}"}
+    log.write_text(
+        "\n".join(json.dumps({"id": str(i), "model": m, "response": texts[m].format(i)}) for i, m in calls) + "\n"
+    )
+    command = ["compare", str(people), "--measure", "exact", "--split", "auto", "--outputs", str(log)]
+    own = ["--coefficient", "observed_agreement", "--json"]
+    assert main([*command, "--models", "model:a", *own]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [(one["label"], one["n_raters"], one["value"]) for one in result["groups"]] == [
+        ("others", 2, 1.0),
+        ("model:a", 3, 1.0),
+    ]
+    assert main([*command, "--models", *own]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {one["rater"]: one["agreement"] for one in result["furthest"]} == {"model:b": 0.5}
+    for wrong in (["--rater", "ann"], ["--models", "--sheets", "x.csv"]):
+        assert main([*command, *wrong]) == 2
+        assert "--outputs" in capsys.readouterr().err
