@@ -20,7 +20,7 @@ demo: python  ## a Label Studio with an example project, scored; ARGS=--check ru
 # Two processes at least: tests of one server share a process, and the others run beside it.
 PYTEST := SOFTIRR_LABEL_STUDIO="$(LABEL_STUDIO)" $(VENV)/python -m pytest -n $(or $(JOBS),auto) --dist loadgroup
 
-test: python  ## the tests of some minutes, with a real Label Studio and a browser; ARGS are passed to pytest
+test: python  ## the fast tests, with a real Label Studio and a browser; ARGS are passed to pytest
 	@$(SETUP) dev labelstudio javascript system
 	@$(PYTEST) -m "not slow" $(ARGS)
 

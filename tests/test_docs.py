@@ -46,6 +46,7 @@ NOT_RUN = {
     "pip install": "changes the environment; tests/test_packaging.py installs the wheel",
     "export": "sets variables of the commands that follow",
     "softirr-ls": "needs a Label Studio; tests/labelstudio runs every command",
+    "curl": "needs a running backend; tests/ml_backend asks for the same addresses",
     "ray start": "needs several machines; tests/inference/test_ray.py runs a cluster of several nodes",
     "softirr score answers.csv --engine ray": "needs the same",
     "softirr score answers.csv --measure nli:my-model": "needs a trained model; tests/lab/training trains one",
