@@ -50,8 +50,10 @@ def add_command(commands: Any) -> None:
 
 def _codebook(arguments: argparse.Namespace) -> int:
     from softirr.report.codebook import codebook
-    from softirr.report.codebook_files import codebook_file
+    from softirr.report.codebook_files import check_ending, codebook_file
 
+    if arguments.output:
+        check_ending(arguments.output)
     table = read_table(arguments, least_raters=1)
     made = made_measure(arguments)
     with scoring(arguments) as kept:

@@ -12,19 +12,48 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from softirr.errors import InputError
 from softirr.provenance import version
 from softirr.report.codebook import Codebook, Entry
 from softirr.tables.cells import plain_cell
 from softirr.tables.source import needed
 from softirr.tables.table import AnnotationTable
 
-__all__ = ["ENDINGS", "codebook_file"]
+__all__ = ["ENDINGS", "check_ending", "codebook_file"]
 
 _NAMESPACE = "urn:QDA-XML:codebook:1.0"
 _HEADER = ("item", "rater", "text", "code", "name", "raters", "answered")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_TSV = (".tsv", ".txt", "")
+_COLUMN_LABELS = {
+    "item": "Item",
+    "rater": "Rater",
+    "text": "Text as the rater wrote it",
+    "code": "Entry of the codebook",
+    "raters": "Raters of the item with this entry",
+    "answered": "Raters of the item",
+}
 _LONGEST_LABEL = 120
 """Characters of a value label in SPSS."""
+
+
+def check_ending(name: str) -> None:
+    """Refuse the name of a file whose ending is no format of a codebook.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    InputError
+        If its ending is unknown.
+    """
+    if Path(name).suffix.casefold() not in (*_TSV, *ENDINGS):
+        raise InputError(
+            f"{name} would have an unknown format: a codebook is written as .tsv (a terminology), .csv, .qdc "
+            "(REFI-QDA, for ATLAS.ti, MAXQDA, NVivo and QualCoder) or .sav (SPSS)."
+        )
 
 
 def codebook_file(book: Codebook, table: AnnotationTable, ending: str) -> bytes:
@@ -36,7 +65,7 @@ def codebook_file(book: Codebook, table: AnnotationTable, ending: str) -> bytes:
     table : AnnotationTable
         The answers that it was made of.
     ending : str
-        One of ``ENDINGS``; any other one is a terminology as TSV.
+        One of ``ENDINGS``; any other one that `check_ending` allows is a terminology as TSV.
 
     Returns
     -------
@@ -116,7 +145,7 @@ def _spss(book: Codebook, table: AnnotationTable) -> bytes:
     labels = {at: book.entries[at - 1].name[:_LONGEST_LABEL] for at in number.values()}
     with tempfile.TemporaryDirectory(prefix="softirr-") as folder:
         path = Path(folder, "codes.sav")
-        pyreadstat.write_sav(frame, str(path), variable_value_labels={"code": labels})
+        pyreadstat.write_sav(frame, str(path), column_labels=_COLUMN_LABELS, variable_value_labels={"code": labels})
         return path.read_bytes()
 
 

@@ -69,3 +69,15 @@ def test_definitions_are_in_the_code_book() -> None:
         reading=softirr.tables.origin.Reading("refi-qda", definitions={"fever": "38.5 or more"}),
     )
     assert b"fever: 38.5 or more\nTexts: fever." in codebook_file(softirr.codebook(table, "indel"), table, ".qdc")
+
+
+def test_columns_have_labels_in_spss(written: Path) -> None:
+    meta = pyreadstat.read_sav(written / "book.sav", metadataonly=True)[1]
+    assert meta.column_names_to_labels["code"] == "Entry of the codebook"
+
+
+@pytest.mark.parametrize("name", ["agreed.qdpx", "agreed.xlsx"])
+def test_an_unknown_ending_is_refused(name: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["codebook", str(written / "a.csv"), "--measure", "indel", "--output", str(written / name)]) == 2
+    assert "a codebook is written as .tsv" in capsys.readouterr().err
+    assert not (written / name).exists()
