@@ -68,7 +68,7 @@ class Queue:
 
     @property
     def n_low(self) -> int:
-        """Tasks of moderate agreement or less that are neither done nor sent back."""
+        """Tasks with moderate agreement or less that are neither done nor sent back."""
         candidates = (one for state in ("ready", "waiting") for one, *_ in self._by_state[state])
         return sum(is_low(one.agreement, self._chance) for one in candidates)
 

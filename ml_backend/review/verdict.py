@@ -219,14 +219,21 @@ class _Differences:
             return []
         other = min(opposite)  # the best supported
         reason = opposite[other]
-        self._explained |= {(one, at) for one in meaning for at in (place, other)}
+        own, theirs = self._only_in(place, other), self._only_in(other, place)
+        if not own or not theirs:  # whoever has one of the two has the other too
+            return []
+        self._explained |= {(one, at) for one in own for at in (place, other)}
         if len(self._meanings[other]) > len(meaning):
             side = 0 if meaning.get(str(reason["raters"][0])) == reason["texts"][0] else 1
-            return [Clause(tuple(meaning), instead(reason, side))]
-        self._explained |= {(one, at) for one in self._meanings[other] for at in (place, other)}
-        first, second = (self._meanings[at] for at in sorted((place, other)))
-        side = 0 if first.get(str(reason["raters"][0])) == reason["texts"][0] else 1
-        return [each_other(reason, side, tuple(first), tuple(second))]
+            return [Clause(own, instead(reason, side))]
+        self._explained |= {(one, at) for one in theirs for at in (place, other)}
+        first, second = (own, theirs) if place < other else (theirs, own)
+        side = 0 if self._meanings[min(place, other)].get(str(reason["raters"][0])) == reason["texts"][0] else 1
+        return [each_other(reason, side, first, second)]
+
+    def _only_in(self, place: int, other: int) -> tuple[str, ...]:
+        """Annotators who have one meaning and not the other."""
+        return tuple(one for one in self._meanings[place] if one not in self._meanings[other])
 
     def _place_of(self, reason: Mapping[str, Any], side: int) -> int | None:
         rater, text = str(reason["raters"][side]), reason["texts"][side]

@@ -71,7 +71,8 @@ def show(number: int) -> Response:
         asked=[{"id": row["id"], "told": _told(row["question"], project, seen), **_state(row)} for row in asked],
         shown=None if shown is None else _shown(shown, project, seen),
         margin=questions.checked({"kind": "models"}, project)["margin"],
-        misfits=_misfits(project, seen, control),
+        misfits=misfits_of(project, control) if shown is None else _misfits_of_question(project, shown["question"]),
+        others_misfits=_misfits_of_others(seen, control),
         operators=bool(services().settings.basic_auth_user),
         p=_p,
         words=words_for(project, control),
@@ -180,19 +181,21 @@ def _with_keys(number: int, given: Mapping[int, str]) -> Response:
 # --- what the page shows ----------------------------------------------------------------------------------------------
 
 
-def _misfits(project: Row, seen: Mapping[int, Row], control: str) -> list[str]:
-    """Why the measure does not fit, with the title of the project where it is another."""
-    others = [
+def _misfits_of_others(seen: Mapping[int, Row], control: str) -> list[str]:
+    """Why the measure of another project does not fit, with the project's title."""
+    return [
         f"{row['title'] or f'Project {number}'}: {said}"
         for number, row in seen.items()
-        for said in misfits_of(row, control)
+        for said in misfits_of(row, control if control in (row["summary"] or {}).get("controls", ()) else None)
     ]
-    return [*misfits_of(project, control), *others]
 
 
 def _misfits_of_question(project: Row, question: Mapping[str, Any]) -> list[str]:
+    """Why the measure does not fit one of the projects that a comparison is about."""
     rows = {number: find_project(number) for number in questions.projects_of(question)}
-    return _misfits(project, {number: row for number, row in rows.items() if row is not None}, question["control"])
+    others = {number: row for number, row in rows.items() if row is not None}
+    control = question["control"]
+    return [*misfits_of(project, control), *_misfits_of_others(others, control)]
 
 
 def _kept() -> SideBySideStore:

@@ -163,6 +163,8 @@ export function joined(h, words) {
  */
 export function labels(names) {
   const make = (name, length) => {
+    const [, letter] = length === 1 ? (/^Annotator (\S{1,3})$/u.exec(name) ?? []) : [];
+    if (letter) return letter;
     const words = name
       .trim()
       .split(/[\s@._-]+/u)

@@ -193,7 +193,8 @@ function present(context, rater, text, index) {
  */
 function unmatchedRow(context, lonely) {
   const { h, payload, deciding } = context;
-  const nothing = lonely ? null : h("span", { class: "sirr-quiet" }, "every text has a match");
+  const apart = (payload.matches ?? []).some((match) => match.equivalence < (payload.threshold ?? 0.5));
+  const nothing = lonely || apart ? null : h("span", { class: "sirr-quiet" }, "every text has a match");
   const row = h(
     "tr",
     { role: "row", class: "sirr-unmatched" },

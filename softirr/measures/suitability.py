@@ -131,7 +131,7 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
             Misfit(
                 "length",
                 f"{long:,} of {len(texts):,} {those} have more than {LONG_WORDS} words, longer than the measure {BUNDLED} was trained on. It calls two paragraphs the "
-                "same only if each sentence of one follows from the other. --split sentences counts how many sentences agree.",
+                "same only if each sentence of one follows from the other. Splitting answers into sentences counts how many of them agree.",
             )
         )
     shortened = sum(map(_is_abbreviation, texts))
@@ -140,7 +140,7 @@ def text_misfits(measure: Measure | str, texts: Sequence[str]) -> tuple[Misfit, 
             Misfit(
                 "abbreviations",
                 f"{shortened:,} of {len(texts):,} {those} are abbreviations. The measure {BUNDLED} cannot know what they stand for here, and may accept any expansion whose "
-                "first letters fit. List them with their meanings in a table with the columns id, name and synonym (--terminology FILE), or audit.",
+                "first letters fit. List them with their meanings in a table with the columns id, name and synonym, as a terminology, or audit.",
             )
         )
     return tuple(found)
@@ -381,5 +381,5 @@ def _in_capitals(texts: Sequence[str]) -> bool:
 
 
 def _instead() -> str:
-    names = " or ".join(f"--measure {name}" for name in MULTILINGUAL)
-    return f"For other languages use {names}, a terminology of that language (--measure terminology:PATH), or letters (--measure {LETTERS})."
+    names = " or ".join(MULTILINGUAL)
+    return f"For other languages use the measure {names}, a terminology of that language (terminology:PATH), or letters ({LETTERS})."

@@ -552,3 +552,12 @@ class TestPage:
         page.services.store.update_project(page.own, summary=None)
         with pytest.raises(InputError, match="not been scored"):
             checked({"kind": "models"}, page.row)
+
+
+def test_a_misfit_of_another_project_is_shown_under_the_name_of_its_own_field(page: Page) -> None:
+    summary = page.services.store.project(LABEL_STUDIO, OTHER)["summary"]  # type: ignore[index]
+    renamed = {"befund": {**summary["controls"]["findings"], "misfits": ["The measure reads no German."]}}
+    page.services.store.update_project(page.other, summary={**summary, "controls": renamed})
+    page.cookies(NUMBER, OTHER)
+    text = page.client.get(f"/compare/{NUMBER}").get_data(as_text=True)
+    assert text.index("Projects side by side") < text.index("Second round: The measure reads no German.")

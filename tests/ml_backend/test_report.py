@@ -459,3 +459,24 @@ def test_a_field_that_is_not_there_is_refused_and_not_another_ones_numbers_shown
     known, other = (seeded.client.get(f"/{page}/{NUMBER}?control={name}") for name in ("findings", "nothing"))
     assert known.status_code == 200 and '<header class="top">' in known.get_data(as_text=True)
     assert other.status_code == 404 and "no such field" in other.get_data(as_text=True)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [(False, "; the triage tab in Label Studio is sorted by agreement alone."), (True, ", and so does the triage tab")],
+)
+def test_whether_the_triage_tab_has_the_order_of_the_list(seeded: Seeded, columns: bool, sentence: str) -> None:
+    settings = {"triage_columns": {"value": columns, "source": "softirr-ls"}}
+    seeded.services.store.update_project(seeded.project, summary={**seeded.row["summary"], "settings": settings})
+    page = seeded.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    assert f"follows this order{sentence}" in " ".join(page.split())
+
+
+def test_one_annotator_has_no_agreement_to_draw(tmp_path: Path) -> None:
+    project = Seeded(tmp_path)
+    project.put({1: {"2": ["fever"]}, 2: {"2": ["cough"]}})
+    project.score()
+    page = project.as_person("reviewer").get(f"/report/{NUMBER}").get_data(as_text=True)
+    project.services.store.close()
+    assert "There is no agreement to report yet: only one annotator." in page
+    assert 'id="h-consensus"' not in page and 'id="h-tasks"' not in page

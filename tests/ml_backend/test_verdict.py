@@ -8,7 +8,7 @@ import pytest
 from ml_backend.demo import data
 from ml_backend.review.verdict import verdict
 
-NAMES = {"2": "Anna", "3": "Ben", "4": "Devon"}
+NAMES = {"1": "Eva", "2": "Anna", "3": "Ben", "4": "Devon", "5": "Finn"}
 
 
 def field(
@@ -79,6 +79,22 @@ class TestVerdict:
             reasons=(reason(kind, words, ("2", "a"), ("4", "b")) | {"broader": 1},),
         )
         assert verdict(given, 0.5) == f"Devon differs: {expected}."
+
+    def test_nobody_differs_from_themselves(self) -> None:
+        """Anna has both texts, so only Eva’s “b” without Ben’s “a” is a difference between people."""
+        given = field(
+            {"1": ["b"], "2": ["a", "b"], "3": ["a"], "4": [], "5": []},
+            rows=(({"2": "a", "3": "a"}, 1.0), ({"1": "b", "2": "b"}, 1.0)),
+            reasons=(reason("side", "left against right", ("3", "a"), ("1", "b")),),
+        )
+        assert verdict(given, 0.5).startswith("Eva, Ben, Devon and Finn differ: Ben has “left” where Eva has “right”;")
+        given = field(
+            {"2": ["a", "b"], "3": ["a"]},
+            rows=(({"2": "a", "3": "a"}, 1.0),),
+            unmatched={"2": ["b"]},
+            reasons=(reason("side", "left against right", ("3", "a"), ("2", "b")),),
+        )
+        assert verdict(given, 0.5) == "Anna differs: alone has “b”."
 
     def test_two_annotators_differ_from_each_other(self) -> None:
         given = field(

@@ -137,7 +137,7 @@ function queueSentence(low, done, back) {
   const many = (n) => n.toLocaleString("en");
   const verb = (n) => (n === 1 ? "is" : "are");
   return (
-    `${many(low)} ${low === 1 ? "task" : "tasks"} of moderate agreement or less ${verb(low)} left to look at, ` +
+    `${many(low)} ${low === 1 ? "task" : "tasks"} with moderate agreement or less ${verb(low)} left to look at, ` +
     `${many(back)} ${verb(back)} sent back, ${many(done)} ${verb(done)} done.`
   );
 }
