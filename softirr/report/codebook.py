@@ -26,6 +26,8 @@ from softirr.policy.attributes import LONGEST
 from softirr.policy.measure import under_policy
 from softirr.policy.rules import Policy, find_policy
 from softirr.policy.splitting import split_table
+from softirr.report.open_lists import Contribution, contributions
+from softirr.report.text import printable, table_lines
 from softirr.tables.cells import plain_cell
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
@@ -163,6 +165,11 @@ class Codebook:
     notes: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
 
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each rater contributes to the entries."""
+        return contributions([tuple(entry.raters) for entry in self.entries])
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the codebook (docs/reference/json.md)."""
         return {
@@ -173,6 +180,7 @@ class Codebook:
             "pairs_compared": self.pairs_compared,
             "pairs_possible": self.pairs_possible,
             "entries": [entry.to_dict() for entry in self.entries],
+            "contributions": [one.to_dict() for one in self.contributions],
             "contradictions": [list(pair) for pair in self.contradictions],
             "notes": list(self.notes),
             "misfits": list(self.misfits),
@@ -213,7 +221,27 @@ class Codebook:
             used = "1 rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{said}")
             lines += [f"{'':>19}{one.text}: {one.definition}" for one in entry.wordings if one.definition]
+        lines += _contribution_lines(self.contributions)
         return "\n".join([*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes])
+
+
+def _contribution_lines(raters: Sequence[Contribution]) -> list[str]:
+    """A row for each of two raters or more."""
+    if len(raters) < 2:
+        return []
+    head = ("rater", "entries", "coverage", "overlap", "novelty", "divergence")
+    rows = [
+        (
+            printable(one.rater),
+            f"{one.entries:,}",
+            *(
+                "-" if value is None else f"{value:.2f}"
+                for value in (one.coverage, one.overlap, one.novelty, one.divergence)
+            ),
+        )
+        for one in raters
+    ]
+    return ["", *table_lines(head, rows)]
 
 
 @dataclass(frozen=True, eq=False)
