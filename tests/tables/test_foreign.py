@@ -97,3 +97,8 @@ def test_files_of_statistics_packages_for_each_rater(tmp_path: Path) -> None:
     for rater, text in (("ann", "fever"), ("bob", "high fever")):
         pyreadstat.write_sav(pd.DataFrame({"case": ["1"], "finding": [text]}), tmp_path / f"{rater}.sav")
     assert softirr.read(tmp_path, item="case", text="finding").raters == ("ann", "bob")
+
+
+def test_a_folder_with_one_table_names_it(tmp_path: Path) -> None:
+    text_table([["item", "rater", "text"], ["1", "ann", "fever"]], tmp_path / "records.csv")
+    assert "has one table, records.csv, and no file for each rater: give this file itself" in refusal(tmp_path)

@@ -177,6 +177,22 @@ def test_labels_of_checkboxes_of_redcap() -> None:
     assert answers(table) == {("1", "ann", ("High fever",)), ("1", "bob", ("High fever", "Rash"))}
 
 
+def test_ids_of_redcap_that_name_the_rater() -> None:
+    rows = "record_id,redcap_repeat_instrument,finding\n1-ann,,fever\n1-bob,,high fever\n2-ann,,rash\n2-bob,,itch\n"
+    table = softirr.read(io.StringIO(rows), text="finding")
+    given = {("1", "ann", ("fever",)), ("1", "bob", ("high fever",)), ("2", "ann", ("rash",)), ("2", "bob", ("itch",))}
+    assert answers(table) == given
+    assert any("Ids such as 1-ann name the item and the rater" in warning for warning in table.warnings)
+    with pytest.raises(InputError, match=r"name the field of the answers with text=; it has .*finding"):
+        softirr.read(io.StringIO(rows))
+    later = "".join(f"{n}-ann,,rash\n{n}-bob,,itch\n" for n in range(3, 40)) + "total,,\n"
+    with pytest.raises(InputError, match="the id 'total' names no rater, as '1-ann' does"):
+        softirr.read(io.StringIO(rows + later), text="finding")
+    apart = "record_id,redcap_repeat_instrument,finding\nA-one,,fever\nB-two,,rash\n"
+    with pytest.raises(InputError, match="has no column"):
+        softirr.read(io.StringIO(apart), text="finding")
+
+
 def test_double_data_entry_of_redcap() -> None:
     rows = "record_id,finding\n1--1,fever\n1--2,high fever\n2--1,rash\n2--2,rash\n"
     table = softirr.read(io.StringIO(rows), text="finding")

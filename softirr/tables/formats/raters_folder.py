@@ -21,6 +21,11 @@ def _read(folder: Folder, request: Request) -> Tables:
         names = [path.relative_to(folder.path).as_posix() for path in folder.files]
         if (what := foreign_archive(names)) is not None:
             raise InputError(f"{folder.name} is {what}.")
+        if len(paths) == 1:
+            raise InputError(
+                f"{folder.name} has one table, {paths[0].name}, and no file for each rater: give this file "
+                "itself, or a file for each rater."
+            )
         inside = f"it has {listed(names)}" if names else "it is empty"
         raise InputError(
             f"{folder.name} is a folder or ZIP archive without a file for each rater (CSV, XLSX, JSONL and the like), and "

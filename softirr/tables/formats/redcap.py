@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from softirr.errors import InputError
 from softirr.tables.gathered import Request
-from softirr.tables.layout import Layout
+from softirr.tables.layout import Layout, listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
@@ -20,6 +21,10 @@ _CHECKBOX = re.compile(r"(?P<field>.+?)(?:___(?P<code>\w+)| \(choice=(?P<label>.
 _CHECKED, _UNCHECKED = ("1", "Checked"), ("0", "Unchecked", "")
 _INSTRUMENT = ("redcap_repeat_instrument", "Repeat Instrument")
 _ENTRY = "entry"
+_RATED = re.compile(r"(.+?)[-_]([^\W\d_][\w.]*)")
+"""An id of an item and a rater, such as ``1-ann``."""
+_PEEKED = 50
+"""Rows whose ids are looked at."""
 _TWO_ENTRIES = re.compile(r"(.+)--([12])")
 
 
@@ -34,14 +39,32 @@ def _read(table: Rows, request: Request) -> Any:
     """A checkbox field is a set of the choices that are checked; rows of other instruments are left out."""
     table = _with_sets(table)
     table = _of_instrument(table, request)
-    first, table = table.peek(1)
+    first, table = table.peek(_PEEKED)
     options = request.options
-    if first and _TWO_ENTRIES.fullmatch(str(first[0][1][0])) and not (options.rater or options.raters or options.items):
-        layout = Layout(
-            options.item or table.columns[0], _ENTRY, options.layout.text, (), (), options.empty, options.repeats
+    if options.rater or options.raters or options.items or (options.item or table.columns[0]) != table.columns[0]:
+        return table
+    ids = [str(cells[0] or "").strip() for _, cells in first]
+    layout = Layout(table.columns[0], _ENTRY, options.layout.text, (), (), options.empty, options.repeats)
+    if ids and _TWO_ENTRIES.fullmatch(ids[0]):
+        table = _with_entries(table)
+    elif _name_raters(ids):
+        table = _with_raters(table, ids[0])
+    else:
+        return table
+    if not layout.text and "text" not in table.columns:
+        raise InputError(
+            f"{table.name} has ids such as {ids[0]}, which name the item and the rater: name the field of the answers "
+            f"with --text; it has {listed(table.columns[1:-1])}."
         )
-        return rows_tables(_with_entries(table), request, layout)
-    return table
+    return rows_tables(table, request, layout)
+
+
+def _name_raters(ids: Sequence[str]) -> bool:
+    """Whether ids such as ``1-ann`` name the item and the rater: two raters or more, with an item in common."""
+    parts = [_RATED.fullmatch(one) for one in ids]
+    named = [(part[1], part[2]) for part in parts if part]
+    items, raters = {item for item, _ in named}, {rater for _, rater in named}
+    return len(named) == len(ids) > len(items) > 0 and 1 < len(raters) < len(ids) and len(set(named)) == len(ids)
 
 
 def _with_sets(table: Rows) -> Rows:
@@ -100,6 +123,20 @@ def _with_entries(table: Rows) -> Rows:
     )
 
 
+def _with_raters(table: Rows, example: str) -> Rows:
+    """Ids that name the item and the rater: ``1-ann`` is the record of ann for the item 1."""
+
+    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
+        for number, cells in table.rows:
+            record = _RATED.fullmatch(str(cells[0] or "").strip())
+            if record is None:
+                raise InputError(f"{table.place(number)}: the id {cells[0]!r} names no rater, as {example!r} does.")
+            yield number, [record[1], *cells[1:], record[2]]
+
+    note = f"Ids such as {example} name the item and the rater. If they do not, name the raters' column with --rater."
+    return replace(table, columns=(*table.columns, _ENTRY), rows=rows(), notes=(*table.notes, note))
+
+
 FORMATS = (
     Format(
         "redcap",
@@ -109,7 +146,7 @@ FORMATS = (
                 "14, CSV raw",
                 "redcap.csv --item record_id --rater reader --text finding",
                 "a record for each case and reader; a checkbox field is a set of choices; rows of other instruments are left out; "
-                "`7--1` and `7--2` are two entries of the record 7",
+                "`7--1` and `7--2` are two entries of the record 7, and ids such as `1-ann` name the rater, too",
             ),
         ),
         table=Ways(_is_it, _read),
