@@ -144,7 +144,7 @@ function noteForm({ h, payload, actions }) {
     const note = input.value.trim();
     if (!note) return input.focus();
     input.value = "";
-    form.hidden = true;
+    showNote(form.closest(".sirr"), false);
     actions.sendBack(note);
     return undefined;
   });

@@ -254,10 +254,13 @@ class TestReview:
         assert page.input_value(".sirr-note") == "Name the side, u know.", "an update takes nothing away"
         page.keyboard.press("Enter")
         assert calls(page) == [["sendBack", "Name the side, u know."]]
+        button = page.locator('[data-keep="send-back"]')
+        assert button.get_attribute("aria-expanded") == "false", "the form that was sent is closed"
+        assert button.evaluate("e => e === document.activeElement"), "the keyboard is not left in a hidden field"
         page.keyboard.press("b")
         page.keyboard.press("Escape")
         assert not page.locator(".sirr-note-form").is_visible()
-        assert page.locator('[data-keep="send-back"]').evaluate("e => e === document.activeElement")
+        assert button.evaluate("e => e === document.activeElement")
 
     def test_texts_of_the_suggestion_are_dropped_one_by_one(self, page: Any) -> None:
         show(page, ready(3), REVIEWING)
