@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -15,6 +16,7 @@ from softirr.audit.workflow import apply, audit_lines, draw_sheet, read_sheet
 from softirr.cli.main import main
 from softirr.evidence.estimate import COVERED
 from softirr.paper.document import document
+from softirr.report.next_step import advice
 from softirr.report.page.formats import interval as page_interval
 from softirr.report.page.formats import number as page_number
 from softirr.report.page.render import report_page
@@ -80,6 +82,20 @@ def test_every_surface_of_the_library(shown: dict[str, Any]) -> None:
     for line in audit_lines(report):
         if line.startswith("krippendorff alpha"):
             assert f"{alpha.value:.3f} (95% interval {alpha.ci95[0]:.3f} to {alpha.ci95[1]:.3f})" in line
+
+
+def test_every_surface_gives_the_same_advice(
+    shown: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = shown["report"]
+    step = advice(report.to_dict())
+    assert step is not None and step.startswith("Next: ")
+    sheets = ["--sheets", str(tmp_path / "sheet.csv")] if report.audit else []
+    assert main(["plan", str(tmp_path / "answers.csv"), "--measure", "indel", *sheets]) == 0
+    planned = capsys.readouterr().out
+    for surface in (str(report), planned, html.unescape(report_page(report.to_dict())), shown["paper"]):
+        assert step in surface
+    assert not report.audit or list(audit_lines(report))[-1] == step
 
 
 def test_two_raters_have_the_coefficients_of_their_table(shown: dict[str, Any]) -> None:

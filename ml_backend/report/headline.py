@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,7 +30,9 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -
     if found is None:
         return {"name": None, "value": None, "sentence": _why_nothing(summary, rows), "next": None, "notes": notes}
     key = found["name"]
-    step = next_step(summary["coefficients"][key], n, items=items)
+    raters = statistics.median(len(row["raters"]) for row in rows if row["agreement"] is not None) if n_tasks else 2
+    expected = expected_agreement(summary, key)
+    step = next_step(summary["coefficients"][key], n, items=items, expected=expected, raters=raters)
     return {
         **found,
         "key": key,

@@ -26,6 +26,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.pairs import PairScorer
 from softirr.report.agreement import agreement
+from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.tables.cells import plain_cell
@@ -204,3 +205,5 @@ def audit_lines(report: AgreementReport) -> Iterator[str]:
         yield (
             f"The {audit.judges} judges agree on {own['observed_agreement']:.0%} of {own['pairs']} pairs (alpha {alpha})."
         )
+    if step := advice(report.to_dict()):
+        yield step

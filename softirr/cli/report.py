@@ -84,6 +84,7 @@ def _report(arguments: argparse.Namespace) -> int:
     from softirr.paper.document import document
     from softirr.paper.references import bibtex
     from softirr.paper.writers import FORMATS, as_markdown, beyond_latin
+    from softirr.report.next_step import advice
 
     if arguments.output_format == "docx" and arguments.output is None:
         raise InputError("A Word file can't be printed: name a file with --output.")
@@ -92,7 +93,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.bundle and arguments.file == "-":
         raise InputError("A bundle contains the file: name a file instead of standard input.")
     report = _computed(arguments)
-    made = document(report, sentence=_next_step(report))
+    made = document(report, sentence=advice(report))
     written = FORMATS[arguments.output_format](made)
     if arguments.output_format == "latex" and (n := beyond_latin(made)):
         print(
@@ -110,16 +111,6 @@ def _report(arguments: argparse.Namespace) -> int:
         assert isinstance(written, str)
         print(written, end="")
     return 0
-
-
-def _next_step(report: dict[str, Any]) -> str | None:
-    """What would narrow the interval."""
-    from softirr.report.headline import headline
-    from softirr.report.next_step import next_step
-
-    found = headline(report)
-    used = sum(item["agreement"] is not None for item in report["items"])
-    return None if found is None else next_step(found[1], used)
 
 
 def _computed(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -7,7 +7,6 @@ Cochran, W. G. (1977). Sampling techniques, section 5.5 (allocation by cost).
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,30 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from softirr.audit.workflow import apply, draw_sheet
 from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import standard_error
-from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, FEW_ITEMS, JUDGMENT_COST, JUDGMENTS, WIDTH
+from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, FEW_ITEMS, JUDGMENT_COST, WIDTH
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
-from softirr.planning.parts import Scoring, open_scoring
+from softirr.planning.parts import open_scoring
 from softirr.planning.plan_result import RATERS, Choice, Plan, Z
-from softirr.planning.variance_components import ALIKE, WRONG, Components, assumed, components
+from softirr.planning.variance_components import ALIKE, Components, assumed, components
 from softirr.policy.rules import Policy
-from softirr.report.headline import HEADLINE
+from softirr.report.headline import HEADLINE, expected_agreement
+from softirr.report.next_step import Variance, next_step, per_judgment, variance_of
 from softirr.report.options import AgreementOptions
-from softirr.report.scoring import scored
 from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
-__all__ = ["SIMULATED_AUDITS", "plan", "simulated_sheet"]
-
-SIMULATED_AUDITS = 3
-"""Simulated audits that say what a judgment is worth before there are any."""
-_SHARPER, _NEARLY = 3, 0.9
-"""People are surer than scores, and texts of different items rarely mean the same."""
+__all__ = ["plan"]
 
 
 def plan(
@@ -69,8 +62,7 @@ def plan(
     coefficient : str, optional
         By default the headline of the pilot.
     sheets : sequence
-        Judged audit sheets of the pilot: they show how much a judgment reduces the variance. Without them audits are simulated in which people judge
-        texts of one item at random, surer than the measure, and texts of different items as different.
+        Judged audit sheets of the pilot.
     answer_cost, judgement_cost : float
         Of one answer and of one judgment, in any unit.
     value, chance : float
@@ -96,39 +88,47 @@ def plan(
     if not (answer_cost > 0 and judgement_cost > 0):
         raise InputError("The cost of an answer and of a judgment must be above 0.")
     if table is None:
-        per_item, worth = assumed(value, chance)
+        per_item = assumed(value, chance)
         notes: tuple[str, ...] = (
-            f"Nothing is measured. The plan assumes agreement by chance of {chance:g}, a measure that is wrong on {WRONG:.0%} of the pairs, "
-            f"and a correlation of {ALIKE:g} between pairs of one item. A pilot of 30 items predicts better.",
+            f"Nothing is measured. The plan assumes agreement by chance of {chance:g} and a correlation of {ALIKE:g} between pairs of one item. "
+            "A pilot of 30 items predicts better.",
         )
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
-        used, policy = None, Policy()
+        variance = Variance(per_item.variance(2), math.inf, per_judgment(chance))
+        judged, step, used, policy = 0, None, None, Policy()
     else:
         refuse_weights(table, "A plan")
         with open_scoring(measure, options, cache, progress) as scoring:
-            part = scored(table, scoring.measure, scoring.options, cache=scoring.cache, progress=scoring.progress)
-            name = coefficient or next(
-                (n for n in HEADLINE if part.summary.coefficients[n].value is not None), HEADLINE[0]
-            )
-            if name not in part.summary.coefficients:
-                raise InputError(
-                    f"The coefficient {name!r} is not known: there are {', '.join(part.summary.coefficients)}."
-                )
-            estimate = part.summary.coefficients[name]
-            error = standard_error(estimate)
-            if estimate.value is None or error is None or part.chance is None:
-                raise InputError(
-                    f"The coefficient of the pilot is not defined: {estimate.undefined or 'it has one item only'}."
-                )
-            value = estimate.value
-            items, raters = (
-                len(estimate.influence),
-                int(np.median(part.ratings.per_item[part.ratings.comparable_items])),
-            )
-            per_item, now = components(part.ratings, part.scores, part.chance, estimate), 2 * Z * error
-            worth = _worth(table, scoring, name, error, sheets)
-            notes = _notes(items, per_item, bool(sheets), estimate)
+            whole = scoring.estimated(table, [s if isinstance(s, Judgements) else read_sheet(s) for s in sheets])
+            part = whole.scored
+            name = coefficient or next((n for n in HEADLINE if whole.coefficients[n].value is not None), HEADLINE[0])
+            if name not in whole.coefficients:
+                raise InputError(f"The coefficient {name!r} is not known: there are {', '.join(whole.coefficients)}.")
             used, policy = scoring.measure.name, scoring.policy(table)
+        estimate, shown = part.summary.coefficients[name], whole.coefficients[name].to_dict()
+        error, items = standard_error(estimate), len(estimate.influence)
+        expected = None
+        if whole.evidence is not None:
+            expected = expected_agreement({"expected_agreement": whole.evidence.estimates.expected}, name)
+        pilot_variance = variance_of(shown, items, expected)
+        if shown["value"] is None or error is None or part.chance is None or pilot_variance is None:
+            raise InputError(
+                f"The coefficient of the pilot is not defined: {shown['undefined'] or 'it has one item only'}."
+            )
+        value, judged, now, variance = shown["value"], int(shown["judgments"]), 2 * Z * error, pilot_variance
+        answers = float(np.median(part.ratings.per_item[part.ratings.comparable_items]))
+        step = next_step(
+            shown,
+            items,
+            width=width,
+            expected=expected,
+            raters=answers,
+            answer_cost=answer_cost,
+            judgment_cost=judgement_cost,
+        )
+        raters = int(answers)
+        per_item = components(part.ratings, part.scores, part.chance, estimate)
+        notes = _notes(items, per_item, bool(sheets), estimate)
     draft = Plan(
         name,
         value,
@@ -139,12 +139,14 @@ def plan(
         None,
         (),
         per_item,
-        worth,
+        variance,
         answer_cost,
         judgement_cost,
         notes,
         used,
         policy,
+        judged,
+        step,
     )
     choices = tuple(_choice(draft, k) for k in RATERS)
     more = None if now is None else max(math.ceil(items * ((now / width) ** 2 - 1)), 0)
@@ -153,92 +155,11 @@ def plan(
 
 def _choice(draft: Plan, raters: int) -> Choice:
     """The cheapest number of items and judgments that has the width, for so many raters of an item."""
-    target = (draft.width / (2 * Z)) ** 2
-    of_items, of_judgements = draft.per_item.variance(raters), draft.per_judgement
-    item_cost = raters * draft.answer_cost
-    both = math.sqrt(of_items * of_judgements)
-    items = max(
-        math.ceil((of_items + both * math.sqrt(draft.judgement_cost / item_cost)) / target - 1e-9), 2, draft.items
-    )
-    left = target - of_items / items
-    judgements = math.ceil(of_judgements / left - 1e-9) if left > 0 else 0
-    cost = items * item_cost + judgements * draft.judgement_cost
-    return Choice(raters, items, judgements, items * raters, cost, draft.predicted_width(items, raters, judgements))
-
-
-def _worth(table: AnnotationTable, scoring: Scoring, name: str, error: float, sheets: Sequence[Any]) -> float:
-    """W: the variance that one judgment alone would leave."""
-    measure, options, store = scoring.measure, scoring.options, scoring.cache
-    errors = []
-    if sheets:
-        coefficient = apply(table, measure, sheets, options, reasons=False, cache=store, progress=None).coefficients[
-            name
-        ]
-        errors.append((coefficient.standard_error, coefficient.judgments))
-    else:
-        for seed in range(SIMULATED_AUDITS):
-            try:
-                judged = simulated_sheet(table, scoring, JUDGMENTS, seed)
-                coefficient = apply(
-                    table, measure, [judged], options, reasons=False, cache=store, progress=None
-                ).coefficients[name]
-            except InputError:  # too few pairs differ
-                continue
-            errors.append((coefficient.standard_error, coefficient.judgments))
-    known = [max(se**2 - error**2, 0.0) * n for se, n in errors if se is not None]
-    floor = error**2  # a judgment never reduces more than a whole pilot
-    return max(float(np.median(known)), floor) if known else floor
-
-
-def simulated_sheet(table: AnnotationTable, scoring: Scoring, judgments: int, seed: int) -> Judgements:
-    """A sheet of a pilot, judged as people may judge it.
-
-    Parameters
-    ----------
-    table : AnnotationTable
-    scoring : Scoring
-    judgments : int
-        Pairs to draw.
-    seed : int
-
-    Returns
-    -------
-    object
-        As :func:`softirr.tables.sheets.read_sheet` returns it.
-
-    Raises
-    ------
-    InputError
-        If too few pairs of texts differ.
-    """
-    sheet = draw_sheet(
-        table,
-        scoring.measure,
-        judgements=judgments,
-        seed=seed,
-        assignment=scoring.options.assignment,
-        cache=scoring.cache,
-        progress=None,
-    )
-    return read_sheet(io.StringIO(_judged_alike(sheet.to_csv(), sheet.units, table, scoring.measure, seed)))
-
-
-def _judged_alike(csv: str, units: Sequence[Any], table: AnnotationTable, measure: Measure, seed: int) -> str:
-    """The sheet as people may judge it: texts of one item at random by the measure, texts of different items the same only where they nearly are."""
-    rng = np.random.default_rng(seed)
-    p = measure.score([(unit.text_a, unit.text_b) for unit in units])
-    number = {text: n for n, text in enumerate(table.texts)}
-    of_text: dict[int, set[int]] = {}
-    for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
-        for text in table.answers[answer]:
-            of_text.setdefault(text, set()).add(item)
-    together = np.array([bool(of_text[number[u.text_a]] & of_text[number[u.text_b]]) for u in units])
-    sharp = p**_SHARPER / (p**_SHARPER + (1 - p) ** _SHARPER)
-    marks = np.where(np.where(together, rng.random(len(units)) < sharp, p >= _NEARLY), "same", "different").tolist()
-    head, *rows = csv.splitlines()
-    if len(rows) != len(units):
-        raise InputError("A text of the pilot has several lines.")
-    return "\n".join([head, *(f"{row}{mark}" for row, mark in zip(rows, marks, strict=True))])
+    cost = raters * draft.answer_cost
+    items, more = draft.variance(raters).cheapest(draft.width, max(draft.items, 2), cost, draft.judgement_cost)
+    judgements = draft.judged + more
+    whole = items * cost + judgements * draft.judgement_cost
+    return Choice(raters, items, judgements, items * raters, whole, draft.predicted_width(items, raters, judgements))
 
 
 def _notes(items: int, per_item: Components, judged: bool, estimate: Estimate) -> tuple[str, ...]:
@@ -254,7 +175,7 @@ def _notes(items: int, per_item: Components, judged: bool, estimate: Estimate) -
             "The pilot has three raters of an item, so what a fourth one adds is assumed, on the careful side."
         )
     if not judged:
-        notes.append("The value of a judgment comes from simulated audits; judged sheets (sheets) estimate it better.")
+        notes.append("What a judgment is worth is assumed; judged sheets of the pilot (sheets) estimate it better.")
     if estimate.value is not None and estimate.value > 0.99:
         notes.append("Nearly all answers agree: the pilot says little about the width.")
     return tuple(notes)

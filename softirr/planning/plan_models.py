@@ -28,7 +28,7 @@ from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_raters import compare_raters
 from softirr.planning.comparison import Comparison, measure_phrase, policy_lines
 from softirr.planning.parts import Scoring, open_scoring
-from softirr.planning.plan import SIMULATED_AUDITS, simulated_sheet
+from softirr.planning.simulated_audits import SIMULATED_AUDITS, simulated_sheet
 from softirr.planning.verdict import MOST_ITEMS, SIGNIFICANT
 from softirr.policy.rules import Policy
 from softirr.report.options import AgreementOptions

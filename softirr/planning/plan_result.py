@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_name
@@ -11,6 +11,7 @@ from softirr.planning.comparison import measure_phrase, policy_lines
 from softirr.planning.variance_components import Components
 from softirr.policy.rules import Policy
 from softirr.report.charts import Line, Point, line_chart
+from softirr.report.next_step import Variance
 from softirr.report.text import table_lines
 
 __all__ = ["RATERS", "Choice", "Plan", "Z"]
@@ -77,8 +78,8 @@ class Plan:
     choices : tuple of Choice
         For each number of raters, the cheapest that has the width.
     per_item : Components
-    per_judgement : float
-        W.
+    of_pilot : Variance
+        Of the pilot, or as assumed.
     answer_cost, judgement_cost : float
     notes : tuple of str
         What is assumed.
@@ -86,13 +87,17 @@ class Plan:
         Of the pilot.
     policy : Policy
         What counted as the same.
+    judged : int
+        Judgments of the pilot.
+    step : str or None
+        What to do next with the pilot, as in its report (:func:`softirr.report.next_step.next_step`).
 
     Examples
     --------
     >>> import softirr
     >>> plan = softirr.plan(value=0.6, chance=0.1, width=0.2)
     >>> plan.best.raters, plan.best.items, plan.best.judgements
-    (2, 139, 354)
+    (2, 139, 355)
     """
 
     coefficient: str
@@ -104,12 +109,14 @@ class Plan:
     more_items: int | None
     choices: tuple[Choice, ...]
     per_item: Components
-    per_judgement: float
+    of_pilot: Variance
     answer_cost: float
     judgement_cost: float
     notes: tuple[str, ...] = ()
     measure: str | None = None
     policy: Policy = field(default_factory=Policy)
+    judged: int = 0
+    step: str | None = None
 
     @property
     def best(self) -> Choice:
@@ -125,10 +132,18 @@ class Plan:
         judgements : int, optional
             None leaves the error of the measure out: the interval of the choice of items alone.
         """
-        variance = self.per_item.variance(raters) / items
-        if judgements is not None:
-            variance += self.per_judgement / max(judgements, 1)
-        return 2 * Z * math.sqrt(variance)
+        if judgements is None:
+            return 2 * Z * math.sqrt(self.per_item.variance(raters) / items)
+        return 2 * Z * math.sqrt(self.variance(raters).total(items, max(judgements - self.judged, 0)))
+
+    def variance(self, raters: int) -> Variance:
+        """The variance by source, with this many raters of an item.
+
+        Parameters
+        ----------
+        raters : int
+        """
+        return replace(self.of_pilot, per_item=self.per_item.variance(raters))
 
     def __repr__(self) -> str:
         return f"<Plan: width {self.width:g}, {self.best.items:,} items, {self.best.raters} raters, {self.best.judgements:,} judgments>"
@@ -138,17 +153,13 @@ class Plan:
 
     def sentence(self) -> str:
         """The plan in one sentence."""
-        half = self.width / 2
+        if self.step is not None:
+            return self.step
         best = self.best
-        if not self.items:
-            return (
-                f"An interval of ±{half:g} needs about {best.items:,} items, {best.raters} raters and "
-                f"{best.judgements:,} judgments."
-            )
-        more = max(best.items - self.items, 0)
-        items = f"annotate {more:,} more items" if more else "no more items"
-        who = "" if best.raters == self.raters else f" with {best.raters} raters each"
-        return f"To reach ±{half:g}: {items}{who}, and {best.judgements:,} judgments."
+        return (
+            f"An interval of ±{self.width / 2:g} needs about {best.items:,} items, {best.raters} raters and "
+            f"{best.judgements:,} judgments."
+        )
 
     def lines(self) -> list[str]:
         """The plan as lines of text."""
@@ -179,7 +190,8 @@ class Plan:
             )
             for choice in self.choices
         ]
-        lines += ["", *table_lines(("raters", "items", "answers", "judgments", "cost", ""), rows)]
+        lines += ["", f"Cheapest for ±{self.width / 2:g}, in all:"]
+        lines += table_lines(("raters", "items", "answers", "judgments", "cost", ""), rows)
         lines.append(f"Cost: {self.answer_cost:g} an answer, {self.judgement_cost:g} a judgment.")
         return lines + [f"Note: {note}" for note in self.notes]
 
@@ -200,7 +212,8 @@ class Plan:
             "choices": [choice.to_dict() for choice in self.choices],
             "curve": [{"items": n, **self._widths(n)} for n in self._items()],
             "per_item": {str(k): self.per_item.variance(k) for k in RATERS},
-            "per_judgement": self.per_judgement,
+            "per_judgement": self.of_pilot.per_judgment,
+            "judgements": self.judged,
             "answer_cost": self.answer_cost,
             "judgement_cost": self.judgement_cost,
             "sentence": self.sentence(),

@@ -1,7 +1,6 @@
-"""Variance of a coefficient by source: the choice of items, the number of raters, and the judgments of an audit.
+"""Variance of a coefficient from the choice of items, by the number of raters.
 
-The variance has two parts: V / N from the choice of N items, and W / J from an audit of J judgments. V depends on the number of raters: a coefficient is a
-mean over pairs of raters, and two pairs of one item can have both raters, one rater or no rater in common (Hoeffding 1948). A pilot with three raters or
+The variance is V / N for N items. V depends on the number of raters: a coefficient is a mean over pairs of raters, and two pairs of one item can have both raters, one rater or no rater in common (Hoeffding 1948). A pilot with three raters or
 more estimates the three components; with two raters they are assumed.
 
 References
@@ -21,12 +20,10 @@ from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import standard_error
 from softirr.tables.ratings import Floats, Ratings, sums
 
-__all__ = ["ALIKE", "WRONG", "Components", "assumed", "components"]
+__all__ = ["ALIKE", "Components", "assumed", "components"]
 
 ALIKE = 0.5
 """Correlation of two pairs of raters of one item where a pilot has two raters only: a conservative guess."""
-WRONG = 0.15
-"""Share of pairs that a measure gets wrong, where nothing is known about it."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +101,8 @@ def components(ratings: Ratings, scores: Floats, chance: Chance, estimate: Estim
     return Components(raw.same * scale, raw.one * scale, raw.none * scale, known)
 
 
-def assumed(value: float, chance: float) -> tuple[Components, float]:
-    """Components of an item and the variance that one judgment leaves, where answers are the same or not and nothing is measured.
+def assumed(value: float, chance: float) -> Components:
+    """Components of an item, where answers are the same or not and nothing is measured.
 
     Parameters
     ----------
@@ -114,8 +111,8 @@ def assumed(value: float, chance: float) -> tuple[Components, float]:
 
     Returns
     -------
-    tuple of (Components, float)
+    Components
     """
     observed = value + (1 - value) * chance
     same = observed * (1 - observed) / (1 - chance) ** 2
-    return Components(same, ALIKE * same, ALIKE * same, 0), 1.25 * WRONG * (1 - WRONG) / (1 - chance) ** 2
+    return Components(same, ALIKE * same, ALIKE * same, 0)

@@ -9,7 +9,7 @@ from typing import Any
 from softirr.coefficients.intervals import Coefficient
 from softirr.evidence.estimate import COVERED, Estimates
 from softirr.evidence.judged import Collected
-from softirr.report.headline import HEADLINE
+from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import WIDTHS, judgments_for
 
 __all__ = ["AuditSummary", "audit_summary"]
@@ -85,10 +85,11 @@ def audit_summary(estimates: Estimates, collected: Collected, by_measure: Mappin
         for name, value in plain.items()
     }
     headline = next((name for name in HEADLINE if corrected[name] is not None), None)
-    needed = {
-        f"{width:g}": None if headline is None else judgments_for(width, estimates.coefficients[headline].to_dict())
-        for width in WIDTHS
-    }
+    needed: dict[str, int | None] = {f"{width:g}": None for width in WIDTHS}
+    if headline is not None:
+        best = estimates.coefficients[headline].to_dict()
+        expected = expected_agreement({"expected_agreement": estimates.expected}, headline)
+        needed = {f"{width:g}": judgments_for(width, best, expected) for width in WIDTHS}
     return AuditSummary(
         n, n, collected.asked, collected.unused, plain, off, needed, collected.judges, collected.agreement
     )

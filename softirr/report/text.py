@@ -9,7 +9,7 @@ from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import headline, headline_sentences
-from softirr.report.next_step import next_step
+from softirr.report.next_step import advice
 from softirr.report.triage import in_triage_order
 from softirr.text import normalize
 
@@ -192,8 +192,7 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
         return
     without = (report.get("headline") or {}).get("without", ())
     yield from headline_sentences(*found, without, name_of=printable, fits=not report.get("misfits"))
-    used = sum(item["agreement"] is not None for item in report["items"])
-    if step := next_step(found[1], used):
+    if step := advice(report):
         yield step
     yield ""
 

@@ -73,7 +73,7 @@ class TestPlans:
         path, plot = _pilot(tmp_path / "pilot.csv"), tmp_path / "plan.svg"
         assert main(["plan", path, "--measure", "indel", "--width", "0.2", "--plot", str(plot)]) == 0
         said = capsys.readouterr().out
-        assert "To reach ±0.1: annotate " in said and " judgments.\n" in said and "cheapest" in said
+        assert "Next: judge 30 pairs" in said and "Cheapest for ±0.1" in said and "cheapest\n" in said
         assert "a fourth one adds is assumed" in said
         ElementTree.fromstring(plot.read_text())
 
@@ -94,7 +94,14 @@ class TestPlans:
         sheet.write_text("\n".join([head, *(f"{row}different" for row in rows)]))
         assert main(["plan", path, "--measure", "indel", "--sheets", str(sheet), "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
-        assert not any("simulated audits" in note for note in found["notes"])
+        assert found["judgements"] > 0 and not any("worth is assumed" in note for note in found["notes"])
+        assert main(["audit", "apply", path, str(sheet), "--measure", "indel"]) == 0
+        advice = capsys.readouterr().out.splitlines()[-1]
+        assert found["sentence"] == advice and advice.startswith("Next: ")
+        more = {one["raters"]: (one["items"] - 40, one["judgements"] - found["judgements"]) for one in found["choices"]}
+        assert advice.startswith(
+            "Next: to reach ±0.05, annotate about {:,} more items and judge about {:,} more pairs.".format(*more[3])
+        )
 
     def test_every_key_of_the_json_object_is_documented(self, root: Path) -> None:
         found = softirr.plan().to_dict()
@@ -121,5 +128,4 @@ class TestPlans:
 
 
 def test_assumptions_are_a_binary_kappa() -> None:
-    parts, worth = assumed(0.6, 0.5)
-    assert parts.same == pytest.approx(0.8 * 0.2 / 0.25) and worth > 0
+    assert assumed(0.6, 0.5).same == pytest.approx(0.8 * 0.2 / 0.25)

@@ -150,7 +150,7 @@ class TestNextStep:
 
     def test_items_are_too_few(self) -> None:
         step = str(next_step(coefficient(0.4, 0.6, 100, items=0.045), 100, items="tasks"))
-        assert "annotate about 300 more tasks" in step and step.endswith("More judgments alone are not enough.")
+        assert "annotate about 264 more tasks" in step and step.endswith("More judgments alone are not enough.")
 
     @pytest.mark.parametrize("width", [0.1, 0.2, 0.3])
     def test_the_number_of_judgments_falls_with_the_width(self, width: float) -> None:

@@ -10,7 +10,7 @@ from softirr.coefficients.registry import coefficient_title
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
 from softirr.report.headline import by_measure, headline, references, who_pulls_down
-from softirr.report.next_step import next_step
+from softirr.report.next_step import advice
 from softirr.report.page.formats import count, number
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
 from softirr.report.text import printable, rater_pair_sentences, what_if_sentences
@@ -193,7 +193,7 @@ def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
         "judgments": coefficient["judgments"],
         "n_tasks": n,
         "sentence": headline_sentence(key, coefficient, report, n, fits=fits),
-        "next": next_step(coefficient, n),
+        "next": advice(report),
         "standing": None,
         "without": None if pull is None else {**pull, "name": printable(pull["rater"])},
         "references": references(coefficient["value"]) if fits and key != "observed_agreement" else None,
