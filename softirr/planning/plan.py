@@ -107,9 +107,7 @@ def plan(
             used, policy = scoring.measure.name, scoring.policy(table)
         estimate, shown = part.summary.coefficients[name], whole.coefficients[name].to_dict()
         error, items = standard_error(estimate), len(estimate.influence)
-        expected = None
-        if whole.evidence is not None:
-            expected = expected_agreement({"expected_agreement": whole.evidence.estimates.expected}, name)
+        expected = expected_agreement({"expected_agreement": whole.expected}, name)
         pilot_variance = variance_of(shown, items, expected)
         if shown["value"] is None or error is None or part.chance is None or pilot_variance is None:
             raise InputError(
@@ -128,6 +126,8 @@ def plan(
         )
         raters = int(answers)
         per_item = components(part.ratings, part.scores, part.chance, estimate)
+        if (own := per_item.variance(raters)) > 0:
+            per_item = per_item.scaled(variance.per_item / own)
         notes = _notes(items, per_item, bool(sheets), estimate)
     draft = Plan(
         name,

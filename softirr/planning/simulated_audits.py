@@ -57,7 +57,7 @@ def simulated_sheet(table: AnnotationTable, scoring: Scoring, judgments: int, se
 
 
 def _judged_alike(csv: str, units: Sequence[Any], table: AnnotationTable, measure: Measure, seed: int) -> str:
-    """The sheet as people may judge it: texts of one item at random by the measure, texts of different items the same only where they nearly are."""
+    """Texts of one item are judged at random by the measure, texts of different items are the same where P is high."""
     rng = np.random.default_rng(seed)
     p = measure.score([(unit.text_a, unit.text_b) for unit in units])
     number = {text: n for n, text in enumerate(table.texts)}

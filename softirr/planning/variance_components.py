@@ -56,6 +56,10 @@ class Components:
         apart = pairs * math.comb(raters - 2, 2)
         return (pairs * self.same + sharing * self.one + apart * self.none) / pairs**2
 
+    def scaled(self, factor: float) -> Components:
+        """The same with each variance multiplied by a factor."""
+        return Components(self.same * factor, self.one * factor, self.none * factor, self.known)
+
 
 def components(ratings: Ratings, scores: Floats, chance: Chance, estimate: Estimate) -> Components:
     """Variance components of an item, from the pairs of a pilot.
@@ -98,7 +102,7 @@ def components(ratings: Ratings, scores: Floats, chance: Chance, estimate: Estim
     predicted = float(np.mean([raw.variance(int(size)) for size in used])) if len(used) else 0.0
     error = standard_error(estimate) or 0.0
     scale = error**2 * len(estimate.influence) / predicted if predicted > 0 else 0.0
-    return Components(raw.same * scale, raw.one * scale, raw.none * scale, known)
+    return raw.scaled(scale)
 
 
 def assumed(value: float, chance: float) -> Components:

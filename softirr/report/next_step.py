@@ -107,7 +107,7 @@ def variance_of(coefficient: Mapping[str, Any], n_items: int, expected: float | 
     Returns
     -------
     Variance or None
-        None where the interval or that of the items is not known.
+        None where there is no interval of the coefficient or of the items.
     """
     interval = coefficient.get("ci95")
     items = coefficient.get("details", {}).get("items_only", {}).get("standard_error")

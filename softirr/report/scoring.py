@@ -149,6 +149,15 @@ class Estimated:
     record: str
     evidence: Evidence | None
 
+    @property
+    def expected(self) -> dict[str, float | None]:
+        """Agreement by chance, as in the report: corrected where there are judgments."""
+        if self.evidence is not None and self.evidence.collected is not None:
+            return self.evidence.estimates.expected
+        by_measure = self.scored.summary.coefficients
+        names = {"cohen": "cohen_kappa", "fleiss": "fleiss_kappa", "krippendorff": "krippendorff_alpha"}
+        return {chance: by_measure[name].expected for chance, name in names.items()}
+
 
 def estimated(
     table: AnnotationTable,

@@ -91,7 +91,7 @@ class TestPlans:
         assert main(["audit", "sample", path, "--measure", "indel"]) == 0
         head, *rows = capsys.readouterr().out.splitlines()
         sheet = tmp_path / "sheet.csv"
-        sheet.write_text("\n".join([head, *(f"{row}different" for row in rows)]))
+        sheet.write_text("\n".join([head, *(f"{row}{('same', 'different')[n % 2]}" for n, row in enumerate(rows))]))
         assert main(["plan", path, "--measure", "indel", "--sheets", str(sheet), "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["judgements"] > 0 and not any("worth is assumed" in note for note in found["notes"])
