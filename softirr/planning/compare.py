@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from softirr.coefficients.intervals import Coefficient
 from softirr.errors import InputError
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
@@ -47,7 +46,6 @@ def compare(
     items: str = "auto",
     adjust: bool = True,
     sheets: Mapping[str, Sequence[Any]] | None = None,
-    audited: Mapping[str, Mapping[str, Coefficient]] | None = None,
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
 ) -> Comparison:
@@ -69,8 +67,6 @@ def compare(
         Adjust p values for the number of differences (Holm 1979).
     sheets : dict of str to sequence, optional
         Judged audit sheets by label: the coefficients of these tables are audited.
-    audited : dict of str to dict of str to Coefficient, optional
-        Audited coefficients by label and name, from audits of these tables that were evaluated before.
     cache, progress
         As for :func:`softirr.agreement`.
 
@@ -107,10 +103,9 @@ def compare(
         parts = {label: scoring.part(label, table, (sheets or {}).get(label, ())) for label, table in named.items()}
         name = choose_coefficient(parts, coefficient)
         groups, samples = [], []
-        for label, part in parts.items():
-            given = (audited or {}).get(label, {}).get(name)
-            samples.append(part.sample(name, given))
-            groups.append(part.group(samples[-1], given or part.whole.coefficients[name]))
+        for part in parts.values():
+            samples.append(part.sample(name))
+            groups.append(part.group(samples[-1], part.whole.coefficients[name]))
     independent = items == "other"
     differences = differences_of(groups, samples, independent, adjust)
     warnings = [_OWN_CHANCE, *few_items(groups)]

@@ -130,15 +130,15 @@ class Part:
         """Its scores and estimates by the measure alone."""
         return self.whole.scored
 
-    def sample(self, name: str, given: Coefficient | None = None) -> Sample:
+    def sample(self, name: str) -> Sample:
         """One of its coefficients, with the interval that a difference is computed with.
 
         The error of the measure is largely the same in both parts of a difference, so it is not included where there
         are no judgments. With judgments both the interval and the influence of each item are from the estimate.
         """
-        coefficient = given or self.whole.coefficients[name]
+        coefficient = self.whole.coefficients[name]
         evidence = self.whole.evidence
-        if given is None and coefficient.judgments and evidence is not None and name in evidence.estimates.influences:
+        if coefficient.judgments and evidence is not None and name in evidence.estimates.influences:
             return replace(self.by_measure(evidence.estimates.influences[name]), coefficient=coefficient)
         if coefficient.value is not None and not coefficient.judgments:
             items = coefficient.items_only
@@ -233,7 +233,23 @@ def differences_of(
         sizes.append(min(len(samples[i].items), len(samples[j].items)))
         p = p_value(one, sizes[-1])
         differences.append(Difference(groups[i].label, groups[j].label, one, p, p, shared))
-    if not adjust or len(differences) < 2:
+    return at_holm_levels(differences, sizes) if adjust else tuple(differences)
+
+
+def at_holm_levels(differences: Sequence[Difference], sizes: Sequence[int]) -> tuple[Difference, ...]:
+    """Differences with p and interval adjusted for their number (Holm 1979).
+
+    Parameters
+    ----------
+    differences : sequence of Difference
+    sizes : sequence of int
+        One more than the degrees of freedom of each.
+
+    Returns
+    -------
+    tuple of Difference
+    """
+    if len(differences) < 2:
         return tuple(differences)
     alone = [one.p for one in differences]
     return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures.automatic import CacheOption, ProgressOption
 from softirr.planning.compare_time import moments_of, places_of
 from softirr.planning.comparison import Difference, measure_phrase, policy_lines
-from softirr.planning.difference import holm, trend
-from softirr.planning.parts import Scoring, open_scoring, table_values
+from softirr.planning.difference import trend
+from softirr.planning.parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
 from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
@@ -70,7 +70,7 @@ class Raters:
     repeats : tuple of Repeats
         All raters together first, then each with two repeated items or more.
     drift : tuple of Difference
-        Change of each rater's agreement with the others from the first to the last item.
+        Change of each rater's agreement with the others from the first to the last item, adjusted for the number of raters.
     groups : RaterGroups or None
     notes : tuple of str
     policy : Policy
@@ -195,6 +195,8 @@ def raters(
         groups = rater_groups(table, results)
     if len(results.ratings.comparable_items) < FEW_ITEMS:
         notes.append(f"Fewer than {FEW_ITEMS} items with two answers: intervals and groups are approximate.")
+    if len(drift) > 1:
+        notes.append(f"The intervals of drift are adjusted for {len(drift)} raters, as is the adjusted p (Holm).")
     if groups is None:
         notes.append(f"Groups of raters need four raters or more who share {LEAST_SHARED} items with each other.")
     return Raters(scoring.measure.name, again, drift, groups, tuple(notes), scoring.policy(table))
@@ -267,8 +269,7 @@ def _drift(table: AnnotationTable, field: str, results: Scored) -> tuple[Differe
         means = sums(item, results.scores[mine], len(table.items))[used] / n[used]
         slope, p = trend(means, places_of(np.array([at[i] for i in used], dtype=np.float64)))
         changes.append(Difference("first item", rater, slope, p, p, len(used)))
-    adjusted = holm([one.p for one in changes])
-    return tuple(replace(one, p_adjusted=p) for one, p in zip(changes, adjusted, strict=True))
+    return at_holm_levels(changes, [one.n_shared - 1 for one in changes])
 
 
 def _number(value: float | None) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 import softirr
 from softirr.cli.main import main
@@ -120,9 +121,17 @@ def test_drift_is_found_in_the_rater_who_drifts(tmp_path: Path, capsys: pytest.C
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["item,rater,text,order", *rows]))
     assert main(["raters", str(path), "--over", "order", "--measure", "exact", "--json"]) == 0
-    found = {one["rater"]: one for one in json.loads(capsys.readouterr().out)["drift"]}
+    report = json.loads(capsys.readouterr().out)
+    assert any("adjusted for 4 raters" in note for note in report["notes"])
+    found = {one["rater"]: one for one in report["drift"]}
     assert found["ann"]["ci95"][1] < 0 and found["ann"]["p_adjusted"] < 0.01
     assert min(found, key=lambda name: found[name]["p"]) == "ann" and len(found) == 4
+    for one in found.values():
+        assert (one["ci95"][0] <= 0 <= one["ci95"][1]) == (one["p_adjusted"] >= 0.05)
+    ann = found["ann"]
+    low, high = ann["ci95"]
+    alone = 2 * stdtrit(120 - 2, 0.975) * ann["standard_error"]
+    assert high - low == pytest.approx(alone * stdtrit(118, 1 - 0.05 / 8) / stdtrit(118, 0.975))
 
 
 def coefficient(low: float, high: float, judgments: int, items: float = 0.02) -> dict[str, object]:
