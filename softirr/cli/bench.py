@@ -14,6 +14,7 @@ BENCHES = (
     "coverage",
     "evidence",
     "facts",
+    "judgments",
     "models",
     "planning",
     "policies",

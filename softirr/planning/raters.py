@@ -70,7 +70,7 @@ class Raters:
     repeats : tuple of Repeats
         All raters together first, then each with two repeated items or more.
     drift : tuple of Difference
-        Change of each rater's agreement with the others from the first to the last item, adjusted for the number of raters.
+        Change of each rater's agreement with the others from the first to the last item, adjusted for their number.
     groups : RaterGroups or None
     notes : tuple of str
     policy : Policy
