@@ -1,0 +1,57 @@
+"""A short version of `softirr bench judgments`: intervals of simulated projects, with fixed seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from softirr.lab.bench.judgments import NARROW, Trial, lines, trials
+
+PROJECTS = 30
+
+
+@pytest.fixture(scope="module")
+def simulated() -> list[Trial]:
+    return list(trials(PROJECTS, (0, 30)))
+
+
+def held(some: list[Trial]) -> float:
+    return float(np.mean([one.low <= one.truth <= one.high for one in some]))
+
+
+def of(some: list[Trial], route: str, n: int | None) -> list[Trial]:
+    return [one for one in some if (one.route, one.judgments) == (route, n)]
+
+
+@pytest.mark.parametrize(("route", "n"), [("estimator", 0), ("estimator", 30), ("looking", None), ("classical", 30)])
+def test_intervals_contain_the_truth(simulated: list[Trial], route: str, n: int | None) -> None:
+    """Of 30 intervals at 95%, fewer than 25 contain the truth once in 300 times."""
+    some = of(simulated, route, n)
+    assert len(some) == PROJECTS and held(some) >= 25 / 30
+
+
+def test_an_interval_that_is_too_narrow_is_noticed(simulated: list[Trial]) -> None:
+    half = [
+        replace(one, low=(3 * one.value + one.low) / 4, high=(3 * one.value + one.high) / 4)
+        for one in of(simulated, "estimator", 30)
+    ]
+    assert held(half) < 25 / 30
+
+
+def test_judgments_narrow_the_interval_and_beat_the_classical_audit(simulated: list[Trial]) -> None:
+    def width(some: list[Trial]) -> float:
+        return float(np.mean([one.high - one.low for one in some]))
+
+    before, after = (of(simulated, "estimator", n) for n in (0, 30))
+    assert width(after) < 0.6 * width(before)
+    assert width(after) < width(of(simulated, "classical", 30))
+    narrow = [one for one in of(simulated, "looking", None) if one.high - one.low <= NARROW]
+    assert len(narrow) > PROJECTS / 2
+
+
+def test_the_table_has_a_line_for_each_number_and_one_by_looking(simulated: list[Trial]) -> None:
+    rows = list(lines(simulated))
+    assert [row.split(" | ")[0] for row in rows[2:]] == ["| 0", "| 30", "| by looking"]
+    assert {row.count("|") for row in rows} == {8}
