@@ -38,7 +38,9 @@ def _project(half: float, judgments: int = 0, items: float = 0.01) -> dict[str, 
 
 
 def _next(project: dict[str, Any], n: int = 40) -> str:
-    return str(headline_of(project, "findings", [{"agreement": 0.5, "places": []}] * n)["next"])
+    return str(
+        headline_of(project, "findings", [{"agreement": 0.5, "places": [], "raters": ["ann", "ben"]}] * n)["next"]
+    )
 
 
 def test_first_judgments() -> None:
@@ -51,7 +53,10 @@ def test_more_judgments() -> None:
 
 def test_more_tasks() -> None:
     sentence = _next(_project(0.1, 60, items=0.04))
-    assert "annotate about 120 more tasks" in sentence and "More judgments alone are not enough." in sentence
+    assert (
+        "annotate about 89 more tasks and judge about 330 more pairs" in sentence
+        and "More judgments alone are not enough." in sentence
+    )
 
 
 def test_few_tasks() -> None:
