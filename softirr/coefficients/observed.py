@@ -8,7 +8,7 @@ from softirr.coefficients.definition import Definition
 from softirr.coefficients.estimate import Estimate, Undefined, missing, undefined
 from softirr.tables.ratings import Floats, Ints, Ratings, item_means
 
-__all__ = ["DEFINITION", "observed_agreement", "pair_agreement", "rater_agreement"]
+__all__ = ["DEFINITION", "chosen_agreement", "observed_agreement", "pair_agreement", "rater_agreement"]
 
 
 def observed_agreement(ratings: Ratings, scores: Floats) -> Estimate:
@@ -62,12 +62,28 @@ def rater_agreement(ratings: Ratings, scores: Floats, rater: int) -> Estimate:
     -------
     Estimate
     """
-    comparisons = ratings.comparisons
-    mine = comparisons.of_rater(rater)
-    if not len(mine):
+    return chosen_agreement(ratings, scores, ratings.comparisons.of_rater(rater))
+
+
+def chosen_agreement(ratings: Ratings, scores: Floats, chosen: Ints) -> Estimate:
+    """Mean over items of the mean equivalence of some of their pairs.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+    chosen : shape (n,)
+        Numbers of the pairs.
+
+    Returns
+    -------
+    Estimate
+    """
+    if not len(chosen):
         return undefined(Undefined.NO_OTHER_RATER)
-    items, place = np.unique(comparisons.item[mine], return_inverse=True)
-    return _mean(ratings, np.bincount(place, weights=scores[mine]) / np.bincount(place), items)
+    items, place = np.unique(ratings.comparisons.item[chosen], return_inverse=True)
+    return _mean(ratings, np.bincount(place, weights=scores[chosen]) / np.bincount(place), items)
 
 
 def _mean(ratings: Ratings, values: Floats, items: Ints) -> Estimate:

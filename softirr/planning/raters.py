@@ -17,6 +17,7 @@ from softirr.planning.comparison import Difference, measure_phrase, policy_lines
 from softirr.planning.difference import trend
 from softirr.planning.parts import Scoring, at_holm_levels, open_scoring, table_values
 from softirr.planning.rater_groups import LEAST_SHARED, RaterGroups, rater_groups
+from softirr.planning.runs import Runs, runs_of_models
 from softirr.policy.rules import Policy
 from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
@@ -75,6 +76,8 @@ class Raters:
     notes : tuple of str
     policy : Policy
         What counted as the same.
+    runs : tuple of Runs
+        Models that ran several times.
     """
 
     measure: str
@@ -83,6 +86,7 @@ class Raters:
     groups: RaterGroups | None = None
     notes: tuple[str, ...] = ()
     policy: Policy = field(default_factory=Policy)
+    runs: tuple[Runs, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Raters: {len(self.repeats)} with repeats, {len(self.drift)} with drift, measure {self.measure}>"
@@ -99,6 +103,7 @@ class Raters:
             "repeats": [one.to_dict() for one in self.repeats],
             "drift": [{"rater": one.b, **one.to_dict()} for one in self.drift],
             "groups": None if self.groups is None else self.groups.to_dict(),
+            "runs": [one.to_dict() for one in self.runs],
             "notes": list(self.notes),
         }
 
@@ -132,6 +137,20 @@ class Raters:
                 for d in self.drift
             ]
             lines += ["", *table_lines(columns, changes)]
+        if self.runs:
+            columns = ("several runs", "runs", "with each other", "95% interval", "with other raters", "95% interval")
+            repeated = [
+                (
+                    printable(one.model),
+                    str(one.runs),
+                    _number(one.within.value),
+                    _between(one.within),
+                    _number(one.between.value),
+                    _between(one.between),
+                )
+                for one in self.runs
+            ]
+            lines += ["", *table_lines(columns, repeated)]
         if self.groups is not None:
             lines += ["", *self.groups.sentences]
         return [*lines, *(f"Note: {note}" for note in self.notes)]
@@ -199,7 +218,8 @@ def raters(
         notes.append(f"The intervals of drift are adjusted for {len(drift)} raters, as is the adjusted p (Holm).")
     if groups is None:
         notes.append(f"Groups of raters need four raters or more who share {LEAST_SHARED} items with each other.")
-    return Raters(scoring.measure.name, again, drift, groups, tuple(notes), scoring.policy(table))
+    runs = runs_of_models(table, results)
+    return Raters(scoring.measure.name, again, drift, groups, tuple(notes), scoring.policy(table), runs)
 
 
 Twice = Mapping[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]]

@@ -1,0 +1,80 @@
+"""Several runs of one model on the same items: how far they agree with each other, and with the other raters."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.intervals import Coefficient
+from softirr.coefficients.observed import chosen_agreement
+from softirr.report.scoring import Scored
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["Runs", "runs_of_models"]
+
+_RUN = re.compile(r"(.+)#\d+")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A model that ran several times; its runs are the raters ``NAME#1``, ``NAME#2`` and so on.
+
+    Attributes
+    ----------
+    model : str
+    runs : int
+    within : Coefficient
+        Mean equivalence of two runs on an item.
+    between : Coefficient
+        Mean equivalence of a run and a rater who is no run of this model.
+    """
+
+    model: str
+    runs: int
+    within: Coefficient
+    between: Coefficient
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "model": self.model,
+            "runs": self.runs,
+            "within": self.within.to_dict(),
+            "between": self.between.to_dict(),
+        }
+
+
+def runs_of_models(table: AnnotationTable, scored: Scored) -> tuple[Runs, ...]:
+    """The models of a table that ran several times.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    scored : Scored
+        Its scores.
+
+    Returns
+    -------
+    tuple of Runs
+    """
+    raters: defaultdict[str, list[int]] = defaultdict(list)
+    for number, rater in enumerate(table.raters):
+        if run := _RUN.fullmatch(rater):
+            raters[run[1]].append(number)
+    comparisons = scored.ratings.comparisons
+    first, second = scored.ratings.rater[comparisons.left], scored.ratings.rater[comparisons.right]
+    result = []
+    for model, numbers in raters.items():
+        if len(numbers) < 2:
+            continue
+        n_runs = np.isin(first, numbers).astype(np.int64) + np.isin(second, numbers)
+        within, between = (
+            scored.with_interval(chosen_agreement(scored.ratings, scored.scores, np.flatnonzero(n_runs == n)))
+            for n in (2, 1)
+        )
+        result.append(Runs(model, len(numbers), within, between))
+    return tuple(result)
