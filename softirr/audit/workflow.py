@@ -21,6 +21,7 @@ from softirr.defaults import JUDGMENTS
 from softirr.errors import InputError
 from softirr.evidence.frames import AuditUnit, Frames
 from softirr.evidence.judged import ONLY
+from softirr.keywords import takes_options
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
@@ -30,6 +31,7 @@ from softirr.report.next_step import advice
 from softirr.report.options import AgreementOptions
 from softirr.report.results import AgreementReport
 from softirr.tables.cells import plain_cell
+from softirr.tables.files import answer_table
 from softirr.tables.sheets import HEADER, VALUES, Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 
@@ -68,7 +70,7 @@ class AuditSheet:
 
 
 def draw_sheet(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
     judgements: int = JUDGMENTS,
@@ -82,7 +84,7 @@ def draw_sheet(
 
     Parameters
     ----------
-    table : AnnotationTable
+    table : AnnotationTable or data frame
     measure : str or Measure
         Strata of pairs where it is uncertain get more units.
     judgements : int
@@ -114,6 +116,7 @@ def draw_sheet(
     """
     if judgements < 1:
         raise InputError(f"The number of judgments is {judgements}, but it must be at least 1.")
+    table = answer_table(table)
     made = measure_by_name(measure) if isinstance(measure, str) else measure
     with cache_and_progress(made, cache, progress) as (store, shown):
         frames = Frames(table, PairScorer(made, table.texts, cache=store, progress=shown), seed, assignment)
@@ -123,24 +126,25 @@ def draw_sheet(
     return AuditSheet(tuple(unit for unit in units if unit.id not in without))
 
 
+@takes_options(agreement, without=("judgments",))
 def apply(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     sheets: Sequence[Judgements | str | os.PathLike[str]] = (),
     options: AgreementOptions | None = None,
-    **changes: Any,
+    **keywords: Any,
 ) -> AgreementReport:
     """The report of a table with coefficients corrected by judged sheets.
 
     Parameters
     ----------
-    table : AnnotationTable
+    table : AnnotationTable or data frame
     measure : str or Measure
         Not necessarily the one that the sheets were drawn with: judgments count wherever their pairs are pairs of the table.
     sheets : sequence of Judgements or paths
         Of one or several judges, drawn at once or one after another.
     options : AgreementOptions, optional
-    **changes
+    **keywords
         As for :func:`softirr.agreement`.
 
     Returns
@@ -169,7 +173,7 @@ def apply(
         raise InputError("The sheets have no rows: apply at least one sheet drawn by softirr audit sample.")
     if not any(value.strip() for sheet in read for value in sheet.values.values()):
         raise InputError("No pair is judged.")
-    return agreement(table, measure, options, judgments=read, **changes)
+    return agreement(table, measure, options, judgments=read, **keywords)
 
 
 def audit_lines(report: AgreementReport) -> Iterator[str]:

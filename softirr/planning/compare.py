@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,8 @@ from softirr.planning.parts import (
     without_value,
 )
 from softirr.report.options import AgreementOptions
+from softirr.tables.files import answer_table
+from softirr.tables.frames import is_frame
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
@@ -38,7 +40,7 @@ _OWN_CHANCE = (
 
 
 def compare(
-    tables: Mapping[str, AnnotationTable] | Sequence[AnnotationTable],
+    tables: Mapping[str, AnnotationTable | Any] | Sequence[AnnotationTable | Any],
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
     *,
@@ -53,7 +55,7 @@ def compare(
 
     Parameters
     ----------
-    tables : dict of str to AnnotationTable, or sequence
+    tables : dict of str to AnnotationTable or data frame, or sequence
         By label; a sequence is labeled A, B, and so on. Differences are later minus earlier.
     measure : str or Measure
         The same for all.
@@ -92,7 +94,10 @@ def compare(
     """
     if items not in ("auto", "same", "other"):
         raise InputError(f"The option items is {items!r}, but must be auto, same or other.")
-    named = dict(tables) if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
+    if is_frame(tables) or not isinstance(tables, Iterable):
+        raise InputError("A comparison needs at least two tables.")
+    given_tables = tables if isinstance(tables, Mapping) else {_letter(n): table for n, table in enumerate(tables)}
+    named = {label: answer_table(table) for label, table in given_tables.items()}
     if len(named) < 2:
         raise InputError("A comparison needs at least two tables.")
     for table in named.values():
@@ -132,7 +137,7 @@ def compare(
 
 
 def compare_groups(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     field: str,
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
@@ -147,8 +152,8 @@ def compare_groups(
 
     Parameters
     ----------
-    table : AnnotationTable
-        Read with this field, see :func:`softirr.read`.
+    table : AnnotationTable or data frame
+        A table is read with this field, see :func:`softirr.read`.
     field : str
     same : str, optional
         Another field: items with the same value of it are the same thing, shown once in each group, such as in each round. The comparison is paired, on the
@@ -174,6 +179,7 @@ def compare_groups(
     >>> [(group.label, group.n_items) for group in compare_groups(table, "site", "exact").groups]
     [('site 0', 10), ('site 1', 10)]
     """
+    table = answer_table(table, fields=(field, same))
     values = table_values(table, field)
     groups: dict[str, list[str]] = {}
     for item, value in zip(table.items, values, strict=True):

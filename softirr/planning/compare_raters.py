@@ -32,6 +32,7 @@ from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored
 from softirr.tables.evaluations import MODEL
+from softirr.tables.files import answer_table
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
 
@@ -43,7 +44,7 @@ _FEW_SHARED = 10
 
 
 def compare_raters(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     raters: Sequence[str] | None = None,
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
@@ -65,7 +66,7 @@ def compare_raters(
 
     Parameters
     ----------
-    table : AnnotationTable
+    table : AnnotationTable or data frame
     raters : sequence of str, optional
         Each is compared with all that are not named here, but models with people only; by default the models, whose
         names begin with ``model:``.
@@ -106,6 +107,7 @@ def compare_raters(
         raise InputError(f"Raters are compared by cohen_kappa or observed_agreement, not by {coefficient}.")
     if not 0 <= margin < 1:
         raise InputError(f"The margin is {margin}, but must be from 0 to 1.")
+    table = answer_table(table)
     chosen = tuple(dict.fromkeys(raters if raters is not None else (r for r in table.raters if r.startswith(MODEL))))
     for name in chosen:
         require_rater(table, name)

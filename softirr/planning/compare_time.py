@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from softirr.planning.parts import (
     without_value,
 )
 from softirr.report.options import AgreementOptions
+from softirr.tables.files import answer_table
 from softirr.tables.ratings import Floats, Ints
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
@@ -34,7 +36,7 @@ PERIODS = 4
 
 
 def compare_time(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     field: str,
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
@@ -51,8 +53,8 @@ def compare_time(
 
     Parameters
     ----------
-    table : AnnotationTable
-        Read with this field, see :func:`softirr.read`.
+    table : AnnotationTable or data frame
+        A table is read with this field, see :func:`softirr.read`.
     field : str
         Dates or numbers, such as ``annotated_at``.
     measure, options, cache, progress
@@ -82,6 +84,7 @@ def compare_time(
     >>> abs(round(compare_time(table, "day", "exact").trend.difference.value, 6))
     0.0
     """
+    table = answer_table(table, fields=(field,))
     refuse_weights(table, "A comparison over time")
     at = dict(zip(table.items, moments_of(field, table_values(table, field)), strict=True))
     kept = table.part(items=[item for item, moment in at.items() if moment is not None])

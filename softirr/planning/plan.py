@@ -27,6 +27,7 @@ from softirr.policy.rules import Policy
 from softirr.report.headline import HEADLINE, expected_agreement
 from softirr.report.next_step import Variance, next_step, per_judgment, variance_of
 from softirr.report.options import AgreementOptions
+from softirr.tables.files import answer_table
 from softirr.tables.sheets import Judgements, read_sheet
 from softirr.tables.table import AnnotationTable
 from softirr.tables.weights import refuse_weights
@@ -35,7 +36,7 @@ __all__ = ["plan"]
 
 
 def plan(
-    table: AnnotationTable | None = None,
+    table: AnnotationTable | Any | None = None,
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
     *,
@@ -53,7 +54,7 @@ def plan(
 
     Parameters
     ----------
-    table : AnnotationTable, optional
+    table : AnnotationTable or data frame, optional
         A pilot. Without one, ``value`` and ``chance`` are assumed.
     measure, options, cache, progress
         As for :func:`softirr.agreement`.
@@ -97,6 +98,7 @@ def plan(
         variance = Variance(per_item.variance(2), math.inf, per_judgment(chance))
         judged, step, used, policy = 0, None, None, Policy()
     else:
+        table = answer_table(table)
         refuse_weights(table, "A plan")
         with open_scoring(measure, options, cache, progress) as scoring:
             whole = scoring.estimated(table, [s if isinstance(s, Judgements) else read_sheet(s) for s in sheets])

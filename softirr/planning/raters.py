@@ -23,6 +23,7 @@ from softirr.report.agreement import agreement
 from softirr.report.options import AgreementOptions
 from softirr.report.scoring import Scored, scored
 from softirr.report.text import printable, table_lines
+from softirr.tables.files import answer_table
 from softirr.tables.ratings import sums
 from softirr.tables.table import AnnotationTable, Answer
 from softirr.tables.weights import refuse_weights
@@ -157,7 +158,7 @@ class Raters:
 
 
 def raters(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     options: AgreementOptions | None = None,
     *,
@@ -171,7 +172,7 @@ def raters(
 
     Parameters
     ----------
-    table : AnnotationTable
+    table : AnnotationTable or data frame
     measure, options, cache, progress
         As for :func:`softirr.agreement`.
     same : str, optional
@@ -198,6 +199,7 @@ def raters(
     >>> raters(table, "exact").groups.found
     False
     """
+    table = answer_table(table, fields=(same, over))
     refuse_weights(table, "The report on raters")
     notes: list[str] = []
     with open_scoring(measure, options, cache, progress) as scoring:

@@ -9,7 +9,7 @@ from typing import Any
 
 from softirr.chance.expected import Chance
 from softirr.defaults import THRESHOLD
-from softirr.errors import InputError
+from softirr.keywords import changed_options, takes_options
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.measures import measure as measure_by_name
@@ -49,6 +49,7 @@ __all__ = ["agreement", "item_agreement", "with_reasons"]
 _READING = tuple(one.name for one in fields(ReadOptions))
 
 
+@takes_options(AgreementOptions, ReadOptions)
 def agreement(
     table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
@@ -58,14 +59,14 @@ def agreement(
     judgments: Sequence[Judgements | str | os.PathLike[str]] = (),
     cache: CacheOption = "auto",
     progress: ProgressOption = "auto",
-    **changes: Any,
+    **keywords: Any,
 ) -> AgreementReport:
     """How far the raters of a table agree in meaning.
 
     Parameters
     ----------
     table : AnnotationTable or data frame
-        A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``**changes`` may name its columns.
+        A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``item``, ``raters`` and the like name its columns.
     measure : str or Measure
         Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not English.
     options : AgreementOptions, optional
@@ -80,7 +81,7 @@ def agreement(
     progress : callable, "auto" or None
         Called with (pairs done, pairs in all) while a model scores. ``"auto"`` is a progress bar on standard error where that is a
         terminal, and silence elsewhere; None is silence.
-    **changes
+    **keywords
         Single options by name, such as ``chance="exact"`` or ``seed=1``; see :class:`softirr.AgreementOptions`. For a data frame also the options
         of :class:`softirr.ReadOptions`, such as ``item="case"`` and ``raters=["ann", "bob"]``.
 
@@ -109,8 +110,8 @@ def agreement(
     >>> softirr.agreement(frame, "indel", raters=["ann", "bob"]).to_frame("items")["agreement"].round(2).to_dict()
     {'case 1': 0.91, 'case 2': 0.22}
     """
-    reading = {name: changes.pop(name) for name in tuple(changes) if name in _READING}
-    options = _changed(options or AgreementOptions(), changes)
+    reading = {name: keywords.pop(name) for name in tuple(keywords) if name in _READING}
+    options = changed_options("agreement", options or AgreementOptions(), keywords)
     table = answer_table(table, reading)
     table, made = _under(table, measure, policy)
     sheets = [sheet if isinstance(sheet, Judgements) else read_sheet(sheet) for sheet in judgments]
@@ -135,14 +136,6 @@ def _under(
 def _policy(table: AnnotationTable, measure: Measure) -> Policy:
     """What counted as the same."""
     return policy_of(measure).changed(split="none" if table.split is None else table.split.mode)
-
-
-def _changed(options: AgreementOptions, changes: dict[str, Any]) -> AgreementOptions:
-    known = [field.name for field in fields(AgreementOptions)]
-    for name in changes:
-        if name not in known:
-            raise InputError(f"agreement has no option {name}: it has {', '.join(known)}.")
-    return replace(options, **changes)
 
 
 def _agreement(
@@ -226,7 +219,7 @@ def with_reasons(
     -------
     AgreementReport
     """
-    options = _changed(options or AgreementOptions(), changes)
+    options = changed_options("with_reasons", options or AgreementOptions(), changes)
     report = replace(report, reasons=reasons)
     if not options.what_if:
         return report
@@ -309,7 +302,7 @@ def _reasons(table: AnnotationTable, ratings: Ratings, items: Sequence[ItemAgree
 
 
 def item_agreement(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
     policy: Policy | str | None = None,

@@ -29,6 +29,7 @@ from softirr.policy.splitting import split_table
 from softirr.report.open_lists import Contribution, contributions
 from softirr.report.text import printable, table_lines
 from softirr.tables.cells import plain_cell
+from softirr.tables.files import answer_table
 from softirr.tables.table import AnnotationTable
 from softirr.text import normalize
 
@@ -374,7 +375,7 @@ def shortened_words(text: str) -> int:
 
 
 def codebook(
-    table: AnnotationTable,
+    table: AnnotationTable | Any,
     measure: str | Measure = DEFAULT_MEASURE,
     *,
     policy: Policy | str | None = None,
@@ -391,7 +392,7 @@ def codebook(
 
     Parameters
     ----------
-    table : AnnotationTable
+    table : AnnotationTable or data frame
     measure : str or Measure
     policy : Policy or str, optional
         What counts as the same, as for :func:`softirr.agreement`.
@@ -423,6 +424,7 @@ def codebook(
     """
     if not 0 < threshold <= 1:
         raise InputError("The threshold of a codebook is above 0 and at most 1.")
+    table = answer_table(table)
     found = compare_texts(table, measure, policy=policy, neighbors=neighbors, cache=cache, progress=progress)
     told = {}
     for (a, b), same in (decided or {}).items():

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from softirr.coefficients.intervals import Coefficient
 from softirr.errors import with_parameters
+from softirr.keywords import takes_options
 from softirr.measures import DEFAULT_MEASURE, Measure
 from softirr.report.agreement import agreement
 from softirr.tables.answer_lists import lists_table
+from softirr.tables.read_options import ReadOptions
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
 
+_IRRELEVANT = ("reasons", "what_if")
+"""Options of a report that change no coefficient."""
 
+
+@takes_options(agreement, without=(*_IRRELEVANT, *(one.name for one in fields(ReadOptions))))
 def cohen_kappa(
     a: Iterable[Any],
     b: Iterable[Any],
@@ -23,7 +30,7 @@ def cohen_kappa(
     *,
     casefold: bool = False,
     missing: str | Sequence[str] | None = None,
-    **options: Any,
+    **keywords: Any,
 ) -> Coefficient:
     """Soft Cohen's kappa of two raters' answers to the same items.
 
@@ -38,7 +45,7 @@ def cohen_kappa(
         Texts that differ only in case are one text.
     missing : str or sequence of str, optional
         Texts that mean that an answer is missing, as for :class:`softirr.ReadOptions`; ``"none"`` takes every text for an answer.
-    **options
+    **keywords
         Further keyword arguments of :func:`softirr.agreement`, such as ``chance``, ``interval``, ``seed``, ``cache`` and ``progress``.
 
     Returns
@@ -59,9 +66,10 @@ def cohen_kappa(
     >>> cohen_kappa(["fever", None], ["fever", "rash"], measure="exact").value is None
     True
     """
-    return _coefficient("cohen_kappa", _of_lists(a, b, casefold, missing), measure, options)
+    return _coefficient("cohen_kappa", _of_lists(a, b, casefold, missing), measure, keywords)
 
 
+@takes_options(agreement, without=_IRRELEVANT)
 def krippendorff_alpha(
     a: Any,
     b: Iterable[Any] | None = None,
@@ -69,7 +77,7 @@ def krippendorff_alpha(
     *,
     casefold: bool = False,
     missing: str | Sequence[str] | None = None,
-    **options: Any,
+    **keywords: Any,
 ) -> Coefficient:
     """Soft Krippendorff's alpha of two raters' answers to the same items, or of a table of any number of raters.
 
@@ -83,7 +91,7 @@ def krippendorff_alpha(
         Texts of the lists that differ only in case are one text.
     missing : str or sequence of str, optional
         As for :func:`softirr.cohen_kappa`, for lists.
-    **options
+    **keywords
         Further keyword arguments of :func:`softirr.agreement`.
 
     Returns
@@ -102,10 +110,13 @@ def krippendorff_alpha(
     0.49
     """
     table = a if b is None else _of_lists(a, b, casefold, missing)
-    return _coefficient("krippendorff_alpha", table, measure, options)
+    return _coefficient("krippendorff_alpha", table, measure, keywords)
 
 
-def fleiss_kappa(table: AnnotationTable | Any, measure: str | Measure = DEFAULT_MEASURE, **options: Any) -> Coefficient:
+@takes_options(agreement, without=_IRRELEVANT)
+def fleiss_kappa(
+    table: AnnotationTable | Any, measure: str | Measure = DEFAULT_MEASURE, **keywords: Any
+) -> Coefficient:
     """Soft Fleiss' kappa of a table of any number of raters.
 
     Parameters
@@ -114,7 +125,7 @@ def fleiss_kappa(table: AnnotationTable | Any, measure: str | Measure = DEFAULT_
         As for :func:`softirr.agreement`.
     measure : str or Measure
         Equivalence of two texts.
-    **options
+    **keywords
         Further keyword arguments of :func:`softirr.agreement`.
 
     Returns
@@ -134,7 +145,7 @@ def fleiss_kappa(table: AnnotationTable | Any, measure: str | Measure = DEFAULT_
     >>> round(fleiss_kappa(table, "indel").value, 2)
     0.63
     """
-    return _coefficient("fleiss_kappa", table, measure, options)
+    return _coefficient("fleiss_kappa", table, measure, keywords)
 
 
 def _of_lists(a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | None) -> AnnotationTable:
@@ -144,5 +155,5 @@ def _of_lists(a: Any, b: Any, casefold: bool, missing: str | Sequence[str] | Non
     return table
 
 
-def _coefficient(key: str, table: Any, measure: str | Measure, options: dict[str, Any]) -> Coefficient:
-    return agreement(table, measure, **{"reasons": False, **options}).coefficients[key]
+def _coefficient(key: str, table: Any, measure: str | Measure, keywords: dict[str, Any]) -> Coefficient:
+    return agreement(table, measure, **{"reasons": False, **keywords}).coefficients[key]

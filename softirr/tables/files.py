@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.keywords import changed_options, takes_options
 from softirr.provenance import Progress
 from softirr.tables.archives import Folder, folder_sha256, unpacked
 from softirr.tables.fields import ItemFields
@@ -21,7 +22,7 @@ from softirr.tables.json_values import json_rows
 from softirr.tables.limits import bounded
 from softirr.tables.missing import without_marks
 from softirr.tables.names import with_name_warnings
-from softirr.tables.read_options import ReadOptions, changed_options, takes_options
+from softirr.tables.read_options import ReadOptions
 from softirr.tables.registry import format_names, recognized
 from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
@@ -36,7 +37,7 @@ _PEEKED = 3
 """Rows that the format of a table is recognized by."""
 
 
-@takes_options
+@takes_options(ReadOptions)
 def read(
     source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
 ) -> AnnotationTable:
@@ -74,7 +75,7 @@ def read(
     >>> read(wide, item="case", raters=["ann", "bob"]).items
     ('1', '2')
     """
-    tables = _read_texts(source, changed_options("read", options, keywords), progress)
+    tables = _read_texts(source, changed_options("read", options or ReadOptions(), keywords), progress)
     if len(tables) > 1:
         raise InputError(
             f"This reads several columns of texts ({', '.join(tables)}): softirr.read_texts gives a table for each."
@@ -82,7 +83,7 @@ def read(
     return next(iter(tables.values()))
 
 
-@takes_options
+@takes_options(ReadOptions)
 def read_texts(
     source: Any, options: ReadOptions | None = None, *, progress: Progress | None = None, **keywords: Any
 ) -> dict[str, AnnotationTable]:
@@ -116,10 +117,12 @@ def read_texts(
     >>> list(read_texts(rows, item="id", rater="who", text=["finding", "plan"]))
     ['finding', 'plan']
     """
-    return _read_texts(source, changed_options("read_texts", options, keywords), progress)
+    return _read_texts(source, changed_options("read_texts", options or ReadOptions(), keywords), progress)
 
 
-def answer_table(source: Any, keywords: Mapping[str, Any] | None = None) -> AnnotationTable:
+def answer_table(
+    source: Any, keywords: Mapping[str, Any] | None = None, *, fields: Sequence[str | None] = ()
+) -> AnnotationTable:
     """A table of answers as functions take it: the table itself, or a data frame.
 
     Parameters
@@ -127,6 +130,8 @@ def answer_table(source: Any, keywords: Mapping[str, Any] | None = None) -> Anno
     source : AnnotationTable or data frame
     keywords : mapping, optional
         Single options of :class:`softirr.ReadOptions` by name, for a data frame.
+    fields : sequence of (str or None)
+        Fields of the items that are needed: they are read from a data frame.
 
     Returns
     -------
@@ -138,7 +143,9 @@ def answer_table(source: Any, keywords: Mapping[str, Any] | None = None) -> Anno
         If it is anything else, the columns of the data frame are not certain, or a table that was read has options.
     """
     if is_frame(source):
-        return read(source, **(keywords or {}))
+        needed = [field for field in fields if field is not None]
+        reading: dict[str, Any] = dict(keywords or {}) | ({"fields": needed} if needed else {})
+        return read(source, **reading)
     if not isinstance(source, AnnotationTable):
         raise InputError(
             f"A table of answers or a data frame is needed, not a {type(source).__name__}: read a file with softirr.read(path), "

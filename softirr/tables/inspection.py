@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from softirr.keywords import takes_options
 from softirr.tables.files import read_texts
 from softirr.tables.missing import left_out_marks
-from softirr.tables.read_options import ReadOptions, takes_options
+from softirr.tables.read_options import ReadOptions
 from softirr.tables.table import AnnotationTable
 
 __all__ = ["Inspection", "inspect", "inspected"]
@@ -108,7 +109,7 @@ class Inspection:
         }
 
 
-@takes_options
+@takes_options(ReadOptions)
 def inspect(source: Any, options: ReadOptions | None = None, **keywords: Any) -> dict[str, Inspection]:
     r"""What is understood of an input, for each text in it.
 

@@ -1,22 +1,16 @@
-"""How an input is read: the options that travel together, and functions that take them by name."""
+"""How an input is read: the options that travel together."""
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from softirr.errors import InputError
 from softirr.tables.layout import Groups, Layout
 from softirr.tables.missing import MissingMarks
 from softirr.tables.period import Period
 
-__all__ = ["ReadOptions", "changed_options", "takes_options"]
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_KEYWORDS = re.compile(r"^( *)\*\*keywords\n(?:\1 +.*\n)*", re.MULTILINE)
+__all__ = ["ReadOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,53 +122,3 @@ class ReadOptions:
     def item_fields(self) -> tuple[str, ...]:
         """Fields of the items to read, the weight among them."""
         return tuple(dict.fromkeys((*self.fields, *([] if self.weight is None else [self.weight]))))
-
-
-def changed_options(function: str, options: ReadOptions | None, keywords: dict[str, Any]) -> ReadOptions:
-    """The options with single ones changed by name.
-
-    Parameters
-    ----------
-    function : str
-        Name of the function that was called, for the message.
-    options : ReadOptions or None
-    keywords : dict of str to object
-
-    Returns
-    -------
-    ReadOptions
-
-    Raises
-    ------
-    InputError
-        If there is no option of a name.
-    """
-    known = [field.name for field in fields(ReadOptions)]
-    for name in keywords:
-        if name not in known:
-            raise InputError(f"{function} has no option {name}: it has {', '.join(known)}.")
-    return replace(options or ReadOptions(), **keywords)
-
-
-def takes_options(function: _Function) -> _Function:
-    """A function whose ``**keywords`` are the options by name: its signature and its documentation show each of them.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    callable
-        The function itself.
-    """
-    signature = inspect.signature(function)
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    options = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-        for one in fields(ReadOptions)
-    ]
-    section = (ReadOptions.__doc__ or "").split("----------\n", 1)[-1].split("\n\n", 1)[0] + "\n"
-    vars(function)["__signature__"] = signature.replace(parameters=[*own, *options])
-    function.__doc__ = _KEYWORDS.sub(lambda _: section, function.__doc__ or "")
-    return function

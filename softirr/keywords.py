@@ -1,0 +1,86 @@
+"""Options that travel together in a frozen dataclass, and functions that also take each of them by its name."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from softirr.errors import InputError
+
+__all__ = ["changed_options", "takes_options"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Options = TypeVar("_Options")
+_KEYWORDS = re.compile(r"^( *)\*\*keywords\n(?:\1 +.*\n)*", re.MULTILINE)
+_ENTRY = re.compile(r"^( *)(?=\S)(.+)\n((?:\1 +.*\n)*)", re.MULTILINE)
+
+
+def changed_options(function: str, options: _Options, keywords: Mapping[str, Any]) -> _Options:
+    """The options with single ones changed by name.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function that was called, for the message.
+    options : frozen dataclass
+    keywords : mapping of str to object
+
+    Returns
+    -------
+    frozen dataclass
+
+    Raises
+    ------
+    InputError
+        If there is no option of a name.
+    """
+    known = [one.name for one in fields(options)]  # type: ignore[arg-type]
+    for name in keywords:
+        if name not in known:
+            raise InputError(f"{function} has no option {name}: it has {', '.join(known)}.")
+    return replace(options, **keywords)  # type: ignore[type-var]
+
+
+def takes_options(*sources: Callable[..., Any], without: Collection[str] = ()) -> Callable[[_Function], _Function]:
+    """A decorator of functions whose ``**keywords`` are options by name: signature and documentation show each of them.
+
+    Parameters
+    ----------
+    *sources : frozen dataclass or function
+        The keyword-only parameters of each are options. Those that the decorated function has itself stay as they are.
+    without : collection of str
+        Options of the sources that the function has no use for: they are not shown.
+
+    Returns
+    -------
+    callable
+    """
+
+    def decorated(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        options = {
+            one.name: one
+            for source in sources
+            for one in inspect.signature(source).parameters.values()
+            if one.kind is inspect.Parameter.KEYWORD_ONLY and one.name not in {*signature.parameters, *without}
+        }
+        section = "".join(_entries(source, options) for source in sources)
+        vars(function)["__signature__"] = signature.replace(parameters=[*own, *options.values()])
+        function.__doc__ = _KEYWORDS.sub(lambda _: section, function.__doc__ or "")
+        return function
+
+    return decorated
+
+
+def _entries(source: Callable[..., Any], options: Mapping[str, inspect.Parameter]) -> str:
+    """What the documentation of a source says about these options."""
+    section = (source.__doc__ or "").split("----------\n", 1)[-1].split("\n\n", 1)[0] + "\n"
+    return "".join(
+        entry[0]
+        for entry in _ENTRY.finditer(section)
+        if {name.strip() for name in entry[2].split(" : ")[0].split(",")} & options.keys()
+    )
