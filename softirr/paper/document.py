@@ -141,11 +141,11 @@ def _methods(report: Mapping[str, Any], name: str, shown: Sequence[str]) -> Sequ
         "texts, divided by the number of texts in both answers [@wullschleger2026].",
     ]
     if report["excluded"]:
-        first.append(f"{len(report['excluded']):,} answers were left out (Limitations).")
+        first.append(f"{len(report['excluded']):,} answers were excluded (Limitations).")
     which = [_cited(key) for key in shown]
     second = [
         f"Agreement is reported as {_cited(name)}: {definition(name).formula}.",
-        f"Beside it stand {_and(which[1:])}." if len(which) > 1 else "",
+        f"Also reported: {_and(which[1:])}." if len(which) > 1 else "",
         _chance(expected, options),
         _intervals(report, options),
     ]
