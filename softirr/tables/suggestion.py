@@ -34,9 +34,9 @@ _PRIVATE_VALUE = re.compile(
 _CROWD = {
     "item": r"hitid$|input:",
     "rater": r"assignment:worker_id$",
-    "text": r"answer\.|output:",
+    "text": r"answer\.|output:|.+:::text_box$",
 }
-"""Columns of crowdsourcing platforms (Mechanical Turk, Toloka) by role, in lower case."""
+"""Columns of crowdsourcing platforms (Mechanical Turk, Toloka) and of Potato's tables by role, in lower case."""
 _SIMILAR = 0.5
 """Share of the words that two raters' answers to an item have in common, somewhere in the table."""
 
@@ -192,7 +192,8 @@ class _Sample:
         return self._options(item=items, raters=raters)
 
     def _named(self, role: str) -> int | None:
-        named = next((self.names.index(name) for name in ROLES[role] if name in self.names), None)
+        names = [name.replace(" ", "_") for name in self.names]  # Record ID, as labels have it
+        named = next((names.index(name) for name in ROLES[role] if name in names), None)
         if named is not None or role not in _CROWD:
             return named
         crowd = [i for i, name in enumerate(self.names) if re.match(_CROWD[role], name) and any(self.cells[i])]

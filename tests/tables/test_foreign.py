@@ -33,6 +33,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a.atlproj23": (b"PK\x03\x04", "a project that only ATLAS.ti reads"),
 }
 ARCHIVES = {
+    "inception.zip": ("exportedproject.json", "is a project of INCEpTION without UIMA CAS: export it"),
     "a.docx": ("word/document.xml", "is a Word document: copy its table"),
     "a.odt": ("content.xml", "is a text document (OpenDocument)"),
     "a.numbers": ("Index/Document.iwa", "is a spreadsheet of Apple Numbers: export it as Excel or CSV"),
@@ -84,6 +85,12 @@ def test_old_and_other_exports_of_annotation_tools(tmp_path: Path) -> None:
     assert "a label is no text: only exports of texts" in refusal(path)
 
 
+def test_one_file_of_doccano_for_all_annotators(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("all.jsonl", '{"id": 1, "text": "Case", "label": ["fever"]}\n' * 2)
+    assert "whose annotators share their annotations: give the folder" in refusal(tmp_path / "a.zip")
+
+
 def test_crowdsourcing_gets_a_command(tmp_path: Path) -> None:
     answers = [("H1", "W1", "fever"), ("H1", "W2", "high fever"), ("H2", "W1", "rash"), ("H2", "W2", "itch")]
     turk = text_table([["HITId", "WorkerId", "Answer.finding"], *map(list, answers)], tmp_path / "turk.csv")
@@ -91,6 +98,16 @@ def test_crowdsourcing_gets_a_command(tmp_path: Path) -> None:
     head = ["INPUT:report", "GOLDEN:finding", "ASSIGNMENT:worker_id", "OUTPUT:finding"]
     toloka = text_table([head, *([item, "", who, text] for item, who, text in answers)], tmp_path / "toloka.csv")
     assert 'use item="INPUT:report", rater="ASSIGNMENT:worker_id", text="OUTPUT:finding"' in refusal(toloka)
+    head = ["user", "instance_id", "displayed_text", "finding:::text_box"]
+    potato = text_table([head, *([who, item, "A case", text] for item, who, text in answers)], tmp_path / "potato.csv")
+    assert 'use item="instance_id", rater="user", text="finding:::text_box"' in refusal(potato)
+
+
+def test_labels_of_redcap_get_a_command(tmp_path: Path) -> None:
+    head = ["Record ID", "Repeat Instrument", "Reader", "Finding"]
+    rows = [["1", "Reading", "ann", "fever"], ["1", "Reading", "bob", "high fever"], ["2", "Reading", "ann", "rash"]]
+    path = text_table([head, *rows], tmp_path / "labels.csv")
+    assert 'use item="Record ID", rater="Reader", text="Finding"' in refusal(path)
 
 
 def test_files_of_statistics_packages_for_each_rater(tmp_path: Path) -> None:

@@ -33,13 +33,15 @@ def _read(records: Records, request: Request) -> Tables:
 
 def _is_folder(folder: Folder) -> bool:
     tables = folder.tables
-    return len(tables) > 1 and all(
+    return bool(tables) and all(
         path.suffix in (".json", ".jsonl") and _is_it(folder.first_record(path)) for path in tables
     )
 
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
     """The answers of a folder with a file for each annotator."""
+    if len(folder.tables) == 1:
+        return _read(cast(Records, folder.open(folder.tables[0])), request)
     gathered = request.gathered(repeats="set")
     n = 0
     for path in folder.tables:
