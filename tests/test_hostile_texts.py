@@ -47,7 +47,7 @@ from softirr.terminology.keys import Folder, exact_keys, keys_of
 from softirr.text import is_blank, normalize, normalize_lines, plain_number, protected, sentences
 
 TEN = [f"finding number {word}" for word in ("one", "two", "six", "ten", "red", "old", "new", "big", "far", "low")]
-SECONDS = 2.5
+SECONDS = 1.0
 """Processor time that no text may exceed, multiplied by `slowness`."""
 REFERENCE = 0.02
 """Processor time of the loop in `slowness` on an idle machine."""

@@ -190,10 +190,12 @@ _FUNCTION_WORDS = re.compile(
     r"(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|has|have|had|been|be|my|his|her|their|its|that|which|as|who|it|i|there|per|he|she|we|they|both|also|then|so|due)",
     re.IGNORECASE,
 )
-_LOOSE_END = re.compile(
-    r"(?:\s*(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|her|that|which|as)))+\s*$",
+_LOOSE_LAST = re.compile(
+    r"(?:[,;:/&+(\[-]|\b(?:a|an|the|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|my|his|her|that|which|as))$",
     re.IGNORECASE,
 )
+_LONGEST_LOOSE = 6
+"""Characters in which the last mark or small word of a text is looked for, with the one before it."""
 _LOOSE_START = re.compile(
     r"^\s*(?:(?:[,;:/&+)\]-]|(?:a|an|the|of|and|or|but|is|are|was|were|that|which)\b)\s*)+", re.IGNORECASE
 )
@@ -269,7 +271,18 @@ def _cut(text: str, spans: tuple[Span, ...]) -> str:
         at = span.end
     left = " ".join([*parts, text[at:]])
     left = _COMMAS.sub(r"\1", _BEFORE_COMMA.sub("", _DANGLING.sub("", _EMPTY_BRACKETS.sub(" ", normalize(left)))))
-    left = normalize(_LOOSE_START.sub("", _LOOSE_END.sub("", left)))
+    left = normalize(_LOOSE_START.sub("", _without_loose_end(left)))
     if not left:
         return ""
     return left[0].upper() + left[1:] if text[0].isupper() and not text.isupper() else left
+
+
+def _without_loose_end(text: str) -> str:
+    """The text without the marks and small words at its end, in linear time."""
+    text = text.rstrip()
+    end = len(text)
+    while end and (loose := _LOOSE_LAST.search(text[max(0, end - _LONGEST_LOOSE) : end])):
+        end -= len(loose[0])
+        while end and text[end - 1].isspace():
+            end -= 1
+    return text[:end]
