@@ -1,4 +1,4 @@
-"""What a short text asserts, denies and asks: its clauses, with the scope of each negation, and marks of doubt.
+"""What a short text asserts, denies and asks: its clauses with a side each, denied or not, and marks of doubt.
 
 Where the scope of a negation is not clear ("no fever, cough"), nothing is read.
 """
@@ -6,10 +6,11 @@ Where the scope of a negation is not clear ("no fever, cough"), nothing is read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from softirr.lexicon.words import any_of, entries, wordings
+from softirr.measures.clause_words import LEFT_OVER_RIGHT, RIGHT_OVER_LEFT, SIDES, ClauseWords, clause_words
 from softirr.terminology.keys import fold_word
 
 __all__ = ["Assertions", "assertions", "without_question_mark"]
@@ -18,38 +19,37 @@ _MOST_WORDS = 12
 """Words of a text that is taken for a finding; longer ones are sentences, which say more than their clauses."""
 _LONGEST = 2_000
 """Characters of a text from which it is none, however few words it has."""
-_BREAK = re.compile(r"\s*(?:[;.]\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b)\s*", re.IGNORECASE)
-_JOINED = re.compile(r"\s*(?:,|\+|&|\b(?:and|with|or|nor)\b)\s*", re.IGNORECASE)
-_ALTERNATIVE = re.compile(r"\s*(?:,|\b(?:or|nor)\b)+\s*(?:or|nor)?\s*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SMALL = frozenset(
-    ["a", "an", "the", "of", "in", "on", "at", "to", "for", "is", "are", "was", "were", "has", "have", "had", "there", "patient", "pt", "any"]
-)  # fmt: skip
 _MARK = re.compile(r"\(\s*\?+\s*\)|\?+")
+_NO_SIDE = 1
 
 
 @dataclass(frozen=True)
 class Assertions:
-    """What a text says, apart from whether it asserts it, and that.
+    """The clauses of a text, and for each of them whether it is affirmed or denied, and of what side.
 
     Attributes
     ----------
-    content : frozenset of tuples of str
+    content : tuple of tuples of str
         The folded words of each clause, sorted.
-    status : frozenset of (tuple of str, bool)
-        The clauses, and whether each is affirmed.
+    affirmed, denied : tuple of int
+        The side of each clause that is affirmed or denied, as in :data:`softirr.measures.clause_words.SIDES`; 0 where
+        the clause is not, 1 without a side.
     doubt : str
         The value of the text's certainty: "" or "possible".
     """
 
-    content: frozenset[tuple[str, ...]]
-    status: frozenset[tuple[tuple[str, ...], bool]]
+    content: tuple[tuple[str, ...], ...]
+    affirmed: tuple[int, ...]
+    denied: tuple[int, ...]
     doubt: str
 
 
-@cache
-def _negator() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:(?i:but\s+|with\s+|and\s+)?(?i:{any_of(wordings('negation', 'negator'))}))(?=\s)")
+@dataclass(frozen=True)
+class _Clause:
+    words: tuple[str, ...]
+    side: int
+    is_affirmed: bool
 
 
 @cache
@@ -84,8 +84,11 @@ def assertions(text: str) -> Assertions | None:
     Examples
     --------
     >>> one, other = assertions("no fever but cough"), assertions("no cough but fever")
-    >>> one.content == other.content, one.status == other.status
+    >>> one.content == other.content, one.denied == other.denied
     (True, False)
+    >>> one, other = assertions("left arm and right leg"), assertions("right arm and left leg")
+    >>> one.content == other.content, one.affirmed, other.affirmed
+    (True, (2, 3), (3, 2))
     >>> assertions("no fever, cough") is None
     True
     """
@@ -94,38 +97,101 @@ def assertions(text: str) -> Assertions | None:
         return None
     plain, doubts = _doubt().subn("", text)
     plain = plain.strip(" .")
-    clauses: set[tuple[tuple[str, ...], bool]] = set()
-    for segment in _BREAK.split(plain):
-        parts = _clauses(segment)
-        if parts is None:
+    grammar = clause_words(frozenset(_WORD.findall(plain.casefold())))
+    clauses: list[_Clause] = []
+    for segment in grammar.breaks.split(plain):
+        own = _clauses(segment, grammar)
+        if own is None:
             return None
-        clauses.update(((words, affirmed) for words, affirmed in parts if words))
-    if not clauses or len({content for content, _ in clauses}) < len(clauses):
+        clauses += own
+    return _joined(clauses, "possible" if doubts else "")
+
+
+def _joined(clauses: list[_Clause], doubt: str) -> Assertions | None:
+    """The clauses by their words: "left knee and right knee" are both of them."""
+    sides: dict[tuple[str, ...], dict[bool, int]] = {}
+    for clause in clauses:
+        known = sides.setdefault(clause.words, {})
+        known[clause.is_affirmed] = _both(known.get(clause.is_affirmed, 0), clause.side)
+    if not sides or any(min(known.values()) == _NO_SIDE for known in sides.values() if len(known) > 1):
+        return None  # the same is affirmed and denied
+    if any(known[True] == known[False] for known in sides.values() if len(known) > 1):
         return None
-    return Assertions(frozenset(content for content, _ in clauses), frozenset(clauses), "possible" if doubts else "")
+    content = tuple(sorted(sides))
+    affirmed, denied = (tuple(sides[words].get(side, 0) for words in content) for side in (True, False))
+    return Assertions(content, affirmed, denied, doubt)
 
 
-def _clauses(segment: str) -> list[tuple[tuple[str, ...], bool]] | None:
-    starts = [found for found in _negator().finditer(segment) if _is_negation(found[0], segment)]
+def _both(one: int, other: int) -> int:
+    """The side of two mentions."""
+    if min(one, other) <= _NO_SIDE or one == other:
+        return max(one, other)
+    return SIDES["both"] if max(one, other) <= SIDES["both"] else max(one, other)
+
+
+def _clauses(segment: str, grammar: ClauseWords) -> list[_Clause] | None:
+    """The clauses between two breaks; None where the scope of a negation or of a side is not clear."""
+    starts = [found for found in grammar.negators.finditer(segment) if _is_negation(found[0], segment)]
     before = segment[: starts[0].start()] if starts else segment
-    result = [(_content(part), True) for part in _JOINED.split(before)]
-    for place, found in enumerate(starts):
+    result = _with_sides(grammar.joiners.split(before), True, grammar)
+    if grammar.either.search(before) and any(not clause.words for clause in result):
+        return None  # left or right knee
+    result = _whole(result)
+    for place, start in enumerate(starts):
         stop = starts[place + 1].start() if place + 1 < len(starts) else len(segment)
-        scope = segment[found.end() : stop].strip(" ,")
-        parts = _ALTERNATIVE.split(scope) if re.search(r"\b(?:or|nor)\b", scope, re.IGNORECASE) else [scope]
-        if any(_JOINED.search(part) for part in parts):
+        scope = segment[start.end() : stop].strip(" ,")
+        parts = grammar.alternatives.split(scope) if grammar.either.search(scope) else [scope]
+        if any(grammar.joiners.search(part) for part in parts):
             return None
-        result += [(_content(part), False) for part in parts]
+        result += _whole(_with_sides(parts, False, grammar))
     return result
+
+
+def _with_sides(parts: list[str], is_affirmed: bool, grammar: ClauseWords) -> list[_Clause]:
+    """The parts of a segment as clauses; a second side begins a clause of its own."""
+    result = []
+    for part in parts:
+        words: list[str] = []
+        side, is_after_number = _NO_SIDE, False
+        if order := grammar.order.search(part):
+            first = grammar.sides[order["first"].casefold()]
+            left_first = (first == SIDES["left"]) == (order["over"] is not None)
+            side = LEFT_OVER_RIGHT if left_first else RIGHT_OVER_LEFT
+            part = f"{part[: order.start()]} {part[order.end() :]}"
+        for match in _WORD.finditer(part):
+            word = match[0].casefold()
+            if word in grammar.sides and not is_after_number:
+                if side > _NO_SIDE and words and side != grammar.sides[word]:
+                    result.append(_Clause(tuple(sorted(words)), side, is_affirmed))
+                    words, side = [], _NO_SIDE
+                side = _both(side, grammar.sides[word])
+            elif word not in grammar.small:
+                # a letter after a number is a unit: 10 V, 5 L
+                words.append(word if is_after_number and len(word) == 1 else fold_word(match[0]))
+            is_after_number = word.isdigit()
+        if words or side > _NO_SIDE:
+            result.append(_Clause(tuple(sorted(words)), side, is_affirmed))
+    return result
+
+
+def _whole(clauses: list[_Clause]) -> list[_Clause]:
+    """The clauses; one that has only a side belongs to its neighbor: left and right knee."""
+    result: list[_Clause] = []
+    side = 0
+    for clause in clauses:
+        if not clause.words and result:
+            result[-1] = replace(result[-1], side=_both(result[-1].side, clause.side))
+        elif not clause.words:
+            side = _both(side, clause.side)
+        else:
+            result.append(replace(clause, side=_both(side, clause.side)) if side else clause)
+            side = 0
+    return [*result, *([_Clause((), side, clauses[0].is_affirmed)] if side else [])]
 
 
 def _is_negation(word: str, text: str) -> bool:
     """Whether a negating word is one: NO in capitals may be nitric oxide."""
     return not word.isupper() or len(word) < 2 or text.isupper()
-
-
-def _content(part: str) -> tuple[str, ...]:
-    return tuple(sorted(fold_word(word) for word in _WORD.findall(part) if word.casefold() not in _SMALL))
 
 
 def _is_question(text: str, words: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Facts that models overlook: dates, amounts, signs, doubt and the scope of negation are read from both texts before a model compares them.
+"""Facts that models overlook, read before a model: dates, amounts, signs, doubt, sides and the scope of negation.
 
 Two texts with different values of one type, in the same place, are not the same. Numbers without a unit are compared where nothing else differs. A value that is written in another unit or form is rewritten to one
 form before the model sees the text. What only one text mentions, and what is not clear, is left to the model.
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from softirr.lexicon.words import any_of, entries
 from softirr.measures.assertions import Assertions, assertions, without_question_mark
 from softirr.measures.base import Measure, layers_of
+from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.money import money
@@ -27,7 +28,7 @@ from softirr.provenance import Provenance
 
 __all__ = ["VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
 
-VERSION = 3
+VERSION = 4
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""
@@ -170,14 +171,11 @@ class Compared:
         frames: dict[str, int] = {}
         self._frame = np.array([frames.setdefault(one.frame.casefold(), len(frames)) for one in facts], dtype=np.int64)
         self._is_list = np.array([one.is_list for one in facts], dtype=bool)
-        self._content, self._status = _codes(facts)
+        self._clauses = _Clauses(facts)
 
     def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which pairs have different facts."""
-        content = self._content[left]
-        result: NDArray[np.bool_] = (
-            (content > 0) & (content == self._content[right]) & (self._status[left] != self._status[right])
-        )
+        result = self._clauses.differ(left, right)
         if self._types:
             framed = self._frame[left] == self._frame[right]
             in_order = framed & ~self._is_list[left]
@@ -194,16 +192,34 @@ def _types(facts: Sequence[TextFacts]) -> list[tuple[str, int]]:
     return [(name, min(n, MOST_VALUES)) for name, n in sorted(most.items())]
 
 
-def _codes(facts: Sequence[TextFacts]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    contents: dict[object, int] = {}
-    statuses: dict[object, int] = {}
-    content = np.zeros(len(facts), dtype=np.int64)
-    status = content.copy()
-    for k, one in enumerate(facts):
-        if one.asserted is not None:
-            content[k] = contents.setdefault(one.asserted.content, len(contents) + 1)
-            status[k] = statuses.setdefault((one.asserted.status, one.asserted.doubt), len(statuses) + 1)
-    return content, status
+class _Clauses:
+    """The clauses of n texts: a number for the words of each text, 0 for none, and the sides, shape (n, k)."""
+
+    def __init__(self, facts: Sequence[TextFacts]) -> None:
+        contents: dict[object, int] = {}
+        most = max((len(one.asserted.content) for one in facts if one.asserted is not None), default=0)
+        self._content = np.zeros(len(facts), dtype=np.int64)
+        self._is_doubted = np.zeros(len(facts), dtype=bool)
+        self._affirmed = np.zeros((len(facts), most), dtype=np.int8)
+        self._denied = self._affirmed.copy()
+        for k, one in enumerate(facts):
+            if one.asserted is not None:
+                self._content[k] = contents.setdefault(one.asserted.content, len(contents) + 1)
+                self._is_doubted[k] = bool(one.asserted.doubt)
+                self._affirmed[k, : len(one.asserted.content)] = one.asserted.affirmed
+                self._denied[k, : len(one.asserted.content)] = one.asserted.denied
+
+    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pairs have the same clauses, with one that only one text denies or doubts, or with another side."""
+        left, right = np.broadcast_arrays(left, right)
+        result: NDArray[np.bool_] = (self._content[left] > 0) & (self._content[left] == self._content[right])
+        rows = np.nonzero(result)
+        a, b = left[rows], right[rows]
+        apart = SIDES_EXCLUDE[self._affirmed[a], self._affirmed[b]] | SIDES_EXCLUDE[self._denied[a], self._denied[b]]
+        for one, other in ((a, b), (b, a)):
+            apart |= (self._affirmed[one] > 0) & (self._affirmed[one] == self._denied[other])
+        result[rows] = apart.any(axis=1) | (self._is_doubted[a] != self._is_doubted[b])
+        return result
 
 
 class _Type:
