@@ -8,7 +8,7 @@ from datetime import date
 from functools import cache
 
 from softirr.lexicon.words import any_of, entries, wordings
-from softirr.measures.quantities import TypedValue
+from softirr.measures.typed_values import Part, TypedValue, typed
 
 __all__ = ["clock_times", "dates", "weekdays"]
 
@@ -80,9 +80,7 @@ def dates(text: str) -> Iterator[TypedValue]:
         written = None
         if {"year", "month"} <= set(known):
             written = "-".join(f"{known[part]:02}" for part in ("year", "month", "day") if part in known)
-        for place, (part, number) in enumerate(parts):
-            last = place == len(parts) - 1
-            yield TypedValue(part, number, number, start, end if last else start, written if last else None)
+        yield from typed([Part(part, number, number) for part, number in parts], start, end, written)
 
 
 def _of_numbers(first: int, mark: str, second: int, third: int, wording: str) -> list[tuple[str, int]]:

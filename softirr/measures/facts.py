@@ -22,8 +22,9 @@ from softirr.measures.clause_words import SIDES_EXCLUDE
 from softirr.measures.dates import clock_times, dates, weekdays
 from softirr.measures.layers import Stage, TextLayerMeasure, layered
 from softirr.measures.money import money
-from softirr.measures.quantities import AS_WRITTEN, LETTER, NUMBER, TypedValue, numbers, quantities, ratios
+from softirr.measures.quantities import numbers, quantities, ratios
 from softirr.measures.stages import stages
+from softirr.measures.typed_values import AS_WRITTEN, LETTER, NUMBER, TypedValue
 from softirr.provenance import Provenance
 
 __all__ = ["VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]

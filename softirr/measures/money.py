@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from softirr.lexicon.words import any_of, rows
-from softirr.measures.quantities import NUMBER_WORDING, TypedValue, number_value
+from softirr.measures.quantities import NUMBER_WORDING, number_value
+from softirr.measures.typed_values import Part, TypedValue, typed
 
 __all__ = ["money"]
 
@@ -61,13 +62,11 @@ def money(text: str) -> Iterator[TypedValue]:
         name, number = match["before"] or match["after"], match["after_name"] or match["before_name"]
         low, high, written = _currencies()[" ".join(name.casefold().split())]
         value = number_value(number, text)
-        start, end = match.span()
-        if match["large"] or match["large_too"] or value is None:
-            yield TypedValue("currency", low, high, start, end)
-            continue
-        yield TypedValue("currency", low, high, start, start)
-        amount = None if value.is_open else f"{value.value:.10g} {written}"
-        yield TypedValue("money", value.low, value.high, start, end, amount)
+        parts, amount = [Part("currency", low, high)], None
+        if value is not None and not (match["large"] or match["large_too"]):
+            parts.append(Part("money", value.low, value.high))
+            amount = None if value.is_open else f"{value.value:.10g} {written}"
+        yield from typed(parts, *match.span(), amount)
 
 
 @cache

@@ -16,55 +16,17 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.lexicon.words import any_of, entries, rows
+from softirr.measures.typed_values import AS_WRITTEN, NUMBER, Part, TypedValue, typed
 
 __all__ = [
-    "AS_WRITTEN",
-    "LETTER",
-    "NUMBER",
     "NUMBER_WORDING",
     "Number",
-    "TypedValue",
     "number_value",
     "number_words",
     "numbers",
     "quantities",
     "ratios",
 ]
-
-NUMBER = "number"
-"""The type of numbers without a unit."""
-LETTER = "letter"
-"""The type of letters after a number: stage 3A."""
-AS_WRITTEN = " as written"
-"""Ends the type of the digits of "1.500", which may mean 1.5 or 1,500: two of them are compared with each other."""
-
-
-@dataclass(frozen=True)
-class TypedValue:
-    """One value in a text.
-
-    Attributes
-    ----------
-    quantity : str
-        What it is a value of: length, temperature, weekday, ...
-    low, high : float
-        The values that the wording allows: "5 cm" means 4.5 to 5.5 cm.
-    start, end : int
-        Where it is in the text.
-    written : str or None
-        The wording that replaces it; None where it stays.
-    amount : str
-        Number and unit of one amount, the same for all of its wordings; empty for ranges and other values.
-    """
-
-    quantity: str
-    low: float
-    high: float
-    start: int
-    end: int
-    written: str | None = None
-    amount: str = ""
-
 
 _NUMBER_WORDS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -236,10 +198,11 @@ def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Nu
     factor, offset = _linear(unit.unit, target)
     lows = [factor * one.low + offset for one in values]
     highs = [factor * one.high + offset for one in values]
-    if any(one.is_open for one in values):
-        for one in values:
-            yield TypedValue(unit.quantity + AS_WRITTEN, *(factor * one.value + offset,) * 2, start, start)
+    parts = [Part(unit.quantity + AS_WRITTEN, *(factor * one.value + offset,) * 2) for one in values]
+    if not any(one.is_open for one in values):
+        parts.clear()
     is_range = len(values) == 2 and _RANGE.search(match["numbers"].casefold()) is not None
+    amounts = ["" if one.is_open else _amount_of(unit, one) for one in values]
     if is_range or bound is not None:
         low, high = min(lows), max(highs)
         if bound == "over":
@@ -248,13 +211,10 @@ def _typed(match: re.Match[str], unit: _Unit, bound: str | None, values: list[Nu
             low, high = -math.inf, (low + high) / 2
         elif bound == "about":
             low, high = low - _APPROXIMATE * abs(low), high + _APPROXIMATE * abs(high)
-        amount = "" if is_range or values[0].is_open else _amount_of(unit, values[0])
-        yield TypedValue(unit.quantity, low, high, start, end, _in_text(match, amount), amount)
-        return
-    for place, (low, high) in enumerate(zip(lows, highs, strict=True)):
-        amount = "" if values[place].is_open else _amount_of(unit, values[place])
-        written = _in_text(match, amount) if len(values) == 1 else None
-        yield TypedValue(unit.quantity, low, high, start, end if place == len(values) - 1 else start, written, amount)
+        amounts = ["" if is_range else amounts[0]]
+        lows, highs = [low], [high]
+    parts += [Part(unit.quantity, *one) for one in zip(lows, highs, amounts, strict=True)]
+    yield from typed(parts, start, end, _in_text(match, amounts[0]) if len(amounts) == 1 else None)
 
 
 def number_value(word: str, text: str) -> Number | None:
@@ -355,8 +315,8 @@ def ratios(text: str) -> Iterator[TypedValue]:
     """
     for match in _RATIO.finditer(text):
         first, second = float(match[1]), float(match[2])
-        yield TypedValue("first of two", first, first, match.start(), match.start())
-        yield TypedValue("second of two", second, second, match.start(), match.end(), f"{match[1]}/{match[2]}")
+        parts = [Part("first of two", first, first), Part("second of two", second, second)]
+        yield from typed(parts, *match.span(), f"{match[1]}/{match[2]}")
 
 
 def numbers(text: str) -> Iterator[TypedValue]:
@@ -383,6 +343,5 @@ def numbers(text: str) -> Iterator[TypedValue]:
             continue
         if match[0][0] in "−-":
             number = -number
-        if number.is_open:
-            yield TypedValue(NUMBER + AS_WRITTEN, number.value, number.value, match.start(), match.start())
-        yield TypedValue(NUMBER, number.low, number.high, *match.span())
+        parts = [Part(NUMBER + AS_WRITTEN, number.value, number.value)] if number.is_open else []
+        yield from typed([*parts, Part(NUMBER, number.low, number.high)], *match.span())

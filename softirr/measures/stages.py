@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from softirr.lexicon.words import any_of, wordings
-from softirr.measures.quantities import LETTER, NUMBER, TypedValue
+from softirr.measures.typed_values import LETTER, NUMBER, Part, TypedValue, typed
 
 __all__ = ["stages"]
 
@@ -40,14 +40,10 @@ def stages(text: str) -> Iterator[TypedValue]:
     """
     for match in _stage().finditer(text):
         number, letter = _value(match["number"].casefold()), (match["letter"] or "").upper()
-        start, end = match.span("number")[0], match.end()
-        written = f"{number}{letter}"
+        parts = [Part(NUMBER, number - 0.5, number + 0.5)]
         if letter:
-            yield TypedValue(NUMBER, number - 0.5, number + 0.5, start, start)
-            place = float(ord(letter) - ord("A") + 1)
-            yield TypedValue(LETTER, place, place, start, end, written)
-        else:
-            yield TypedValue(NUMBER, number - 0.5, number + 0.5, start, end, written)
+            parts.append(Part(LETTER, *(float(ord(letter) - ord("A") + 1),) * 2))
+        yield from typed(parts, match.start("number"), match.end(), f"{number}{letter}")
 
 
 def _value(digits: str) -> int:
