@@ -98,7 +98,7 @@ def _evidence() -> dict[str, tuple[str, ...]]:
     """The languages of the words between clauses, before them and for sides; letters and English words show none."""
     languages: defaultdict[str, set[str]] = defaultdict(set)
     for (language, role), words in _table().items():
-        if role in ("negator", "break", "joiner", "alternative", *SIDES):
+        if language == _ENGLISH or role in ("negator", "break", "joiner", "alternative", *SIDES):
             for word in words:
                 languages[re.split(r"[ '’]", word.casefold())[0]].add(language)
     return {word: tuple(sorted(names)) for word, names in languages.items() if len(word) > 1 and _ENGLISH not in names}

@@ -44,6 +44,7 @@ DIFFERENT = [
     ("no fever but cough", "no cough but fever"),
     ("cough without fever", "fever without cough"),
     ("no fever or cough", "cough, fever"),
+    ("denies shortness of breath", "shortness of breath"),
     ("left arm and right leg", "right arm and left leg"),
     ("left arm weakness, right leg pain", "right arm weakness, left leg pain"),
     ("left shoulder pain radiating to right arm", "right shoulder pain radiating to left arm"),
