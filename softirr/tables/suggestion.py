@@ -189,7 +189,14 @@ class _Sample:
             return None
         if not called and not all(any(self._similar(i, k) for k in raters if k != i) for i in raters):
             return None
+        if self._has_late_columns({_stem(self.names[i]) for i in called}):
+            return None
         return self._options(item=items, raters=raters)
+
+    def _has_late_columns(self, stems: set[str]) -> bool:
+        """Whether a column without a cell in these rows may be a rater's: with the stem of the others, if any."""
+        empty = [i for i in self.public if not any(self.cells[i]) and not _ASIDE.fullmatch(self.names[i])]
+        return any(not stems or _stem(self.names[i]) in stems for i in empty)
 
     def _named(self, role: str) -> int | None:
         names = [name.replace(" ", "_") for name in self.names]  # Record ID, as labels have it

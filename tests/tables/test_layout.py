@@ -185,6 +185,8 @@ IN_DOUBT = {
     "atlas.ti": "ID,Document,Quotation Name,Quotation Content,Codes,Comment\n1:1,interview 1,it hurts,it hurts at night,pain,\n"
     "1:2,interview 1,I cannot,I cannot sleep,sleep,\n2:1,interview 2,my back,my back hurts,pain,\n",
     "several texts of one rater": "record,finding_1,finding_2,plan\n1,fever,cough,rest\n2,rash,itch,cream\n",
+    "a rater who may begin late": "case,anna,berta,carl\n"
+    + "".join(f"{k},fever {k},high fever {k},{'rash' if k > 220 else ''}\n" for k in range(240)),
     "network addresses": "ip,anna,berta\n10.0.0.1,fever,high fever\n10.0.0.2,rash,rash\n",
 }
 
