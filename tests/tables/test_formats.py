@@ -137,8 +137,9 @@ def test_a_cut_file_is_refused_or_says_less(name: str, tmp_path: Path) -> None:
     assert len(known) <= 1, "only the last text may be cut"
 
 
+@pytest.mark.parametrize("names_columns", [False, True])
 @pytest.mark.parametrize("name", ["min", "csv", "tsv"])
-def test_flat_exports_of_label_studio_say_that_copies_count(name: str, tmp_path: Path) -> None:
+def test_flat_exports_of_label_studio_say_that_copies_count(name: str, names_columns: bool, tmp_path: Path) -> None:
     """They do not mark answers that were copied from predictions."""
     row = {
         "id": 1,
@@ -161,8 +162,10 @@ def test_flat_exports_of_label_studio_say_that_copies_count(name: str, tmp_path:
         mark = "," if name == "csv" else "\t"
         lines = [mark.join(records[0]), *(mark.join(map(str, record.values())) for record in records)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    table = softirr.read(path, text="findings")
-    assert table.reading is not None and table.reading.format == "label-studio-flat"
+    named = {"item": "id", "rater": "annotator"} if names_columns else {}
+    table = softirr.read(path, text="findings", **named)
+    assert table.reading is not None
+    assert (table.reading.format == "label-studio-flat") is not names_columns
     (said,) = table.warnings
     assert "does not say which answers were copied from predictions, so such answers count" in said
     assert "Export with the format JSON" in said

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts, gathered_tables, in_order
 from softirr.tables.registry import Example, Format, Ways
+from softirr.tables.row_tables import rows_tables
 from softirr.tables.rows import Rows
 from softirr.tables.table import NO_RATER, Excluded
 from softirr.text import is_blank
@@ -90,10 +92,12 @@ def _texts(value: Any, place: str, name: str) -> tuple[str, ...]:
 
 
 def _is_table(columns: tuple[str, ...], first: list[dict[str, Any]], request: Request) -> bool:
-    return _is_it(columns) and not request.names_columns
+    return _is_it(columns)
 
 
 def _read_table(table: Rows, request: Request) -> Tables:
+    if request.names_columns:
+        return rows_tables(replace(table, notes=(*table.notes, _NOT_TOLD)), request)
     return _read(table.records(), request)
 
 
