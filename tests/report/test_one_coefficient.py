@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softirr
+from softirr.tables.answer_lists import lists_table
 
 A, B = ["fever", "rash", "pain", None], ["fever", "cough", "pain", "rash"]
 LONG = {
@@ -60,21 +61,51 @@ def test_lists_frames_and_tables_agree(library: Any) -> None:
     assert_same(softirr.cohen_kappa(A, B, "exact"), report.coefficients["cohen_kappa"])
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(*[st.one_of(st.none(), st.sampled_from(["x", "y", "z", ""]))] * 2), max_size=8))
-def test_generated_lists_equal_generated_tables(pairs: list[tuple[str | None, str | None]]) -> None:
+def answers_of(table: softirr.AnnotationTable) -> set[tuple[int, str, tuple[str, ...]]]:
+    """Number of the item, rater and texts of each answer."""
+    rows = zip(table.item.tolist(), table.rater.tolist(), table.answer.tolist(), strict=True)
+    return {(int(table.items[item]), table.raters[rater], table.texts_of(answer)) for item, rater, answer in rows}
+
+
+PAIRS = st.lists(st.tuples(*[st.one_of(st.none(), st.sampled_from(["x", "y", "z", ""]))] * 2), max_size=8)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PAIRS)
+def test_generated_lists_are_the_table_of_their_answers(pairs: list[tuple[str | None, str | None]]) -> None:
+    table = lists_table({"a": [pair[0] for pair in pairs], "b": [pair[1] for pair in pairs]})
+    texts = {(n, who, text) for n, pair in enumerate(pairs) for who, text in zip("ab", pair, strict=True)}
+    assert answers_of(table) == {(n, who, (text,) if text else ()) for n, who, text in texts if text is not None}
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        [("x", None), (None, "y")],
+        [("x", "x")],
+        [("x", "x"), ("x", "x")],
+        [("x", ""), ("", "")],
+        [("x", "y"), (None, None), ("y", "y"), ("", "z")],
+        [("x", "y"), ("y", "x"), ("z", "z"), ("z", None), ("", "x"), ("x", "x")],
+    ],
+    ids=str,
+)
+def test_lists_equal_tables(pairs: list[tuple[str | None, str | None]]) -> None:
     rows = [
         softirr.Answer(str(item), rater, text)  # type: ignore[arg-type]
         for item, pair in enumerate(pairs)
         for rater, text in zip("ab", pair, strict=True)
         if text is not None
     ]
-    report = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact", reasons=False)
+    coefficients = softirr.agreement(softirr.AnnotationTable.from_answers(rows), "exact", reasons=False).coefficients
     a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    one, other = softirr.cohen_kappa(a, b, "exact").value, report.coefficients["cohen_kappa"].value
-    assert one == (None if other is None else pytest.approx(other, abs=1e-12))
-    one, other = softirr.krippendorff_alpha(a, b, "exact").value, report.coefficients["krippendorff_alpha"].value
-    assert one == (None if other is None else pytest.approx(other, abs=1e-12))
+    for key, one in (
+        ("cohen_kappa", softirr.cohen_kappa(a, b, "exact")),
+        ("krippendorff_alpha", softirr.krippendorff_alpha(a, b, "exact")),
+    ):
+        other = coefficients[key].value
+        assert one.value == (None if other is None else pytest.approx(other, abs=1e-12))
 
 
 class TestRefused:
