@@ -278,6 +278,7 @@ class Design:
         text_pairs: Callable[[Ints, Ints], TextPairs],
         *,
         pool: int,
+        every: int = 0,
         seed: int = 0,
     ) -> Design:
         """Make the frames of a table.
@@ -290,11 +291,13 @@ class Design:
             The pairs of texts that could match in answers k[i] and l[i].
         pool : int
             Number of pairs of answers in the different-item frame.
+        every : int
+            Number of pairs of answers to different items up to which all are taken; at least ``pool``.
         seed : int
         """
         comparisons = ratings.comparisons
         draw_pool, draw_same, draw_different = np.random.default_rng(seed).spawn(3)
-        rows, density, cohen, pooled = _pool(ratings, pool, draw_pool)
+        rows, density, cohen, pooled = _pool(ratings, pool, max(pool, every), draw_pool)
         first, second = ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         texts = text_pairs(first, second)
         per_pair = ratings.pair_weights
@@ -389,7 +392,9 @@ class Design:
         return (a, b) if a < b else (b, a)
 
 
-def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
+def _pool(
+    ratings: Ratings, size: int, every: int, rng: np.random.Generator
+) -> tuple[tuple[Ints, Ints], Floats, Floats, Floats]:
     """Random pairs of rows of different items, their probability in one draw, and their weights in both expected agreements."""
     comparisons = ratings.comparisons
     rows = ratings.comparable
@@ -402,7 +407,7 @@ def _pool(ratings: Ratings, size: int, rng: np.random.Generator) -> tuple[tuple[
     if ordered_pairs <= 0:
         return (nothing, nothing), np.zeros(0), np.zeros(0), np.zeros(0)
     m = len(usable)
-    if ordered_pairs <= 2 * size:
+    if ordered_pairs <= 2 * every:
         return _every_pair(ratings)
     half = size // 2 if m else 0
     order = np.argsort(comparisons.rater_pair, kind="stable")

@@ -22,8 +22,10 @@ __all__ = ["AuditUnit", "Frames", "decoded", "digest", "seed_of", "unit_id"]
 _POOL = 20_000
 """Sampled pairs of answers to different items, where the measure is cheap; half as many where answers are sets."""
 _TEXT_PAIRS = 400_000
-_COSTLY_TEXT_PAIRS = 1_000
+_COSTLY_TEXT_PAIRS = 400
 """Most pairs of texts of the sampled answers: for a cheap measure, and for others."""
+_EVERY_TEXT_PAIRS = 1_000
+"""Pairs of texts up to which all pairs of answers to different items are taken: exact chance scores them anyway."""
 _LEAST_POOL = 250
 _STEPS = 10.0
 """Steps of the weight in an id for each doubling."""
@@ -89,7 +91,8 @@ class Frames:
         pool = _POOL if table.is_single else _POOL // 2
         area = max(float(self._sizes.mean()), 1.0) ** 2
         pool = max(_LEAST_POOL, min(pool, int((_TEXT_PAIRS if scorer.cheap else _COSTLY_TEXT_PAIRS) / area)))
-        self.design = Design.of(ratings, self.text_pairs, pool=pool, seed=seed)
+        every = int(_EVERY_TEXT_PAIRS / area)
+        self.design = Design.of(ratings, self.text_pairs, pool=pool, every=every, seed=seed)
         rows = [
             (table.items[table.item[row]], table.raters[table.rater[row]], table.texts_of(table.answer[row]))
             for row in self.order.tolist()

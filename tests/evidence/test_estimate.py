@@ -13,9 +13,10 @@ import softirr
 from softirr import AnnotationTable, Answer
 from softirr.audit.workflow import ONLY, Judgements, apply, draw_sheet
 from softirr.evidence.estimate import COVERED
-from softirr.evidence.frames import decoded, unit_id
+from softirr.evidence.frames import Frames, decoded, unit_id
 from softirr.evidence.posterior import Scores, logit, posterior_curve
 from softirr.evidence.record import ANY, record_of, records
+from softirr.measures.pairs import PairScorer
 from softirr.provenance import Provenance
 from softirr.tables.weights import weighted
 
@@ -263,3 +264,31 @@ class TestRecords:
         assert record_of(Provenance("indel"), fits=False).measure == ANY
         assert record_of(Provenance("indel", policy={"ignore": ["side"]})).measure == ANY
         assert record_of(Provenance("nli", model_sha256="another")).measure == ANY
+
+
+class TestPairsOfDifferentItems:
+    """A measure with a model scores few of them beside those of the expected agreement, and all where there are few."""
+
+    class Costly:
+        name = "costly"
+
+        def __init__(self):
+            self.scored = set()
+
+        def score(self, pairs):
+            self.scored |= {tuple(sorted(pair)) for pair in pairs}
+            return np.array([float(a == b) for a, b in pairs])
+
+        def provenance(self):
+            return Provenance("costly")
+
+    @pytest.mark.parametrize(("n", "complete"), [(20, True), (100, False)])
+    def test_a_model_scores_few(self, n, complete):
+        texts = [Answer(f"{i:03d}", rater, (f"{rater} {i}",)) for i in range(n) for rater in ("ann", "bob")]
+        measure = self.Costly()
+        table = AnnotationTable.from_answers(texts)
+        frames = Frames(table, PairScorer(measure, table.texts), 0, "optimal")
+        assert frames.design.complete == complete
+        assert len(measure.scored) <= n + (2 * n * (n - 1) if complete else 400)
+        again = Frames(table, PairScorer(self.Costly(), table.texts), 0, "optimal")
+        assert [unit.id for unit in again.units()] == [unit.id for unit in frames.units()]
