@@ -47,6 +47,8 @@ class Provenance:
         Version of the facts that are read before a model compares texts; None where none are.
     terminologies
         Terminologies that texts were looked up in.
+    kind
+        Kind of the field, such as ``text`` or ``ordinal`` (:mod:`softirr.tables.kinds`).
     """
 
     measure: str
@@ -61,6 +63,7 @@ class Provenance:
     policy: dict[str, Any] | None = None
     facts: int | None = None
     terminologies: tuple[TerminologyUsed, ...] = ()
+    kind: str = "text"
 
 
 def version() -> str:

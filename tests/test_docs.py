@@ -35,6 +35,7 @@ import softirr.cli.bench
 import softirr.cli.experiment
 import softirr.cli.main
 import softirr.cli.train
+from softirr.report.fields import field_row
 from tests.tables import formats
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -484,6 +485,11 @@ def test_every_key_of_the_json_report_is_documented(
     single = ["score", "single.csv", "--measure", "indel", "--terminology", "house", "--json"]
     assert softirr.cli.main.main(single) == 0
     keys |= _keys(json.loads(capsys.readouterr().out))
+    # a field that is no text
+    Path("choices.csv").write_text("item,rater,side\n1,ann,left\n1,ben,right\n2,ann,left\n2,ben,left\n")
+    assert softirr.cli.main.main(["score", "choices.csv", "--field", "side=nominal", "--json"]) == 0
+    choices = json.loads(capsys.readouterr().out)
+    keys |= _keys({"confusions": choices["confusions"]}) | _keys({"fields": [field_row("side", choices)]})
     # a list that is empty in one place and not in another, an object that is null in one
     keys -= {key for key in keys if any(other.startswith((f"{key}[]", f"{key}.")) for other in keys)}
     assert sorted(keys - documented) == [], "docs/reference/json.md: these are missing."

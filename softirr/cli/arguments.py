@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from softirr.defaults import CHEAP_TARGET_SE, PERMUTATIONS, TARGET_SE
 from softirr.errors import InputError
+from softirr.tables.kinds import TEXT
 from softirr.terminal import add_model_options, bounded, fraction, print_json, progress_bar
 
 __all__ = [
@@ -30,7 +32,6 @@ __all__ = [
     "read_table",
     "read_tables",
     "scoring",
-    "write_picture",
 ]
 
 
@@ -224,6 +225,7 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "sheet": arguments.sheet,
         "encoding": arguments.encoding,
         "overlap": arguments.overlap,
+        "kind": getattr(arguments, "kinds", None),
     }
 
 
@@ -283,6 +285,10 @@ def read_tables(
                 show(done, total)
 
         tables: dict[str, Any] = read_texts(name, progress=told, **options)
+    few = [text for text, table in tables.items() if table.kind != TEXT and len(table.raters) < least_raters]
+    for text in few if len(few) < len(tables) else []:
+        del tables[text]
+        print(f"softirr: the field {text!r} has answers of one rater only and is left out.", file=sys.stderr)
     for text, table in tables.items():
         where = f"{name}, text {text}," if len(tables) > 1 else name
         why = ", ".join(f"{n:,} {reason}" for reason, n in Counter(e.reason for e in table.excluded).most_common())
@@ -303,7 +309,7 @@ def read_tables(
     if split != "none":
         from softirr.policy.splitting import split_table
 
-        tables = {text: split_table(table, split) for text, table in tables.items()}
+        tables = {text: split_table(table, split) if table.kind == TEXT else table for text, table in tables.items()}
     return tables
 
 
@@ -373,27 +379,3 @@ def print_report(report: dict[str, Any], arguments: argparse.Namespace) -> None:
 
     for line in report_lines(report, source=arguments.file):
         print(line)
-
-
-def write_picture(svg: str, lines: Iterable[str], title: str, path: str) -> None:
-    """Write a figure as .svg, or with its text as .html.
-
-    Raises
-    ------
-    InputError
-        If the file has another ending, or can't be written.
-    """
-    from html import escape
-
-    if path.lower().endswith((".html", ".htm")):
-        text = escape("\n".join(lines))
-        svg = (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>{svg}<pre>{text}</pre></html>'
-        )
-    elif not path.lower().endswith(".svg"):
-        raise InputError(f"A figure can be .svg or .html, not {path}.")
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{svg}\n")
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from None

@@ -12,8 +12,8 @@ from softirr.cli.arguments import (
     made_measure,
     read_table,
     scoring,
-    write_picture,
 )
+from softirr.cli.pictures import write_picture
 from softirr.defaults import MARGIN
 from softirr.errors import InputError
 from softirr.terminal import add_reading_options, fraction, not_negative, print_json

@@ -13,8 +13,8 @@ from softirr.cli.arguments import (
     made_measure,
     read_table,
     scoring,
-    write_picture,
 )
+from softirr.cli.pictures import write_picture
 from softirr.defaults import ANSWER_COST, ASSUMED_CHANCE, ASSUMED_VALUE, JUDGMENT_COST, MARGIN, POWER, WIDTH
 from softirr.errors import InputError
 from softirr.terminal import add_reading_options, fraction, not_negative, positive_number, print_json

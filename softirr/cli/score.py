@@ -16,9 +16,15 @@ from softirr.cli.arguments import (
     read_tables,
     scoring,
 )
+from softirr.errors import InputError
+from softirr.tables.kinds import AUTO as AUTO_KIND
+from softirr.tables.kinds import TEXT
 from softirr.terminal import add_input_options, fraction, print_json
 
 __all__ = ["add_command"]
+
+EXACT = "exact"
+"""A measure without a model, where no field is a text."""
 
 
 def add_command(commands: Any) -> None:
@@ -29,6 +35,14 @@ def add_command(commands: Any) -> None:
         "--weight",
         metavar="COLUMN",
         help="weight of each item: a column, key or field with a number of 0 or more",
+    )
+    score.add_argument(
+        "--field",
+        metavar="NAME[=KIND]",
+        action="append",
+        default=[],
+        help="a column or Label Studio control to score, and what its values are: text, nominal, set, set:jaccard, "
+        "ordinal, ordinal:low,medium,high, interval, ratio, date, path or ranking; may be repeated",
     )
     add_scoring(score)
     add_also(score)
@@ -57,9 +71,14 @@ def _score(arguments: argparse.Namespace) -> int:
     from softirr.measures.suitability import AUTO, chosen_for
     from softirr.report.agreement import agreement
 
+    _choose_fields(arguments)
     tables = read_tables(arguments)
-    if arguments.measure == AUTO:
-        arguments.measure, tables = chosen_for(tables)
+    texts = {name: table for name, table in tables.items() if table.kind == TEXT}
+    if arguments.measure == AUTO and texts:
+        arguments.measure, texts = chosen_for(texts)
+        tables |= texts
+    if not texts:
+        arguments.measure = EXACT
     measure = made_measure(arguments)
     reports = {}
     with scoring(arguments) as kept:
@@ -70,17 +89,66 @@ def _score(arguments: argparse.Namespace) -> int:
                 agreement_options(arguments, reasons=arguments.reasons, what_if=arguments.reasons),
                 **kept,
             ).to_dict()
+    # the only text of an export is the report, and its other fields are beside it
+    main = next(iter(texts)) if len(texts) == 1 and not _names_fields(arguments) else None
     if arguments.output is not None:
-        _write(reports, arguments)
+        _write(reports, arguments, main=main)
+    _print(reports, arguments, main=main)
+    judged = reports if main is None else {main: reports[main]}
+    return 0 if arguments.fail_below is None else _status(judged, arguments.fail_below)
+
+
+def _names_fields(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.field or arguments.control or arguments.text)
+
+
+def _choose_fields(arguments: argparse.Namespace) -> None:
+    """Read the columns or controls of ``--field``, each as its kind; Label Studio controls have one by default."""
+    given: dict[str, str] = {}
+    for spec in arguments.field:
+        name, equals, kind = spec.rpartition("=")
+        name, kind = (name, kind) if equals else (spec, AUTO_KIND)
+        if not name or not kind:
+            raise InputError(f"--field names a column or control and its kind, as severity=ordinal, not {spec!r}.")
+        if name in given:
+            raise InputError(f"--field names {name!r} twice.")
+        given[name] = kind
+    if (arguments.raters or arguments.items) and len(given) > 1:
+        raise InputError("With --raters or --items the table has one field, so --field is given once.")
+    arguments.kinds = given or AUTO_KIND
+    if given and not (arguments.raters or arguments.items):
+        named = arguments.control if arguments.control else arguments.text or []
+        chosen = [*named, *(name for name in given if name not in named)]
+        if arguments.control:
+            arguments.control = chosen
+        else:
+            arguments.text = chosen
+
+
+def _print(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
+    """Print the reports; where there are several kinds of fields, a table of the fields first."""
+    from softirr.report.fields import field_row, field_table
+    from softirr.report.text import printable, table_lines
+
+    rows = [field_row(name, report) for name, report in reports.items()]
+    fields = {"fields": rows} if any(row["kind"] != TEXT for row in rows) else {}
     if len(reports) == 1:
         print_report(next(iter(reports.values())), arguments)
-    elif arguments.json:
-        print_json({"schema_version": 1, "texts": reports})
-    else:
-        for number, (name, report) in enumerate(reports.items()):
-            print(f"{'' if number == 0 else chr(10)}Text {name}")
-            print_report(report, arguments)
-    return 0 if arguments.fail_below is None else _status(reports, arguments.fail_below)
+        return
+    if arguments.json:
+        print_json(({"schema_version": 1, "texts": reports} if main is None else reports[main]) | fields)
+        return
+    if fields:
+        print(*table_lines(*field_table(rows)), "", sep="\n")
+    if main is not None:
+        print_report(reports[main], arguments)
+        print("\n--field NAME prints the report of another field, and --output writes the reports of all fields.")
+        return
+    for number, (name, report) in enumerate(reports.items()):
+        print(
+            f"{'' if number == 0 else chr(10)}{'Text' if rows[number]['kind'] == TEXT else 'Field'} {printable(name)}"
+        )
+        print_report(report, arguments)
 
 
 def _status(reports: dict[str, Any], least: float) -> int:
@@ -104,8 +172,8 @@ def _status(reports: dict[str, Any], least: float) -> int:
     return status
 
 
-def _write(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Write each report; several have a folder of their own each."""
+def _write(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str | None) -> None:
+    """Write each report; several have a folder of their own each, but for the main one."""
     from pathlib import Path
 
     from softirr.report.output import write_report
@@ -113,7 +181,7 @@ def _write(reports: dict[str, Any], arguments: argparse.Namespace) -> None:
     notes: dict[str, None] = {}
     for number, (name, report) in enumerate(reports.items(), start=1):
         plain = "".join(mark if mark.isalnum() or mark in "-_ " else "_" for mark in name).strip() or str(number)
-        folder = Path(arguments.output) / plain if len(reports) > 1 else Path(arguments.output)
+        folder = Path(arguments.output) / plain if len(reports) > 1 and name != main else Path(arguments.output)
         source = None if arguments.file == "-" else Path(arguments.file).name
         notes |= dict.fromkeys(write_report(report, folder, source=source))
     for note in notes:

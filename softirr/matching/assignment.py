@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softirr.errors import InputError
+from softirr.tables.kinds import find_kind
 
 if TYPE_CHECKING:
     from softirr.measures.pairs import PairScorer
@@ -32,6 +33,7 @@ _LARGEST_TABLE = 4_000
 _STEP = 1 << 19
 # Text pairs that AnswerScorer.score requests at once: enough to keep a model busy, few enough to bound the memory.
 _ASKED_AT_ONCE = 1 << 21
+_CERTAIN = 1e-9
 
 
 def optimal(weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,7 +100,9 @@ def set_equivalence(weights: ArrayLike, *, method: str = "optimal") -> float:
     return float(2.0 / (m + n) * w[rows, cols].sum())
 
 
-def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal") -> NDArray[np.float64]:
+def batched_set_equivalence(
+    weights: ArrayLike, sizes: ArrayLike, *, method: str = "optimal", sets: str = "dice"
+) -> NDArray[np.float64]:
     """Set equivalence of many pairs of sets at once.
 
     All pairs of small sets with the same shape are solved in one pass of a dynamic program over the subsets of the larger set, so that
@@ -111,6 +115,9 @@ def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str
     sizes : array_like of int, shape (k, 2)
         ``m`` and ``n`` of each pair.
     method : {"optimal", "greedy"}
+    sets : {"dice", "jaccard", "masi"}
+        How the sum over the assignment is scaled: by ``2 / (m + n)``, to its share of the union, or by MASI (Passonneau
+        2006).
 
     Returns
     -------
@@ -137,7 +144,7 @@ def batched_set_equivalence(weights: ArrayLike, sizes: ArrayLike, *, method: str
         for lo in range(0, len(which), step):
             part = which[lo : lo + step]
             w = flat[start[part] + np.arange(m * n)[:, None]].reshape(m, n, len(part))
-            out[part] = 2.0 / (m + n) * _sums(w, method)
+            out[part] = _combined(_sums(w, method), m, n, sets)
     return out
 
 
@@ -174,6 +181,7 @@ class AnswerScorer:
         self.table = table
         self.scorer = scorer
         self.method = method
+        self.sets = find_kind(table.kind).sets
         self.single = table.is_single
         self._size = np.array([len(a) for a in table.answers], dtype=np.int64)
         self._start = np.cumsum(self._size) - self._size
@@ -246,7 +254,7 @@ class AnswerScorer:
                                 own, at_n[:, j], axis=1, out=w[i, j], mode="clip"
                             )  # no other mode writes into w at once
                     sums = _sums(w.reshape(m, n, -1), self.method).reshape(w.shape[2:])
-                    out[np.ix_(of_m[part], of_n)] = 2.0 / (m + n) * sums
+                    out[np.ix_(of_m[part], of_n)] = _combined(sums, m, n, self.sets)
         same = rows[:, None] == cols[None, :]
         out[same] = 1.0
         return out
@@ -270,7 +278,7 @@ class AnswerScorer:
             left = self._flat[np.repeat(self._start[k[part]], a) + within // per]
             right = self._flat[np.repeat(self._start[l[part]], a) + within % per]
             weights = np.asarray(self.scorer.score(left, right)) if len(left) else np.empty(0)
-            out[part] = batched_set_equivalence(weights, sizes[part], method=self.method)
+            out[part] = batched_set_equivalence(weights, sizes[part], method=self.method, sets=self.sets)
             lo = hi
         return out
 
@@ -318,6 +326,18 @@ def _sums(w: NDArray[Any], method: str) -> NDArray[np.float64]:
         one = w[:, :, i]
         out[i] = one[linear_sum_assignment(one, maximize=True)].sum()
     return out
+
+
+def _combined(sums: NDArray[np.float64], m: int, n: int, sets: str) -> NDArray[np.float64]:
+    """The equivalence of sets of m and n texts from the sum over their assignment."""
+    if sets == "dice":
+        return np.asarray(2.0 / (m + n) * sums)
+    jaccard = sums / (m + n - sums)
+    if sets == "jaccard":
+        return np.asarray(jaccard)
+    whole = sums >= min(m, n) - _CERTAIN
+    contained = 1.0 if m == n else 2 / 3
+    return np.asarray(jaccard * np.where(whole, contained, np.where(sums > _CERTAIN, 1 / 3, 0.0)))
 
 
 def _greedy_sums(w: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from softirr.measures import measure as measure_by_name
 from softirr.measures.automatic import CacheOption, ProgressOption, cache_and_progress
 from softirr.measures.base import BlockMeasure
 from softirr.measures.cache import PairCache
+from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import (
     AUTO,
@@ -30,6 +31,7 @@ from softirr.provenance import Progress
 from softirr.report.assembly import MOST_PAIRS_OF_ITEM, report_parts, weights_of
 from softirr.report.code_agreement import code_agreement
 from softirr.report.codes import items_with_codes
+from softirr.report.fields import confusions
 from softirr.report.headline import headline
 from softirr.report.items import item_agreements
 from softirr.report.options import AgreementOptions
@@ -39,6 +41,7 @@ from softirr.report.results import AgreementReport
 from softirr.report.scoring import estimated, scored
 from softirr.report.what_if import what_if
 from softirr.tables.files import answer_table
+from softirr.tables.kinds import TEXT
 from softirr.tables.ratings import Floats, Ratings
 from softirr.tables.read_options import ReadOptions
 from softirr.tables.sheets import Judgements, read_sheet
@@ -68,7 +71,8 @@ def agreement(
     table : AnnotationTable or data frame
         A data frame of pandas, polars or pyarrow is read as by :func:`softirr.read`; ``item``, ``raters`` and the like name its columns.
     measure : str or Measure
-        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not English.
+        Equivalence of two texts, by name or made; "auto" is the bundled model, or letters where the texts are not English. A field of another
+        kind (``kind`` of :class:`softirr.ReadOptions`) is compared by the distance of its kind instead.
     options : AgreementOptions, optional
         How chance, intervals and the matching of sets are computed.
     policy : Policy or str, optional
@@ -123,6 +127,8 @@ def _under(
     table: AnnotationTable, measure: str | Measure, policy: Policy | str | None
 ) -> tuple[AnnotationTable, Measure]:
     """The table split and the measure made as a policy says; a table that was split already stays."""
+    if table.kind != TEXT:
+        return table, KindMeasure(table)
     if measure == AUTO:
         measure, tables = chosen_for({"": table})
         table = tables[""]
@@ -147,6 +153,9 @@ def _agreement(
     cache: PairCache | None,
     progress: Progress | None,
 ) -> AgreementReport:
+    exact = table.kind != TEXT
+    if exact:
+        options = replace(options, reasons=False, what_if=False)
     whole = estimated(table, made, options, sheets, cache=cache, progress=progress)
     parts, evidence = whole.scored, whole.evidence
     ratings, options = parts.ratings, parts.options
@@ -169,7 +178,7 @@ def _agreement(
         coefficients=whole.coefficients,
         items=items_with_codes(items, made),
         excluded=table.excluded,
-        provenance=replace(made.provenance(), policy=_policy(table, made).to_dict()),
+        provenance=replace(made.provenance(), policy=None if exact else _policy(table, made).to_dict()),
         misfits=whole.misfits,
         options=_recorded(options, parts.chance)
         | {"casefold": table.casefold, "threshold": THRESHOLD, "reasons": options.reasons}
@@ -181,6 +190,7 @@ def _agreement(
         record=whole.record,
         codes=None if terms is None else code_agreement(table, terms.coder),
         reasons=_reasons(table, ratings, items) if options.reasons else None,
+        confusions=confusions(table, ratings, parts.scores) if exact else (),
         **report_parts(table, whole),
     )
     if evidence is not None:
@@ -344,7 +354,12 @@ def item_agreement(
             ratings.answer[comparisons.left], ratings.answer[comparisons.right]
         )
         found = item_agreements(
-            table, scorer, ratings, scores, assignment, explain=explainer(table, made, store, told) if reasons else None
+            table,
+            scorer,
+            ratings,
+            scores,
+            assignment,
+            explain=explainer(table, made, store, told) if reasons and table.kind == TEXT else None,
         )
         return items_with_codes(found, made)
 

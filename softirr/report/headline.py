@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from softirr.coefficients.registry import coefficient_keys, coefficient_name, definition
+from softirr.tables.kinds import TEXT
 
 __all__ = [
     "HEADLINE",
@@ -19,6 +20,7 @@ __all__ = [
     "expected_agreement",
     "headline",
     "headline_sentences",
+    "is_exact",
     "references",
     "standing",
     "who_pulls_down",
@@ -58,6 +60,21 @@ def headline(report: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]] | N
         if found and found.get("value") is not None:
             return name, found
     return None
+
+
+def is_exact(report: Mapping[str, Any]) -> bool:
+    """Whether a report is of a field other than text, whose values are compared exactly.
+
+    Parameters
+    ----------
+    report : mapping
+        What ``to_dict()`` of a report gives; reports of earlier versions are of texts.
+
+    Returns
+    -------
+    bool
+    """
+    return ((report.get("provenance") or {}).get("kind") or TEXT) != TEXT
 
 
 def expected_agreement(report: Mapping[str, Any], key: str) -> float | None:
@@ -140,6 +157,7 @@ def headline_sentences(
     target: float | None = None,
     name_of: Callable[[str], str] = str,
     fits: bool = True,
+    exact: bool = False,
 ) -> list[str]:
     """The headline as sentences: the value, the target, who pulls it down, and the references.
 
@@ -157,6 +175,8 @@ def headline_sentences(
         Gives the name by which people know a rater.
     fits : bool
         Whether the measure fits the texts; if not, the value is not compared with references.
+    exact : bool
+        Whether answers are compared exactly, so that there is nothing to judge: see :func:`is_exact`.
 
     Returns
     -------
@@ -166,7 +186,8 @@ def headline_sentences(
     headline = f"{coefficient_name(name)} {value:z.2f}"
     if interval:
         headline += f", 95% interval {interval[0]:z.2f} to {interval[1]:z.2f}"
-    headline += f", {judgments:,} judgment{'' if judgments == 1 else 's'}" if judgments else ", no judgments"
+    if not exact:
+        headline += f", {judgments:,} judgment{'' if judgments == 1 else 's'}" if judgments else ", no judgments"
     sentences = [f"{headline}."]
     if target is not None:
         sentences.append(standing(value, interval, target))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softirr.defaults import ANSWER_COST, JUDGMENT_COST, WIDTH
-from softirr.report.headline import expected_agreement, headline
+from softirr.report.headline import expected_agreement, headline, is_exact
 
 __all__ = ["WIDTHS", "Variance", "advice", "judgments_for", "next_step", "per_judgment", "variance_of"]
 
@@ -161,6 +161,7 @@ def next_step(
     raters: float = 2,
     answer_cost: float = ANSWER_COST,
     judgment_cost: float = JUDGMENT_COST,
+    exact: bool = False,
 ) -> str | None:
     """What would bring the interval of a coefficient to a width.
 
@@ -180,6 +181,8 @@ def next_step(
         Answers of an item.
     answer_cost, judgment_cost : float
         They decide how many items and how many judgments are proposed where both are needed.
+    exact : bool
+        Whether answers are compared exactly, so that there is nothing to judge.
 
     Returns
     -------
@@ -198,7 +201,8 @@ def next_step(
     if variance is None:
         return None
     if n_items < _LEAST_ITEMS:
-        return f"Next: annotate more {items}. With {n_items} {items} the interval is rough, whatever the judgments."
+        rough = f"Next: annotate more {items}. With {n_items} {items} the interval is rough"
+        return f"{rough}." if exact else f"{rough}, whatever the judgments."
     n, half = int(coefficient.get("judgments") or 0), (coefficient["ci95"][1] - coefficient["ci95"][0]) / 2
     if half <= width / 2:
         return f"Next: nothing. The interval is within ±{width / 2:g}."
@@ -212,7 +216,7 @@ def next_step(
     all_items, more = variance.cheapest(width, n_items, raters * answer_cost, judgment_cost)
     if all_items - n_items > _MOST:
         return f"Next: annotate more {items}. ±{width / 2:g} is out of reach with {n_items:,} {items}."
-    alone = "" if needed is not None else " More judgments alone are not enough."
+    alone = "" if exact or needed is not None else " More judgments alone are not enough."
     judge = f" and judge about {more:,} more pairs" if more else ""
     return f"Next: to reach ±{width / 2:g}, annotate about {all_items - n_items:,} more {items}{judge}.{alone}"
 
@@ -242,4 +246,5 @@ def advice(report: Mapping[str, Any], items: str = "items") -> str | None:
         items=items,
         expected=expected_agreement(report, best[0]),
         raters=statistics.median(raters) if raters else 2,
+        exact=is_exact(report),
     )

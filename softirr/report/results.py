@@ -10,6 +10,7 @@ from softirr.coefficients.registry import coefficient_name
 from softirr.provenance import Provenance, version
 from softirr.report.audit_summary import AuditSummary
 from softirr.report.code_agreement import CodeAgreement
+from softirr.report.fields import Confusion
 from softirr.report.forest import Row
 from softirr.report.frames import FrameKind, report_frame
 from softirr.report.headline import headline
@@ -73,6 +74,8 @@ class AgreementReport:
         With terminologies: how many texts they know, and agreement on the concepts.
     reasons : ReasonSummary or None
         Why raters disagree, counted; None where it was not asked for.
+    confusions : tuple of Confusion
+        Pairs of values that raters confuse, the most frequent first; only of fields with categories.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class AgreementReport:
     audit: AuditSummary | None = None
     codes: CodeAgreement | None = None
     reasons: ReasonSummary | None = None
+    confusions: tuple[Confusion, ...] = ()
 
     def __repr__(self) -> str:
         kappa = self.coefficients["cohen_kappa"].value
@@ -222,6 +226,7 @@ class AgreementReport:
             "misfits": list(self.misfits),
             **({} if self.codes is None else {"codes": self.codes.to_dict()}),
             **({} if self.audit is None else {"audit": self.audit.to_dict()}),
+            **({"confusions": [one.to_dict() for one in self.confusions]} if self.confusions else {}),
             "provenance": {
                 "softirr": version(),
                 **asdict(self.provenance),

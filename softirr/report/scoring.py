@@ -19,11 +19,13 @@ from softirr.coefficients.estimate import Estimate
 from softirr.coefficients.intervals import Coefficient, analytic, bootstrap
 from softirr.coefficients.summary import Summary, summarize
 from softirr.defaults import CHEAP_TARGET_SE, TARGET_SE
+from softirr.errors import InputError
 from softirr.evidence.known import recorded_provenance
 from softirr.evidence.record import record_of
 from softirr.matching.assignment import AnswerScorer
 from softirr.measures import Measure
 from softirr.measures.cache import PairCache
+from softirr.measures.kinds import KindMeasure
 from softirr.measures.pairs import PairScorer
 from softirr.measures.suitability import (
     misfit_sentences,
@@ -136,17 +138,17 @@ class Estimated:
         From all evidence.
     misfits : tuple of str
         Why the measure does not fit these texts.
-    record : str
-        The measure whose record of errors the intervals rest on.
+    record : str or None
+        The measure whose record of errors the intervals rest on; None where values are compared exactly.
     evidence : Evidence or None
-        None where no answers can be compared.
+        None where no answers can be compared, or values are compared exactly.
     """
 
     scored: Scored
     by_measure: dict[str, Coefficient]
     coefficients: dict[str, Coefficient]
     misfits: tuple[str, ...]
-    record: str
+    record: str | None
     evidence: Evidence | None
 
     @property
@@ -181,9 +183,18 @@ def estimated(
     Returns
     -------
     Estimated
+
+    Raises
+    ------
+    InputError
+        If there are judgments of values that are compared exactly.
     """
     parts = scored(table, measure, options, cache=cache, progress=progress)
     by_measure = {name: parts.with_interval(parts.summary.coefficients[name]) for name in options.coefficients}
+    if isinstance(measure, KindMeasure):
+        if sheets:
+            raise InputError(f"Values of the kind {measure.name} are compared exactly, so they have no judgments.")
+        return Estimated(parts, by_measure, by_measure, (), None, None)
     misfits = misfit_sentences(
         measure,
         table.texts,

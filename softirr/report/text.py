@@ -8,7 +8,7 @@ from softirr.measures import SPEEDS
 from softirr.measures.base import CatalogueEntry
 from softirr.policy.attributes import KIND_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import headline, headline_sentences
+from softirr.report.headline import headline, headline_sentences, is_exact
 from softirr.report.next_step import advice
 from softirr.report.triage import in_triage_order
 from softirr.text import normalize
@@ -69,10 +69,11 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
         A line, or a table.
     """
     start = "" if source is None else f"{printable(source)}: "
-    policy = Policy.from_dict(report["provenance"].get("policy") or {})
+    policy, exact = Policy.from_dict(report["provenance"].get("policy") or {}), is_exact(report)
     yield (
-        f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, measure {report['measure']}"
-        + (", texts as written" if policy.is_default else "")
+        f"{start}{_count(report['n_items'], 'item')}, {_count(report['n_raters'], 'rater')}, "
+        + (f"{printable(report['measure'])} values" if exact else f"measure {report['measure']}")
+        + (", texts as written" if policy.is_default and not exact else "")
     )
     if not policy.is_default:
         yield f"What counts as the same: {printable(policy.told())}"
@@ -94,7 +95,9 @@ def report_blocks(report: Mapping[str, Any], *, source: str | None = None) -> It
     yield from _codes(report)
     yield from _first(report["items"])
     yield from _reasons(report.get("reasons"))
-    yield from _left_out(report["provenance"])
+    yield from _confusions(report.get("confusions", ()))
+    if not exact:
+        yield from _left_out(report["provenance"])
     yield from _excluded(report["excluded"])
     truncated = report["provenance"].get("truncated_texts")
     if truncated:
@@ -191,7 +194,8 @@ def _headline(report: Mapping[str, Any]) -> Iterable[str]:
     if found is None:
         return
     without = (report.get("headline") or {}).get("without", ())
-    yield from headline_sentences(*found, without, name_of=printable, fits=not report.get("misfits"))
+    fits, exact = not report.get("misfits"), is_exact(report)
+    yield from headline_sentences(*found, without, name_of=printable, fits=fits, exact=exact)
     if step := advice(report):
         yield step
     yield ""
@@ -243,6 +247,25 @@ def _reasons(reasons: Mapping[str, Any] | None) -> Iterable[Block]:
     )
     sentences = [*rater_pair_sentences(reasons["rater_pairs"]), *what_if_sentences(reasons["what_if"])]
     yield from ("", *sentences) if sentences else ()
+
+
+def _confusions(confused: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
+    """The values that raters confuse."""
+    if not confused:
+        return
+    yield ""
+    yield (
+        ("confused values", "", "pairs", "items", "such as"),
+        [
+            (
+                *(_shortened(printable(value)) or "(none)" for value in one["values"]),
+                f"{one['pairs']:,}",
+                f"{one['items']:,}",
+                ", ".join(map(printable, one["examples"][:_LISTED])),
+            )
+            for one in confused[:_FIRST_SHOWN]
+        ],
+    )
 
 
 def _left_out(provenance: Mapping[str, Any]) -> Iterable[Block]:

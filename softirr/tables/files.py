@@ -19,6 +19,8 @@ from softirr.tables.foreign import refuse_project
 from softirr.tables.frames import frame_rows, is_frame
 from softirr.tables.gathered import Records, Request, Tables
 from softirr.tables.json_values import json_rows
+from softirr.tables.kinds import AUTO, of_kind
+from softirr.tables.layout import listed, shown
 from softirr.tables.limits import bounded
 from softirr.tables.missing import without_marks
 from softirr.tables.names import with_name_warnings
@@ -165,8 +167,26 @@ def _read_texts(source: Any, options: ReadOptions, progress: Progress | None) ->
         name: with_name_warnings(bounded(without_marks(table, options.marks)))
         for name, table in _read(source, request, progress).items()
     }
+    tables = _of_kinds(tables, options)
     weight = options.weight
     return tables if weight is None else {name: weighted(table, weight) for name, table in tables.items()}
+
+
+def _of_kinds(tables: Tables, options: ReadOptions) -> Tables:
+    """The tables as fields of the kinds that the options give; a table that has no name gets the only kind."""
+    if isinstance(options.kind, Mapping):
+        if list(tables) == [""] and len(options.kind) == 1:
+            tables = dict.fromkeys(options.kind, tables[""])
+        if unknown := [name for name in options.kind if name not in tables]:
+            raise InputError(
+                f"There is no field {shown(unknown[0])!r} to give a kind; there are {listed(list(tables))}."
+            )
+    typed = {}
+    for name, table in tables.items():
+        given = options.kind_of(name)
+        spec = table.kind if given in (None, AUTO) else given
+        typed[name] = of_kind(table, str(spec), keep_empty=options.empty == "none")
+    return typed
 
 
 def _read(source: Any, request: Request, progress: Progress | None) -> Tables:

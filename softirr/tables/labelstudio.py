@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from softirr.errors import InputError
+from softirr.tables.kinds import value_text
 from softirr.tables.table import (
     COPIED,
     COPIED_AND_EDITED,
@@ -20,8 +21,10 @@ from softirr.text import normalize
 __all__ = [
     "AGREEMENT_VERSION",
     "CONSENSUS_VERSION",
+    "CONTROL_KINDS",
     "control_texts",
     "copied",
+    "field_controls",
     "label_studio_answers",
     "mappings",
     "task_id",
@@ -109,6 +112,87 @@ def text_controls(tasks: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(names)
 
 
+CONTROL_KINDS = {
+    "choices": "nominal",
+    "rating": "ordinal",
+    "number": "interval",
+    "datetime": "date",
+    "taxonomy": "path",
+    "pairwise": "nominal",
+    "ranker": "ranking",
+}
+"""Kind of the field of each type of result (:mod:`softirr.tables.kinds`), besides text areas."""
+
+
+def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Kind of each control that is no text area and has a result in the tasks' annotations, in order of appearance.
+
+    Choices are a set where an annotation has several, and rankings are one where there are several buckets.
+
+    Parameters
+    ----------
+    tasks : iterable of mapping
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> result = [{"type": "choices", "from_name": "side", "value": {"choices": ["left", "right"]}}]
+    >>> field_controls([{"annotations": [{"result": result}]}])
+    {'side': 'set'}
+    """
+    kinds: dict[str, str] = {}
+    for task in tasks:
+        for annotation in mappings(task.get("annotations")):
+            seen: dict[str, int] = {}
+            for region in mappings(annotation.get("result")):
+                name, type_ = region.get("from_name"), region.get("type")
+                if not isinstance(name, str) or type_ not in CONTROL_KINDS:
+                    continue
+                kind = kinds.setdefault(name, CONTROL_KINDS[str(type_)])
+                seen[name] = seen.get(name, 0) + len(_value_texts(region))
+                if (kind == "nominal" and seen[name] > 1) or (kind == "ranking" and _has_buckets(region)):
+                    kinds[name] = "set"
+    return kinds
+
+
+def _buckets(region: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The things in each bucket of a ranking; those that were not sorted are left out."""
+    value = region.get("value")
+    given = value.get("ranker") if isinstance(value, Mapping) else None
+    buckets = given if isinstance(given, Mapping) else {"": given}
+    return {
+        str(name): [str(one) for one in things if isinstance(one, str | int)]
+        for name, things in buckets.items()
+        if name != "_" and isinstance(things, list)
+    }
+
+
+def _has_buckets(region: Mapping[str, Any]) -> bool:
+    """Whether things are sorted into buckets; a plain ranking is a list, or under the name of its control."""
+    return not _buckets(region).keys() <= {"", region.get("from_name")}
+
+
+def _value_texts(region: Mapping[str, Any]) -> list[str]:
+    """The values of a result that is no text, as texts."""
+    type_, value = region.get("type"), region.get("value")
+    if not isinstance(value, Mapping):
+        return []
+    if type_ == "ranker":
+        buckets = _buckets(region)
+        if _has_buckets(region):
+            return [f"{name}: {thing}" for name, things in buckets.items() for thing in things]
+        return [" > ".join(things) for things in buckets.values() if things]
+    given = value.get("selected" if type_ == "pairwise" else str(type_))
+    texts = (
+        " > ".join(map(str, one)) if isinstance(one, list) else one if isinstance(one, str) else value_text(one)
+        for one in (given if isinstance(given, list) else [given])
+    )
+    return [text for text in texts if text]
+
+
 def task_id(task: Mapping[str, Any]) -> str:
     """Id of a task as the name of an item.
 
@@ -153,21 +237,24 @@ def _user(value: Any) -> str | None:
 
 
 def textareas(source: Mapping[str, Any], control: str | None) -> Iterator[Mapping[str, Any]]:
-    """Results of a TextArea.
+    """Results of a TextArea, or of another control of :data:`CONTROL_KINDS` that is named.
 
     Parameters
     ----------
     source : mapping
         An annotation or a prediction.
     control : str or None
-        ``from_name`` of the TextArea; None takes every TextArea.
+        ``from_name`` of the control; None takes every TextArea.
 
     Yields
     ------
     mapping
     """
     for region in mappings(source.get("result")):
-        if region.get("type") == "textarea" and control in (None, region.get("from_name")):
+        type_, name = region.get("type"), region.get("from_name")
+        if (type_ == "textarea" and control in (None, name)) or (
+            type_ in CONTROL_KINDS and control == name is not None
+        ):
             yield region
 
 
@@ -187,6 +274,9 @@ def control_texts(source: Mapping[str, Any], control: str | None) -> tuple[str, 
     """
     texts: list[str] = []
     for region in textareas(source, control):
+        if region.get("type") != "textarea":
+            texts += _value_texts(region)
+            continue
         value = region.get("value")
         text = value.get("text") if isinstance(value, Mapping) else None
         texts.extend(part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str))

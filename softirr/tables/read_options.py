@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softirr.errors import InputError
+from softirr.tables.kinds import AUTO, KindOption, find_kind
 from softirr.tables.layout import Groups, Layout
 from softirr.tables.missing import MissingMarks
 from softirr.tables.period import Period
@@ -57,6 +58,10 @@ class ReadOptions:
     sheet : str, optional
         Of an Excel workbook, or ``"*"`` for all. If not given, sheets with the same columns and no column of raters are one rater's each; else the first
         visible sheet with a table is read.
+    kind : str or mapping of field to str, optional
+        What the answers are, where they are not texts: ``nominal``, ``set``, ``ordinal`` and the like (the reference of
+        fields lists them). One kind for all fields, or a kind for each by its name; "auto" takes the kind of each Label
+        Studio control, and texts elsewhere.
     overlap : float
         Of coded passages of documents, the share of the characters that passages of two coders need to have in common to be one item.
 
@@ -92,9 +97,13 @@ class ReadOptions:
     encoding: str | None = None
     sheet: str | None = None
     overlap: float = 0.5
+    kind: KindOption = None
 
     def __post_init__(self) -> None:
         self.layout, self.period, self.marks  # noqa: B018 - each refuses what it cannot read
+        for spec in (self.kind,) if isinstance(self.kind, str) else (self.kind or {}).values():
+            if spec != AUTO:
+                find_kind(spec)
         if not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1:
             raise InputError(f"The option overlap is {self.overlap!r}, but is a share above 0 and up to 1.")
 
@@ -112,6 +121,10 @@ class ReadOptions:
     def marks(self) -> MissingMarks:
         """Which texts mean that an answer is missing."""
         return MissingMarks.of(self.missing)
+
+    def kind_of(self, field: str) -> str | None:
+        """The kind that a field was given: "auto", a name, or None where texts are read."""
+        return self.kind if isinstance(self.kind, str | None) else self.kind.get(field)
 
     @property
     def controls(self) -> tuple[str, ...]:

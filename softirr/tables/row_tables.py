@@ -11,6 +11,7 @@ from softirr.errors import InputError
 from softirr.tables.fields import ItemFields
 from softirr.tables.forms import form_of
 from softirr.tables.gathered import Gathered, Request, Tables
+from softirr.tables.kinds import AUTO
 from softirr.tables.layout import Layout, Places, listed, places
 from softirr.tables.rows import AboveFooter, Rows, pooled, row_name
 from softirr.tables.suggestion import open_questions, suggestion
@@ -45,6 +46,7 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         If the columns are not certain, or a cell can't be used; the message says where, and what would work.
     """
     layout, fields = layout or request.options.layout, request.fields
+    table = replace(table, has_values=request.options.kind not in (None, AUTO))
     sample, rows = table.peek(_SAMPLE)
     columns = places(table.columns, layout, table.name)
     if columns is None:

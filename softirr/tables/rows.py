@@ -11,6 +11,7 @@ import numpy as np
 
 from softirr.errors import InputError
 from softirr.tables.gathered import NoValue, Records
+from softirr.tables.kinds import value_text
 from softirr.text import is_blank, normalize
 
 __all__ = [
@@ -55,6 +56,8 @@ class Rows:
         The rows come from several sheets.
     questions : tuple of str
         Columns of open questions, where the input names them.
+    has_values : bool
+        Numbers and dates are answers, as in fields of other kinds than text.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Rows:
     blank: str = "empty"
     is_joined: bool = False
     questions: tuple[str, ...] = ()
+    has_values: bool = False
 
     def peek(self, n: int) -> tuple[list[tuple[int, Sequence[Any]]], Rows]:
         """The first rows, and the table with all rows again."""
@@ -121,6 +125,8 @@ def _texts(value: Any, table: Rows, number: int, column: int) -> str | tuple[str
         return None if is_blank(value) else value
     if isinstance(value, NoValue):
         return value
+    if table.has_values and (text := value_text(value)) is not None:
+        return text
     return texts_of_cell(value, f"{table.place(number)}, column {table.columns[column]!r},")
 
 

@@ -122,6 +122,8 @@ class AnnotationTable:
         Which texts were taken for marks of a missing answer (:mod:`softirr.tables.missing`); None where no reader has looked for them.
     weights : ndarray of float, shape (number of items,), optional
         How much each item counts; None counts each once. See :func:`softirr.tables.weights.weighted`.
+    kind : str
+        Kind of the field: ``text``, or how other values are compared. See :func:`softirr.tables.kinds.of_kind`.
     """
 
     items: tuple[str, ...]
@@ -141,6 +143,7 @@ class AnnotationTable:
     reading: Reading | None = None
     marks: str | None = None
     weights: NDArray[np.float64] | None = None
+    kind: str = "text"
 
     @classmethod
     def from_answers(
@@ -266,6 +269,7 @@ class AnnotationTable:
             written=tuple(written[kept.items[i], kept.raters[r]] for i, r in places),
             split=self.split,
             marks=self.marks,
+            kind=self.kind,
             weights=None if self.weights is None else self.weights[[name in kept_items for name in self.items]],
         )
 

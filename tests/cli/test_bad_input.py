@@ -134,7 +134,7 @@ CASES: dict[str, tuple[str | bytes, str]] = {
         "annotation number 2: updated_at is missing",
     ),
     "no TextArea": (
-        _results({"type": "choices", "from_name": "c", "value": {"choices": ["a"]}}),
+        _results({"type": "labels", "from_name": "c", "value": {"labels": ["a"]}}),
         "no TextArea answers",
     ),
     "a control without a name": (_results({**TEXTAREA, "from_name": ["f"]}), "does not name its TextArea"),

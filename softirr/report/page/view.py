@@ -9,7 +9,7 @@ from typing import Any
 from softirr.coefficients.registry import coefficient_title
 from softirr.policy.reasons import REASON_NAMES
 from softirr.policy.rules import Policy
-from softirr.report.headline import by_measure, headline, references, who_pulls_down
+from softirr.report.headline import by_measure, headline, is_exact, references, who_pulls_down
 from softirr.report.next_step import advice
 from softirr.report.page.formats import count, number
 from softirr.report.page.sentences import coefficient_rows, headline_sentence, tendency_words
@@ -191,6 +191,7 @@ def _headline(report: Mapping[str, Any], n: int) -> dict[str, Any]:
         "key": key,
         "name": coefficient_title(key),
         "judgments": coefficient["judgments"],
+        "exact": is_exact(report),
         "n_tasks": n,
         "sentence": headline_sentence(key, coefficient, report, n, fits=fits),
         "next": advice(report),

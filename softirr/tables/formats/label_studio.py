@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables import export_check
 from softirr.tables.fields import task_fields
 from softirr.tables.gathered import Records, Request, Tables
-from softirr.tables.labelstudio import label_studio_answers, mappings, task_id, text_controls, textareas
-from softirr.tables.period import Period
+from softirr.tables.kinds import TEXT
+from softirr.tables.labelstudio import (
+    CONTROL_KINDS,
+    field_controls,
+    label_studio_answers,
+    mappings,
+    task_id,
+    text_controls,
+    textareas,
+)
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.table import AnnotationTable, Answer, Excluded, Reading
 
@@ -23,16 +32,30 @@ def _read(records: Records, request: Request) -> Tables:
     """A table for each TextArea that is asked for, or for the only one. An annotation without text is an empty answer by default."""
     name, wanted, period = request.name, request.fields, request.options.period
     tasks, lines = _tasks(records, request)
-    if not period.is_all and not text_controls(tasks):
+    kinds = {} if request.options.kind is None else field_controls(tasks)
+    if not period.is_all and not (kinds or text_controls(tasks)):
         raise InputError(f"{name} has no answers last changed {period.in_words()}.")
-    chosen = [_choose_control(name, tasks, control) for control in request.texts or (None,)]
+    chosen = _chosen(name, tasks, request, kinds)
     for control in chosen:
-        for position, wrong in export_check.check_control(tasks, control):
+        for position, wrong in () if control in kinds else export_check.check_control(tasks, control):
             raise _damaged(name, lines[position], tasks[position], wrong)
     for task in tasks if wanted.names else ():
         wanted.add(name, task_id(task), task["fields"])
     wanted.require(name, (key for task in tasks for key in task["keys"]))
-    return {control: _from_label_studio(tasks, control, request) for control in chosen}
+    tables = {control: _from_label_studio(tasks, control, request) for control in chosen}
+    return {control: replace(table, kind=kinds.get(control, TEXT)) for control, table in tables.items()}
+
+
+def _chosen(name: str, tasks: list[Mapping[str, Any]], request: Request, kinds: Mapping[str, str]) -> list[str]:
+    """The controls that are named; by default the only TextArea, and where kinds are read all other controls."""
+    if request.texts:
+        names = (*text_controls(tasks), *kinds)
+        for control in request.texts if kinds else ():
+            if control not in names:
+                raise InputError(f"{name} has no control named {control!r} with answers; it has {_listed(names)}.")
+        return [control if control in kinds else _choose_control(name, tasks, control) for control in request.texts]
+    texts = [_choose_control(name, tasks, None)] if text_controls(tasks) or not kinds else []
+    return [*texts, *kinds]
 
 
 def _tasks(records: Records, request: Request) -> tuple[list[Mapping[str, Any]], list[int]]:
@@ -49,7 +72,7 @@ def _tasks(records: Records, request: Request) -> tuple[list[Mapping[str, Any]],
         except export_check.Damage as damage:
             raise _damaged(name, line, task, str(damage)) from None
         lines.append(line)
-        tasks.append(_needed(task, predictions=predictions, fields=request.fields.names, period=request.options.period))
+        tasks.append(_needed(task, predictions=predictions, request=request))
     if not tasks:
         raise InputError(f"{name} has no tasks.")
     return tasks, lines
@@ -61,15 +84,17 @@ _OF_ANNOTATION = (
 )
 
 
-def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str], period: Period) -> dict[str, Any]:
+def _needed(task: Mapping[str, Any], *, predictions: bool, request: Request) -> dict[str, Any]:
     """What of a checked task decides who answered what: the rest of an export takes several times its size in memory."""
+    fields, period, kinds = request.fields.names, request.options.period, request.options.kind is not None
     data = task.get("data")
     kept: dict[str, Any] = {"id": task["id"], "keys": (), "fields": {}}
     if fields:
         kept |= {"fields": task_fields(task, fields), "keys": tuple(data) if isinstance(data, Mapping) else ()}
     for name in ("annotations", "predictions") if predictions else ("annotations",):
         kept[name] = [
-            {key: source[key] for key in _OF_ANNOTATION if key in source} | {"result": _needed_of(source["result"])}
+            {key: source[key] for key in _OF_ANNOTATION if key in source}
+            | {"result": _needed_of(source["result"], kinds=kinds)}
             for source in task[name]
             if name == "predictions" or period.holds(source)
         ]
@@ -77,11 +102,12 @@ def _needed(task: Mapping[str, Any], *, predictions: bool, fields: Sequence[str]
     return kept
 
 
-def _needed_of(result: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same of a result: texts, and the types and names of other regions."""
+def _needed_of(result: list[Mapping[str, Any]], *, kinds: bool) -> list[dict[str, Any]]:
+    """The same of a result: texts, values where they are read, and the types and names of other regions."""
     return [
         {key: _interned(region[key]) for key in ("type", "from_name", "origin") if key in region}
         | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
+        | ({"value": region.get("value")} if kinds and region["type"] in CONTROL_KINDS else {})
         for region in result
     ]
 
@@ -148,7 +174,7 @@ def _from_label_studio(tasks: list[Mapping[str, Any]], control: str, request: Re
         excluded=excluded,
         casefold=request.options.casefold,
         input_sha256=request.sha256(),
-        warnings=_other_names(tasks, control),
+        warnings=_other_names(tasks, control) if control in text_controls(tasks) else (),
         fields=request.fields.by_item(),
         reading=Reading("label-studio", (("text", control),), len(tasks), n_blank, empty=empty),
     )

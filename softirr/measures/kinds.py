@@ -1,0 +1,201 @@
+"""Equivalence of the values of fields other than text: 1 minus an exact distance, without model, judgments or policy.
+
+Distances are scaled to [0, 1] by the largest one between the values of the table. Kappa and alpha do not depend on the
+scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softirr.measures.base import Pairs, TextIndex
+from softirr.provenance import Provenance
+from softirr.tables.kinds import Kind, find_kind, steps
+from softirr.tables.ratings import Floats, Ints, Ratings, sums
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["KindMeasure"]
+
+
+class KindMeasure:
+    """The exact measure of a field, fitted to the values of its table.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+        Of a kind other than text.
+
+    Examples
+    --------
+    >>> from softirr.tables.kinds import of_kind
+    >>> from softirr.tables.table import Answer
+    >>> rows = [("1", "ann", "1"), ("1", "bob", "2"), ("2", "ann", "5"), ("2", "bob", "5")]
+    >>> table = of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "interval")
+    >>> KindMeasure(table).score([("1", "2"), ("1", "5"), ("2", "2")]).tolist()
+    [0.9375, 0.0, 1.0]
+    """
+
+    def __init__(self, table: AnnotationTable) -> None:
+        self.kind: Kind = find_kind(table.kind)
+        self.name = self.kind.name
+        self._places = _places(table, self.kind)
+
+    def score(self, pairs: Pairs) -> NDArray[np.float64]:
+        """1 - distance of each pair, shape (n,)."""
+        texts = sorted({text for pair in pairs for text in pair})
+        number = {text: place for place, text in enumerate(texts)}
+        flat = np.fromiter((number[text] for pair in pairs for text in pair), dtype=np.int64)
+        return self.index(texts).pairs(flat[::2], flat[1::2])
+
+    def block(self, rows: Sequence[str], cols: Sequence[str]) -> NDArray[np.float32]:
+        """1 - distance of each row value and each column value."""
+        index = self.index([*rows, *cols])
+        return index.block(np.arange(len(rows)), np.arange(len(rows), len(rows) + len(cols)))
+
+    def index(self, texts: Sequence[str]) -> TextIndex:
+        """The values of these texts."""
+        name = self.name.partition(":")[0]
+        if self._places is not None:
+            return _Numbers(np.array([self._places[text] for text in texts], dtype=np.float64), ratio=name == "ratio")
+        if name == "path":
+            return _Paths(texts)
+        if name == "ranking":
+            return _Rankings(texts)
+        return _Categories(texts)
+
+    def provenance(self) -> Provenance:
+        """The name of the kind."""
+        return Provenance(measure=self.name, kind=self.name)
+
+
+def _places(table: AnnotationTable, kind: Kind) -> dict[str, float] | None:
+    """A number for each text, on a line of length 1 unless only ratios count."""
+    if kind.number is None:
+        return None
+    values = np.array([kind.number(text) for text in table.texts], dtype=np.float64)
+    if kind.name.startswith("ordinal"):
+        values = _ordinal(table, values)
+    if kind.name != "ratio" and len(values):
+        values = (values - values.min()) / (np.ptp(values) or 1.0)
+    return dict(zip(table.texts, values.tolist(), strict=True))
+
+
+def _ordinal(table: AnnotationTable, values: Floats) -> Floats:
+    """The place of each value among all answers; Krippendorff's ordinal difference is the squared distance of places.
+
+    Between c and k lie Σ n_g - (n_c + n_k) / 2 answers, where n are the answers of items with two or more.
+    """
+    ratings = Ratings.of(table)
+    rows = ratings.comparable
+    given = sums(ratings.answer[rows], ratings.weight[ratings.item[rows]], ratings.n_answers)
+    n = np.zeros(len(table.texts))
+    for answer, times in zip(table.answers, given.tolist(), strict=True):
+        n[list(answer)] += times
+    distinct, place = np.unique(values, return_inverse=True)
+    counts = sums(place, n, len(distinct))
+    return np.asarray((np.cumsum(counts) - counts / 2)[place])
+
+
+class _Index:
+    """Blocks made of pairs."""
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        raise NotImplementedError
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        flat = self.pairs(np.repeat(rows, len(cols)), np.tile(cols, len(rows)))
+        return flat.astype(np.float32).reshape(len(rows), len(cols))
+
+
+class _Categories(_Index):
+    """Texts that are the same or not."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        _, self._number = np.unique(np.array(texts, dtype=object), return_inverse=True)
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        return (self._number[left] == self._number[right]).astype(np.float64)
+
+
+class _Numbers(_Index):
+    """Squared differences, or squared differences over sums."""
+
+    def __init__(self, values: Floats, *, ratio: bool) -> None:
+        self._values, self._ratio = values, ratio
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        a, b = self._values[left], self._values[right]
+        if self._ratio:
+            total = a + b
+            return np.asarray(1 - np.divide(a - b, total, out=np.zeros_like(a), where=total > 0) ** 2)
+        return np.asarray(1 - (a - b) ** 2)
+
+
+class _Paths(_Index):
+    """Common first levels over the levels of the deeper path."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        paths = [steps(text) for text in texts]
+        self._depth = np.array([len(path) for path in paths], dtype=np.int64)
+        known: dict[tuple[str, ...], int] = {}
+        # a number for each path's first levels; levels that it lacks are unlike any
+        self._first = np.full((len(paths), int(self._depth.max(initial=1))), -1, dtype=np.int64)
+        for number, path in enumerate(paths):
+            for depth in range(len(path)):
+                self._first[number, depth] = known.setdefault(path[: depth + 1], len(known))
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        common = np.zeros(len(left), dtype=np.int64)
+        for depth in range(self._first.shape[1]):
+            a, b = self._first[left, depth], self._first[right, depth]
+            common += (a == b) & (a >= 0)
+        return np.asarray(common / np.maximum(np.maximum(self._depth[left], self._depth[right]), 1))
+
+
+class _Rankings(_Index):
+    """(1 + Kendall's tau over all things of both rankings) / 2."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        from scipy.sparse import csr_matrix
+
+        rankings = [tuple(dict.fromkeys(steps(text))) for text in texts]
+        things = {thing: number for number, thing in enumerate(sorted({one for own in rankings for one in own}))}
+        self._size = np.array([len(own) for own in rankings], dtype=np.int64)
+        pairs: dict[tuple[int, int], int] = {}
+
+        def matrix(entries: list[Iterator[tuple[int, float]]]) -> Any:
+            cells = [(row, column, value) for row, own in enumerate(entries) for column, value in own]
+            rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
+            shape = len(texts), max(len(things), len(pairs), 1)
+            return csr_matrix((values, (rows, columns)), shape=shape, dtype=np.float64)
+
+        def orders(own: tuple[str, ...]) -> Iterator[tuple[int, float]]:
+            for first, second in combinations([things[thing] for thing in own], 2):
+                key = min(first, second), max(first, second)
+                yield pairs.setdefault(key, len(pairs)), 1.0 if first < second else -1.0
+
+        self._order = matrix([orders(own) for own in rankings])
+        self._member = matrix([((things[thing], 1.0) for thing in own) for own in rankings])
+
+    def pairs(self, left: Ints, right: Ints) -> Floats:
+        order = np.asarray(self._order[left].multiply(self._order[right]).sum(axis=1)).ravel()
+        shared = np.asarray(self._member[left].multiply(self._member[right]).sum(axis=1)).ravel()
+        return self._equivalence(order, shared, self._size[left], self._size[right])
+
+    def block(self, rows: Ints, cols: Ints) -> NDArray[np.float32]:
+        order = (self._order[rows] @ self._order[cols].T).toarray()
+        shared = (self._member[rows] @ self._member[cols].T).toarray()
+        sizes = self._size[rows][:, None], self._size[cols][None, :]
+        return self._equivalence(order, shared, *sizes).astype(np.float32)
+
+    @staticmethod
+    def _equivalence(order: Floats, shared: Floats, m: Ints, n: Ints) -> Floats:
+        union = m + n - shared
+        pairs = union * (union - 1) / 2
+        tau = np.divide(order, pairs, out=np.ones_like(order), where=pairs > 0)
+        return np.asarray((1 + tau) / 2)

@@ -1,0 +1,148 @@
+"""Fields of a project side by side, and the values that raters confuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softirr.coefficients.registry import coefficient_name
+from softirr.report.headline import by_measure, expected_agreement, headline, who_pulls_down
+from softirr.report.text import printable
+from softirr.tables.kinds import find_kind
+from softirr.tables.ratings import Floats, Ratings
+from softirr.tables.table import AnnotationTable
+
+__all__ = ["Confusion", "confusions", "field_row", "field_table"]
+
+_MOST = 20
+_MOST_ITEMS = 40
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Two different answers that raters gave to the same items.
+
+    Attributes
+    ----------
+    values : tuple of (str, str)
+        Several values of one answer are joined by semicolons.
+    pairs : int
+        Pairs of answers.
+    items : int
+        Items with such a pair.
+    examples : tuple of str
+        The first of these items, 40 at most.
+    """
+
+    values: tuple[str, str]
+    pairs: int
+    items: int
+    examples: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of ``confusions``."""
+        return {
+            "values": list(self.values),
+            "pairs": self.pairs,
+            "items": self.items,
+            "examples": list(self.examples),
+        }
+
+
+def confusions(table: AnnotationTable, ratings: Ratings, scores: Floats) -> tuple[Confusion, ...]:
+    """The pairs of different answers that are most frequent, in fields with categories.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    ratings : Ratings
+        Of the table.
+    scores : shape (P,)
+        Equivalence of each of ``ratings.comparisons``.
+
+    Returns
+    -------
+    tuple of Confusion
+        The most frequent first, 20 at most.
+    """
+    if not find_kind(table.kind).confusions:
+        return ()
+    comparisons, size = ratings.comparisons, ratings.n_answers
+    differ = np.flatnonzero(scores < 1)
+    a, b = ratings.answer[comparisons.left[differ]], ratings.answer[comparisons.right[differ]]
+    keys, place, counts = np.unique(np.minimum(a, b) * size + np.maximum(a, b), return_inverse=True, return_counts=True)
+    counted = []
+    for number in np.argsort(-counts, kind="stable")[:_MOST].tolist():
+        items = np.unique(comparisons.item[differ[place == number]]).tolist()
+        values = sorted("; ".join(table.texts_of(answer)) for answer in divmod(int(keys[number]), size))
+        examples = tuple(table.items[item] for item in items[:_MOST_ITEMS])
+        counted.append(Confusion((values[0], values[1]), int(counts[number]), len(items), examples))
+    return tuple(counted)
+
+
+def field_row(name: str, report: Mapping[str, Any]) -> dict[str, Any]:
+    """One field in the table of fields.
+
+    Parameters
+    ----------
+    name : str
+        Of the field.
+    report : mapping
+        What ``AgreementReport.to_dict()`` gives.
+
+    Returns
+    -------
+    dict of str to object
+        An entry of ``fields`` in the JSON of ``softirr score``.
+    """
+    best = headline(report)
+    key, coefficient = best or (None, {})
+    value = None if best is None else by_measure(coefficient)
+    without = (report.get("headline") or {}).get("without", ())
+    pulls = who_pulls_down(without, value) if value is not None else None
+    return {
+        "name": name,
+        "kind": report["provenance"]["kind"],
+        "coefficient": key,
+        "value": coefficient.get("value"),
+        "ci95": coefficient.get("ci95"),
+        "expected_agreement": None if key is None else expected_agreement(report, key),
+        "n_items": sum(item["agreement"] is not None for item in report["items"]),
+        "deviates": None if pulls is None else pulls["rater"],
+        "confusions": report.get("confusions", []),
+    }
+
+
+def field_table(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The table of fields for a terminal: head and rows.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of :func:`field_row`.
+
+    Returns
+    -------
+    tuple of (head, rows)
+    """
+    head = ("field", "kind", "coefficient", "value", "95% interval", "by chance", "items", "deviates")
+    return head, [
+        (
+            printable(row["name"]),
+            printable(row["kind"]),
+            "-" if row["coefficient"] is None else coefficient_name(row["coefficient"]),
+            _number(row["value"]),
+            f"{row['ci95'][0]:.3f} to {row['ci95'][1]:.3f}" if row["ci95"] else "-",
+            _number(row["expected_agreement"]),
+            f"{row['n_items']:,}",
+            printable(row["deviates"] or "-"),
+        )
+        for row in rows
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

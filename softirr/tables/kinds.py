@@ -1,0 +1,363 @@
+"""Kinds of fields (text, choices, ratings, numbers, dates, paths, rankings), and how their values are read.
+
+The distances of two values are in :mod:`softirr.measures.kinds`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Any, Literal
+
+from softirr.errors import InputError
+from softirr.tables.layout import shown
+from softirr.tables.table import AnnotationTable
+
+__all__ = [
+    "AUTO",
+    "TEXT",
+    "Kind",
+    "KindOption",
+    "controls_table",
+    "find_kind",
+    "kind_names",
+    "of_kind",
+    "steps",
+    "value_text",
+]
+
+AUTO = "auto"
+"""The kind that a Label Studio control has by its type."""
+TEXT = "text"
+KindOption = str | Mapping[str, str] | None
+"""A kind for every field, a kind for each field by its name, or None for texts only."""
+_LIST = re.compile(r"[;\n]")
+_STEP = re.compile(r"\s*>\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of field.
+
+    Attributes
+    ----------
+    name : str
+        As options name it.
+    values : str
+        What its values are, for the documentation.
+    distance : str
+        How far apart two values are, for the documentation.
+    controls : tuple of str
+        Label Studio's control tags that have this kind.
+    number : callable or None
+        Gives the number of a value.
+    sets : {"dice", "masi", "jaccard"}
+        How two answers of several values are compared.
+    is_list : bool
+        Whether a cell of a table may list several values, joined by semicolons.
+    confusions : bool
+        Whether reports count the pairs of values that raters confuse.
+    keeps_empty : bool
+        Whether an answer without a value is an answer; otherwise it is missing.
+    """
+
+    name: str
+    values: str
+    distance: str
+    controls: tuple[str, ...] = ()
+    number: Callable[[str], float] | None = None
+    sets: Literal["dice", "masi", "jaccard"] = "dice"
+    is_list: bool = False
+    confusions: bool = False
+    keeps_empty: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a measure compares the values."""
+        return self.name == TEXT
+
+
+def _place(categories: list[str], text: str) -> float:
+    """The place of a category in their order; ValueError where it is none of them."""
+    return float(categories.index(text))
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _ratio(text: str) -> float:
+    value = _number(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def _days(text: str) -> float:
+    """Days since the beginning of year 1; a time without a date is a part of a day."""
+    if re.fullmatch(r"\d{4}", text):
+        text += "-01-01"
+    elif re.fullmatch(r"\d{4}-\d\d", text):
+        text += "-01"
+    elif re.fullmatch(r"\d\d:\d\d(:\d\d)?", text):
+        text = f"0001-01-01T{text}"
+    moment = datetime.datetime.fromisoformat(text).replace(tzinfo=None)
+    return (moment - datetime.datetime(1, 1, 1)) / datetime.timedelta(days=1)
+
+
+_KINDS = (
+    Kind(
+        name=TEXT,
+        values="free text",
+        distance="1 - P(same meaning) of the measure; sets of texts by the best assignment",
+        controls=("TextArea",),
+        keeps_empty=True,
+    ),
+    Kind(
+        name="nominal",
+        values="one of several categories",
+        distance="0 for the same category, 1 for different ones",
+        controls=("Choices", "Pairwise"),
+        confusions=True,
+    ),
+    Kind(
+        name="set",
+        values="several categories, in tables joined by semicolons",
+        distance="MASI (Passonneau 2006): 1 - Jaccard × 1 for equal sets, 2/3 where one contains the other, 1/3 for "
+        "other overlaps",
+        controls=("Choices with several choices", "Ranker with several buckets"),
+        sets="masi",
+        is_list=True,
+        confusions=True,
+        keeps_empty=True,
+    ),
+    Kind(
+        name="set:jaccard",
+        values="as `set`",
+        distance="1 - shared categories / all categories of both",
+        sets="jaccard",
+        is_list=True,
+        confusions=True,
+        keeps_empty=True,
+    ),
+    Kind(
+        name="ordinal",
+        values="numbers in an order, or the categories of `ordinal:low,medium,high`",
+        distance="squared number of answers from one value to the other (Krippendorff's ordinal difference)",
+        controls=("Rating",),
+        number=_number,
+        confusions=True,
+    ),
+    Kind(
+        name="interval",
+        values="numbers",
+        distance="squared difference",
+        controls=("Number",),
+        number=_number,
+    ),
+    Kind(
+        name="ratio",
+        values="numbers of 0 or more",
+        distance="squared difference over the sum, ((a - b) / (a + b))²",
+        number=_ratio,
+    ),
+    Kind(
+        name="date",
+        values="dates as 2026-03-01, with or without a time",
+        distance="squared difference in days",
+        controls=("DateTime",),
+        number=_days,
+    ),
+    Kind(
+        name="path",
+        values="paths as `Heart > Valve > Mitral`, several joined by semicolons",
+        distance="1 - common first levels / levels of the deeper path; several paths by the best assignment",
+        controls=("Taxonomy",),
+        is_list=True,
+        confusions=True,
+    ),
+    Kind(
+        name="ranking",
+        values="rankings as `b > a > c`, best first",
+        distance="share of pairs in the other order (Kendall); pairs that only one of the two orders count one half",
+        controls=("Ranker",),
+    ),
+)
+
+
+def kind_names() -> tuple[str, ...]:
+    """Names of the kinds.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(one.name for one in _KINDS)
+
+
+def find_kind(spec: str) -> Kind:
+    """The kind of a name; ``ordinal:low,medium,high`` names the order of the categories.
+
+    Parameters
+    ----------
+    spec : str
+
+    Returns
+    -------
+    Kind
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_kind("set").sets, find_kind("ordinal:low,high").number("high")
+    ('masi', 1.0)
+    """
+    for one in _KINDS:
+        if one.name == spec:
+            return one
+    name, _, order = spec.partition(":")
+    categories = [part.strip() for part in order.split(",") if part.strip()]
+    if name == "ordinal" and len(categories) > 1 and len(set(categories)) == len(categories):
+        return replace(find_kind(name), name=spec, number=partial(_place, categories))
+    raise InputError(
+        f"There is no kind of field {shown(spec)!r}: it can be {', '.join(kind_names())}, or ordinal:low,medium,high."
+    )
+
+
+def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> AnnotationTable:
+    """The table as a field of a kind.
+
+    Parameters
+    ----------
+    table : AnnotationTable
+    spec : str
+        As for :func:`find_kind`.
+    keep_empty : bool
+        Answers without a value count, in kinds in which they are missing by default, too.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        If a value is none of the kind.
+
+    Examples
+    --------
+    >>> from softirr.tables.table import Answer
+    >>> rows = [("1", "ann", "a; b"), ("1", "bob", "a")]
+    >>> of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "set").texts
+    ('a', 'b')
+    """
+    kind = find_kind(spec)
+    if kind.is_text:
+        return table
+    read = table.reading is not None and table.reading.format == "label-studio"
+    written: list[tuple[str, ...] | None] = list(table.written)
+    if kind.is_list and not read:
+        written = [tuple(chain.from_iterable(map(_LIST.split, texts or ()))) for texts in written]
+        written = [tuple(text.strip() for text in texts or () if text.strip()) for texts in written]
+    n_empty = 0
+    if not (kind.keeps_empty or keep_empty):
+        n_empty = sum(not texts for texts in written)
+        written = [texts or None for texts in written]
+    if written != list(table.written):
+        table = table.rewritten(written)
+    _check_values(table, kind)
+    notes = table.warnings
+    if n_empty:
+        notes += (
+            f"Answers without a value: {n_empty:,}. They count as missing; --empty none counts them as answers "
+            "that differ from every value.",
+        )
+    return replace(table, kind=spec, warnings=notes)
+
+
+def _check_values(table: AnnotationTable, kind: Kind) -> None:
+    if kind.number is None:
+        return
+    for number, text in enumerate(table.texts):
+        try:
+            kind.number(text)
+        except (ValueError, OverflowError):
+            row = next(row for row, own in enumerate(table.answer.tolist()) if number in table.answers[own])
+            raise InputError(
+                f"Item {shown(table.items[table.item[row]])}, rater {shown(table.raters[table.rater[row]])}: "
+                f"{shown(text)!r} is no value of the kind {shown(kind.name)} ({kind.values})."
+            ) from None
+
+
+def steps(text: str) -> tuple[str, ...]:
+    """The levels of a path, or the ranked things of a ranking.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> steps("Heart > Valve")
+    ('Heart', 'Valve')
+    """
+    return tuple(part for part in _STEP.split(text.strip()) if part)
+
+
+def value_text(value: Any) -> str | None:
+    """A number, a date or a truth value as a text; None where it is something else.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> value_text(3.0), value_text(2.5), value_text("a")
+    ('3', '2.5', None)
+    """
+    if isinstance(value, bool | int):
+        return str(value)
+    if hasattr(value, "item") and not hasattr(value, "isoformat"):  # a scalar of NumPy
+        value = value.item()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return None
+
+
+def controls_table() -> list[str]:
+    """The kinds in Markdown, for the documentation.
+
+    Returns
+    -------
+    list of str
+    """
+    lines = ["| kind | values | Label Studio controls | distance of two values |", "|---|---|---|---|"]
+    for one in _KINDS:
+        controls = ", ".join(one.controls) or "with `--field`"
+        lines.append(f"| `{one.name}` | {one.values} | {controls} | {one.distance} |")
+    return lines

@@ -1,0 +1,223 @@
+"""Fields other than text: how their values are read from tables and from exports of Label Studio."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import softirr
+from softirr.cli.main import main
+from softirr.tables.kinds import controls_table, find_kind
+
+PAGE = Path(__file__, "../../../docs/reference/fields.md").resolve().read_text(encoding="utf-8")
+LONG = "id,who,side,size,note\n1,ann,left,3,fever\n1,bob,left,4.5,fever\n2,ann,right,,cough\n2,bob,left,2,rash\n"
+RESULTS = {
+    "note": ("textarea", {"text": ["fever"]}, "text", ("fever",)),
+    "side": ("choices", {"choices": ["left"]}, "nominal", ("left",)),
+    "organs": ("choices", {"choices": ["lung", "heart"]}, "set", ("heart", "lung")),
+    "stars": ("rating", {"rating": 4}, "ordinal", ("4",)),
+    "size": ("number", {"number": 2.5}, "interval", ("2.5",)),
+    "seen": ("datetime", {"datetime": "2026-03-01"}, "date", ("2026-03-01",)),
+    "topic": ("taxonomy", {"taxonomy": [["Heart", "Valve"], ["Lung"]]}, "path", ("Heart > Valve", "Lung")),
+    "better": ("pairwise", {"selected": "left"}, "nominal", ("left",)),
+    "rank": ("ranker", {"ranker": {"rank": ["b", "a"]}}, "ranking", ("b > a",)),
+    "old": ("ranker", {"ranker": ["b", "a"]}, "ranking", ("b > a",)),
+    "buckets": ("ranker", {"ranker": {"good": ["b"], "bad": ["a"], "_": ["c"]}}, "set", ("bad: a", "good: b")),
+}
+
+
+def task(number, *annotations):
+    annotated = [
+        {"id": number * 10 + who, "completed_by": who, "was_cancelled": False, "result": result}
+        for who, result in enumerate(annotations, start=1)
+    ]
+    return {"id": number, "data": {}, "annotations": annotated}
+
+
+def result(name, value=None, **more):
+    type_, own, _, _ = RESULTS[name]
+    return {"type": type_, "from_name": name, "to_name": "t", "value": own if value is None else value, **more}
+
+
+@pytest.fixture
+def export(tmp_path):
+    path = tmp_path / "export.json"
+    everything = [result(name) for name in RESULTS]
+    path.write_text(json.dumps([task(n, everything, everything) for n in (1, 2)]))
+    return str(path)
+
+
+def test_each_control_has_its_kind_and_values(export):
+    tables = softirr.read_texts(export, kind="auto")
+    assert list(tables) == list(RESULTS)
+    for name, (_, _, kind, values) in RESULTS.items():
+        assert tables[name].kind == kind, name
+        assert tables[name].texts_of(0) == values, name
+
+
+def test_without_a_kind_only_texts_are_read(export):
+    assert list(softirr.read_texts(export)) == ["note"]
+    with pytest.raises(softirr.InputError, match="no TextArea named 'side'"):
+        softirr.read(export, control="side")
+
+
+def test_a_named_kind_replaces_that_of_the_control(export):
+    tables = softirr.read_texts(export, control=["size", "stars"], kind={"size": "ratio", "stars": "auto"})
+    assert [table.kind for table in tables.values()] == ["ratio", "ordinal"]
+    with pytest.raises(softirr.InputError, match="no control named 'nope' with answers; it has note, side"):
+        softirr.read(export, control="nope", kind="auto")
+
+
+def test_an_annotation_without_a_value_is_missing_but_an_empty_set_is_an_answer(tmp_path):
+    path = tmp_path / "export.json"
+    tasks = [task(1, [result("stars"), result("organs")], []), task(2, [result("stars")], [result("stars")])]
+    path.write_text(json.dumps(tasks))
+    tables = softirr.read_texts(path, kind="auto")
+    assert len(tables["stars"].item) == 3
+    assert "Answers without a value: 1. They count as missing" in tables["stars"].warnings[-1]
+    assert len(tables["organs"].item) == 4
+    assert len(softirr.read(path, control="stars", kind="auto", empty="none").item) == 4
+
+
+def test_things_in_one_bucket_are_no_ranking(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task(1, [result("buckets")], [result("buckets", {"ranker": {"good": ["a", "b"]}})])]))
+    table = softirr.read(path, control="buckets", kind="auto")
+    assert [table.texts_of(answer) for answer in table.answer.tolist()] == [
+        ("bad: a", "good: b"),
+        ("good: a", "good: b"),
+    ]
+
+
+def test_values_copied_from_a_prediction_are_left_out(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task(1, [result("stars", origin="prediction")], [result("stars")])]))
+    table = softirr.read(path, control="stars", kind="auto")
+    assert [(one.rater, one.reason) for one in table.excluded] == [("1", "copied from a prediction")]
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], "x", {"rating": None}, {"rating": []}, {"choices": 3}, {"taxonomy": ["a"]}, {"ranker": [1]}]
+)
+@pytest.mark.parametrize("name", ["stars", "side", "topic", "rank"])
+def test_damaged_values_are_missing_or_refused(tmp_path, name, value):
+    path = tmp_path / "export.json"
+    damaged = result(name) | {"value": value}
+    path.write_text(json.dumps([task(1, [damaged], [result(name)]), task(2, [result(name)], [result(name)])]))
+    assert softirr.read(path, control=name, kind="auto").items == ("1", "2")
+
+
+def test_columns_of_a_long_table_have_kinds():
+    tables = softirr.read_texts(
+        io.StringIO(LONG),
+        item="id",
+        rater="who",
+        text=["side", "size", "note"],
+        kind={"side": "nominal", "size": "ratio"},
+    )
+    assert [table.kind for table in tables.values()] == ["nominal", "ratio", "text"]
+    assert tables["size"].texts == ("2", "3", "4.5")
+    assert len(tables["size"].item) == 3
+
+
+def test_numbers_and_dates_of_a_data_frame_are_values():
+    frame = pd.DataFrame({"ann": [1, 2.5, None], "bob": [1, 3, 4]})
+    assert softirr.read(frame, raters=["ann", "bob"], kind="interval").texts == ("1", "2.5", "3", "4")
+    frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01"]), "bob": pd.to_datetime(["2026-03-02"])})
+    assert softirr.agreement(frame, raters=["ann", "bob"], kind="date").items[0].agreement == 0
+    with pytest.raises(softirr.InputError, match="not a text"):
+        softirr.read(frame, raters=["ann", "bob"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [("ordinal", "high"), ("interval", "inf"), ("ratio", "-1"), ("date", "soon"), ("ordinal:a,b", "c")],
+)
+def test_a_value_of_another_kind_is_refused_with_its_place(kind, wrong):
+    answers = io.StringIO(f"item,rater,text\nq,ann,{wrong}\n")
+    with pytest.raises(softirr.InputError, match=f"Item q, rater ann: '{wrong}' is no value of the kind {kind}"):
+        softirr.read(answers, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["number", "ordinal:a", "ordinal:a,a", "set:dice", ""])
+def test_an_unknown_kind_is_refused(kind):
+    with pytest.raises(softirr.InputError, match="There is no kind of field"):
+        softirr.read(io.StringIO(LONG), kind=kind)
+    with pytest.raises(softirr.InputError, match="no field 'nope'"):
+        softirr.read(io.StringIO("item,rater,text\n1,a,b\n"), kind={"nope": "set"})
+
+
+def test_a_part_of_a_table_keeps_its_kind():
+    table = softirr.read(io.StringIO("item,rater,text\n1,a,3\n1,b,4\n2,a,5\n"), kind="interval")
+    assert table.part(items=["1"]).kind == "interval"
+
+
+def test_the_documented_table_is_that_of_the_code():
+    assert "\n".join(controls_table()) in PAGE
+    assert find_kind("text").is_text
+
+
+def run(arguments, capsys):
+    status = main(arguments)
+    out = capsys.readouterr()
+    return status, out.out, out.err
+
+
+def test_an_export_begins_with_its_fields_and_its_json_is_the_report_of_the_text(export, capsys):
+    status, out, _ = run(["score", export, "--measure", "indel"], capsys)
+    assert status == 0 and out.startswith("field")
+    lines = out.splitlines()
+    assert [line.split()[:2] for line in lines[1 : len(RESULTS) + 1]] == [[n, one[2]] for n, one in RESULTS.items()]
+    assert "measure indel" in out and "ordinal values" not in out
+    report = json.loads(run(["score", export, "--measure", "indel", "--json"], capsys)[1])
+    assert report["provenance"]["kind"] == "text" and report["schema_version"] == 2
+    assert [row["name"] for row in report["fields"]] == list(RESULTS)
+    alone = json.loads(run(["score", export, "--measure", "indel", "--json", "--control", "note"], capsys)[1])
+    assert {key: report[key] for key in alone} == alone and "fields" not in alone
+
+
+def test_fields_of_a_table_are_reported_one_after_the_other(tmp_path, capsys):
+    path = tmp_path / "long.csv"
+    path.write_text(LONG)
+    arguments = ["score", str(path), "--item", "id", "--rater", "who", "--field", "side=nominal"]
+    status, out, _ = run(arguments, capsys)
+    assert status == 0 and "nominal values" in out and "confused values" in out and "judgment" not in out
+    status, out, _ = run([*arguments, "--field", "size=ratio", "--json"], capsys)
+    printed = json.loads(out)
+    assert list(printed["texts"]) == ["side", "size"]
+    assert [row["kind"] for row in printed["fields"]] == ["nominal", "ratio"]
+    assert printed["fields"][0]["confusions"] == [
+        {"values": ["left", "right"], "pairs": 1, "items": 1, "examples": ["2"]}
+    ]
+    status, out, _ = run([*arguments, "--output", str(tmp_path / "out")], capsys)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "judgment" not in page.split("<main", 1)[1].split("</main", 1)[0].lower().replace("judgments,", "")
+
+
+def test_a_field_of_a_wide_table_is_named_by_the_option(tmp_path, capsys):
+    path = tmp_path / "wide.csv"
+    path.write_text("case,ann,bob\n1,3,4\n2,1,1\n")
+    arguments = ["score", str(path), "--item", "case", "--raters", "ann,bob"]
+    status, out, _ = run([*arguments, "--field", "stars=ordinal", "--json"], capsys)
+    assert status == 0 and json.loads(out)["provenance"]["kind"] == "ordinal"
+    status, _, err = run([*arguments, "--field", "a=set", "--field", "b=set"], capsys)
+    assert status == 2 and "one field" in err
+
+
+@pytest.mark.parametrize("field", ["=set", "a=", "side=nope"])
+def test_a_field_that_is_not_clear_is_refused_in_one_sentence(tmp_path, capsys, field):
+    path = tmp_path / "long.csv"
+    path.write_text(LONG)
+    status, _, err = run(["score", str(path), "--item", "id", "--rater", "who", "--field", field], capsys)
+    assert status == 2 and err.count("\n") == 1
+
+
+def test_a_field_that_one_rater_answered_is_left_out_with_a_note(tmp_path, capsys):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task(n, [result("note"), result("stars")], [result("note")]) for n in (1, 2)]))
+    status, out, err = run(["score", str(path), "--measure", "indel"], capsys)
+    assert status == 0 and "stars" in err and not out.startswith("field")
