@@ -11,6 +11,7 @@ import pytest
 from ml_backend.report.on_demand import run_wanted
 from ml_backend.review.headline import headline_lines
 from ml_backend.settings import ProjectSettings
+from softirr.policy.rules import AS_WRITTEN, PRESETS, Policy
 from softirr.report.page.formats import interval, number
 from tests.ml_backend.seeded_store import NUMBER, Seeded
 
@@ -33,9 +34,9 @@ def send(seeded: Seeded, method: str, path: str, **body: Any) -> Any:
     return seeded.client.open(path, method=method, headers=headers, **given)
 
 
-def work(seeded: Seeded) -> None:
+def work(seeded: Seeded, policy: Policy = AS_WRITTEN) -> None:
     services = seeded.services
-    run_wanted(services.store, services.scorer, seeded.row, ProjectSettings(measure="indel"))
+    run_wanted(services.store, services.scorer, seeded.row, ProjectSettings(measure="indel", policy=policy))
 
 
 def check(seeded: Seeded, judgments: int) -> dict[str, Any]:
@@ -82,3 +83,22 @@ def test_one_number(seeded: Seeded) -> None:
     seeded.score()
     again = check(seeded, 7)
     assert (again["value"], again["ci95"]) == (now["value"], now["ci95"])
+
+
+def test_another_policy_after_the_judgments(seeded: Seeded) -> None:
+    """No surface keeps the old policy's value under the new one's name; the judgments count under both."""
+    audit = send(seeded, "POST", "/api/audit", judgements=20, who="Rae").json["audit"]
+    work(seeded)
+    places = list(range(12))
+    reply = send(seeded, "POST", f"/api/audit/{audit}/judgements", judge="Rae", places=places, verdict="same")
+    assert reply.status_code == 201
+    work(seeded)
+    before = check(seeded, 12)
+    policy = PRESETS["any-severity"]
+    seeded.services.store.update_project(seeded.project, chosen={"policy": policy.to_dict()})
+    seeded.score(policy=policy)
+    work(seeded, policy)
+    after = check(seeded, 12)
+    assert (after["value"], after["ci95"]) != (before["value"], before["ci95"])
+    report = send(seeded, "GET", "/api/report").json
+    assert report["provenance"]["policy"] == policy.to_dict()
