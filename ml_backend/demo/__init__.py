@@ -227,9 +227,13 @@ class Demo:
         }
         project = api.post("/api/projects/", body)["id"]
         tasks = [_task(narrative, users) for narrative in data.narratives()]
+        for model, findings in data.models().items():
+            for task, texts in zip(tasks, findings, strict=True):
+                task["predictions"].append({"model_version": model, "result": _result(texts)})
         reply = api.post(f"/api/projects/{project}/import", tasks)
         if reply["task_count"] != len(tasks):
             raise ServerError(f"Label Studio imported {reply['task_count']} of {len(tasks)} tasks.")
+        api.patch(f"/api/projects/{project}/", {"model_version": ""})  # the score column shows no model's scores
         return {"project": project, "token": token, "users": users}
 
     def _command(self) -> list[str]:
@@ -346,23 +350,27 @@ class Demo:
 def _task(narrative: data.Narrative, users: Mapping[str, int]) -> dict[str, Any]:
     annotations = []
     for rater, texts in narrative.answers.items():
-        region = {
-            "from_name": CONTROL,
-            "to_name": "narrative",
-            "type": "textarea",
-            "origin": "manual",
-            "value": {"text": list(texts or ())},
-        }
         annotations.append(
             {
                 "completed_by": users[rater],
                 "was_cancelled": texts is None,
                 "ground_truth": False,
                 "lead_time": 12.0 + len(narrative.text) / 20,
-                "result": [region] if texts else [],
+                "result": _result(texts or ()),
             }
         )
-    return {"data": {"id": narrative.id, "narrative": narrative.text}, "annotations": annotations}
+    return {"data": {"id": narrative.id, "narrative": narrative.text}, "annotations": annotations, "predictions": []}
+
+
+def _result(texts: Sequence[str]) -> list[dict[str, Any]]:
+    region = {
+        "from_name": CONTROL,
+        "to_name": "narrative",
+        "type": "textarea",
+        "origin": "manual",
+        "value": {"text": list(texts)},
+    }
+    return [region] if texts else []
 
 
 def email_of(name: str) -> str:

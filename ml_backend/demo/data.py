@@ -49,6 +49,22 @@ def narratives() -> tuple[Narrative, ...]:
     return tuple(tasks)
 
 
+def models() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Findings of two invented models for each task.
+
+    The model "good" names what most annotators mean, in the words of one of them. The model "bad" names what they mean
+    in the next task.
+    """
+    meaning, consensus = key(), []
+    for task in narratives():
+        words: dict[str, list[str]] = {}
+        for texts in task.answers.values():
+            for text in texts or ():
+                words.setdefault(meaning[text], []).append(text)
+        consensus.append(tuple(texts[-1] for texts in words.values() if len(texts) > 1))
+    return {"good": tuple(consensus), "bad": (*consensus[1:], consensus[0])}
+
+
 def annotators() -> tuple[str, ...]:
     """Names, in the order of the file."""
     return tuple(list(_rows("narratives.tsv")[0])[2:])

@@ -12,6 +12,7 @@ import pytest
 
 import softirr
 from ml_backend.auth.keys import Keys
+from ml_backend.demo import data
 from ml_backend.labelstudio import tasks as reading
 from ml_backend.report.on_demand import run_wanted as on_demand
 from ml_backend.report.questions import checked
@@ -411,6 +412,24 @@ class TestNumbers:
         assert len(far) == 10 and all(link == number for link, number in far) and table.count("<bdi>fever</bdi>") == 10
         assert all(WORDS[(int(number) - 1) % len(WORDS)] != "fever" for number, _ in far)
         assert "Adjusted interval" not in shown and "with a probability of 95% none of them is wrong" in shown
+
+    def test_the_good_and_the_bad_model_of_the_demo(self, page: Page) -> None:
+        """Four annotators and two models of the demo's project, whose answers are in its key."""
+        names, tasks = dict(zip(data.annotators(), FOUR, strict=True)), data.narratives()
+        given = {
+            number: {names[who]: list(texts) for who, texts in task.answers.items() if texts is not None}
+            for number, task in enumerate(tasks, start=1)
+        }
+        page.put(given)
+        page.stored[NUMBER] = given
+        models = data.models()
+        page.predicted = {
+            number: {model: list(findings[number - 1]) for model, findings in models.items()} for number in given
+        }
+        sentences = page.found(kind="models")["sentences"]
+        shown = " ".join(sentences)
+        assert "model good: within the range of the others" in shown and "model bad: below the others" in shown
+        assert "model good: passes the alternative" in shown and "model bad: does not pass the alternative" in shown
 
     def test_two_rounds_of_the_same_tasks(self, page: Page) -> None:
         """The store holds the second answers only; in the first round everybody wrote the same."""
