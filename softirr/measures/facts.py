@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -27,8 +27,10 @@ from softirr.measures.stages import stages
 from softirr.measures.typed_values import AS_WRITTEN, LETTER, NUMBER, TypedValue
 from softirr.provenance import Provenance
 
-__all__ = ["VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
+__all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "facts_of", "has_facts", "with_facts"]
 
+OF_CLAUSES = ("side", "negation", "certainty")
+"""What clauses with the same words can differ in."""
 VERSION = 4
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
@@ -174,9 +176,11 @@ class Compared:
         self._is_list = np.array([one.is_list for one in facts], dtype=bool)
         self._clauses = _Clauses(facts)
 
-    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pairs have different facts."""
-        result = self._clauses.differ(left, right)
+    def differ(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], of_clauses: Collection[str] = OF_CLAUSES
+    ) -> NDArray[np.bool_]:
+        """Which pairs have different facts; `of_clauses` are the attributes that clauses are compared in."""
+        result = self._clauses.differ(left, right, of_clauses)
         if self._types:
             framed = self._frame[left] == self._frame[right]
             in_order = framed & ~self._is_list[left]
@@ -210,16 +214,24 @@ class _Clauses:
                 self._affirmed[k, : len(one.asserted.content)] = one.asserted.affirmed
                 self._denied[k, : len(one.asserted.content)] = one.asserted.denied
 
-    def differ(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def differ(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], attributes: Collection[str]
+    ) -> NDArray[np.bool_]:
         """Which pairs have the same clauses, with one that only one text denies or doubts, or with another side."""
         left, right = np.broadcast_arrays(left, right)
         result: NDArray[np.bool_] = (self._content[left] > 0) & (self._content[left] == self._content[right])
         rows = np.nonzero(result)
         a, b = left[rows], right[rows]
-        apart = SIDES_EXCLUDE[self._affirmed[a], self._affirmed[b]] | SIDES_EXCLUDE[self._denied[a], self._denied[b]]
-        for one, other in ((a, b), (b, a)):
-            apart |= (self._affirmed[one] > 0) & (self._affirmed[one] == self._denied[other])
-        result[rows] = apart.any(axis=1) | (self._is_doubted[a] != self._is_doubted[b])
+        apart = np.zeros((len(a), self._affirmed.shape[1]), dtype=bool)
+        if "side" in attributes:
+            apart |= (
+                SIDES_EXCLUDE[self._affirmed[a], self._affirmed[b]] | SIDES_EXCLUDE[self._denied[a], self._denied[b]]
+            )
+        if "negation" in attributes:
+            for one, other in ((a, b), (b, a)):
+                apart |= (self._affirmed[one] > 0) & (self._affirmed[one] == self._denied[other])
+        doubted = (self._is_doubted[a] != self._is_doubted[b]) & ("certainty" in attributes)
+        result[rows] = apart.any(axis=1) | doubted
         return result
 
 

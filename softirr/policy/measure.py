@@ -92,11 +92,11 @@ class PolicyMeasure(TextLayerMeasure):
         said = [[value(text, kind) for text in texts] for kind in self.policy.deciding]
         forms = [self._forms(text, [one[k] for one in said]) for k, text in enumerate(texts)]
         codes = [_numbers(values) for values in said]
-        limits = [_differ(said), Compared([facts_of(self.policy.rewrite(text)) for text in texts]).differ]
+        values_differ, facts = _differ(said), Compared([facts_of(self.policy.rewrite(text)) for text in texts])
         return Stage(
             forms,
             codes,
-            lambda left, right: np.any([limit(left, right) for limit in limits], axis=0),
+            lambda left, right: values_differ(left, right) | facts.differ(left, right, self.policy.count),
             one_sided=self.policy.more_general == "lenient",
         )
 
