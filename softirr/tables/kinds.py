@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from softirr.errors import InputError
 from softirr.tables.layout import shown
-from softirr.tables.table import AnnotationTable
+
+if TYPE_CHECKING:
+    from softirr.tables.table import AnnotationTable
 
 __all__ = [
     "AUTO",

@@ -82,7 +82,7 @@ def deadly_worker(folder: Path) -> type:
 def test_two_nodes_give_the_same(node: Callable[[], Any], bert_model: Path) -> None:
     node(), node()
     pairs = [(TEXTS[i], TEXTS[j]) for i, j in zip(LEFT.tolist(), RIGHT.tolist(), strict=True)]
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
     local = measure(f"nli:{bert_model}", **options)
     on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
     try:
@@ -157,7 +157,14 @@ def test_a_share_that_ends_every_worker_is_named_and_the_others_are_kept(
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     monkeypatch.setattr(ray_engine, "Worker", deadly_worker(deaths))
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e", "workers": 1}
+    options = {
+        "device": "cpu",
+        "precision": "float32",
+        "threads": 1,
+        "facts": False,
+        "label_order": "c,n,e",
+        "workers": 1,
+    }
     on_ray: Any = measure(f"nli:{bert_model}", engine="ray", **options)
     # One pair of the texts below is in the share that is dealt out last: pairs of short texts come last.
     texts = [*(text + " of the acute and chronic renal failure" for text in TEXTS), "deadly 99", "x"]
@@ -198,7 +205,7 @@ model, cache, dies, *texts = sys.argv[1:]
 def progress(done, total):
     if dies == "dies" and done:
         os.kill(os.getpid(), signal.SIGKILL)
-made = measure("nli:" + model, engine="ray", workers=1, device="cpu", precision="float32", threads=1, label_order="c,n,e")
+made = measure("nli:" + model, engine="ray", workers=1, device="cpu", precision="float32", threads=1, facts=False, label_order="c,n,e")
 scorer = PairScorer(made, texts, cache=SQLiteCache(cache), progress=progress)
 scores = scorer.score(*np.triu_indices(len(texts), 1))
 print(scorer.pairs_scored, *scores)
@@ -226,6 +233,6 @@ def test_a_driver_that_dies_resumes_where_it_was(
     assert done.returncode == 0, done.stderr
     scored, *scores = done.stdout.split()
     assert int(scored) == 190 - SHARE // 2, "the share that had come when the driver died was kept"
-    options = {"device": "cpu", "precision": "float32", "threads": 1, "label_order": "c,n,e"}
+    options = {"device": "cpu", "precision": "float32", "threads": 1, "facts": False, "label_order": "c,n,e"}
     local = PairScorer(measure(f"nli:{bert_model}", **options), TEXTS).score(*np.triu_indices(20, 1))
     assert np.allclose(np.array(scores, dtype=float), local, atol=1e-5)
