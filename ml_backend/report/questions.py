@@ -77,9 +77,10 @@ def checked(given: Mapping[str, Any], project: Row, measures: Collection[str] = 
     elif kind == "teams":
         asked["teams"] = _teams(given.get("teams"), people)
     if kind == "annotator" or (kind == "time" and given.get("annotator")):
-        if given.get("annotator") not in people:
+        annotator = given.get("annotator")
+        if not isinstance(annotator, str) or annotator not in people:
             raise InputError("Choose an annotator of this project.")
-        asked["annotator"] = given["annotator"]
+        asked["annotator"] = annotator
     if kind in ("annotator", "models"):
         asked["margin"] = _margin(given.get("margin"))
     return asked

@@ -248,6 +248,8 @@ class TestQuestions:
             ({"kind": "teams", "teams": [["2", "3"], ["4"]]}, "two annotators"),
             ({"kind": "teams", "teams": [["2", "3"], ["4", "99"]]}, "not an annotator"),
             ({"kind": "annotator", "annotator": "99"}, "Choose an annotator"),
+            ({"kind": "annotator", "annotator": ["2"]}, "Choose an annotator"),
+            ({"kind": "time", "annotator": {"id": "2"}}, "Choose an annotator"),
             ({"kind": "annotator", "annotator": "2", "margin": 2}, "margin"),
             ({"kind": "models", "margin": True}, "margin"),
             ({"kind": "groups", "field": "site", "control": "other"}, "no such field"),
