@@ -380,7 +380,7 @@ async function end() {
   at("done-words").replaceChildren(
     line(
       `${plural(found.result.audit.judgements, "judgment")} of ` +
-        `${plural(found.result.audit.judges, "judge")} support these numbers. They stand at the top of the ` +
+        `${plural(found.result.audit.judges, "judge")} support these numbers. They are at the top of the ` +
         "report from now on.",
     ),
     ...account(found.own, pairs.length),

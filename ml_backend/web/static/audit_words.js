@@ -149,7 +149,7 @@ export function drawnLines(audit, running) {
   if (audit.status === "done") {
     lines.push(
       line(
-        "The audit is done; its coefficient stands at the top of the report. Somebody else can judge the same " +
+        "The audit is done; its coefficient is at the top of the report. Somebody else can judge the same " +
           "pairs too.",
       ),
     );
@@ -185,7 +185,7 @@ export function widthSentence(last, wanted, total, times) {
   if (last.judged < FIRST_FORECAST) return `${width} After a few more judgments this line shows how many it takes.`;
   if (!needed || needed > MOST_FORECAST) {
     return (
-      `${width} Judgements hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not ` +
+      `${width} Judgments hardly make it ${wanted} wide: the tasks are too few. You can stop when it does not ` +
       "narrow any more."
     );
   }

@@ -142,7 +142,10 @@ describe("the audit page", () => {
     assert.match(widthSentence(look, "0.2", 40, times), /make it 0\.2 wide, more than were drawn\.$/);
     assert.match(widthSentence(look, "0.3", 60, times), /You can stop: it is as narrow as you want it\.$/);
     assert.match(widthSentence({ ...look, judged: 5 }, "0.2", 60, times), /After a few more judgments/);
-    assert.match(widthSentence({ ...look, needed: {} }, "0.2", 60, times), /the tasks are too few/);
+    assert.match(
+      widthSentence({ ...look, needed: {} }, "0.2", 60, times),
+      / Judgments hardly make it 0\.2 wide: the tasks are too few/,
+    );
   });
 
   it("says who has judged the pairs, and why an audit failed", () => {
