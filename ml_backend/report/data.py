@@ -110,7 +110,7 @@ class Reports:
     def _state(self, project: Row) -> tuple[Any, ...]:
         """Everything that a report depends on; cheap to compute."""
         marks = self._reviews.marks(project["id"])
-        asked = [row["wanted_at"] for row in SideBySideStore(self._store).of(project["id"], MEASURES)]
+        asked = [wanted_at for wanted_at, _ in SideBySideStore(self._store).stamps(project["id"], MEASURES)]
         return (*self._results(project), len(marks), max((row["at"] for row in marks.values()), default=0), *asked)
 
     def _results(self, project: Row) -> tuple[Any, ...]:
@@ -123,7 +123,7 @@ class Reports:
         audits = [(row["id"], row["result_at"]) for row in self._reviews.audits(project["id"])]
         said = [(row["id"], row["decided_at"]) for row in self._store.decisions(project["id"])]
         looked = PolicyStore(self._store).stamps(project["id"])
-        compared = [row["result_at"] for row in SideBySideStore(self._store).of(project["id"], MEASURES)]
+        compared = [result_at for _, result_at in SideBySideStore(self._store).stamps(project["id"], MEASURES)]
         proposed = [row["id"] for row in self._reviews.uncounted(project["id"])]
         return (
             project["summary_at"],

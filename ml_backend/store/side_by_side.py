@@ -52,6 +52,14 @@ class SideBySideStore:
         every = self._rows(side_by_side.c.project == project)
         return [row for row in every if kind is None or row["question"]["kind"] == kind]
 
+    def stamps(self, project: int, kind: str) -> list[tuple[float | None, float | None]]:
+        """(waiting since, computed at) of each comparison of one kind, without reading the results."""
+        table = side_by_side
+        query = sa.select(table.c.question, table.c.wanted_at, table.c.result_at).where(table.c.project == project)
+        with self.engine.connect() as connection:
+            every = connection.execute(query.order_by(table.c.asked_at.desc())).all()
+        return [(row.wanted_at, row.result_at) for row in every if row.question["kind"] == kind]
+
     def wanted(self, project: int) -> list[Row]:
         """Those that are not computed yet."""
         return self._rows((side_by_side.c.project == project) & side_by_side.c.wanted_at.is_not(None))

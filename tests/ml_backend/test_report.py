@@ -403,6 +403,18 @@ class TestComparison:
         assert "jaccard" in get(seeded, f"/report/{NUMBER}").get_data(as_text=True)
         assert run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL) == 0
 
+    def test_a_page_that_waits_reads_no_results(self, seeded: Seeded, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It asks every few seconds, and the results of twenty comparisons may be large."""
+
+        def version() -> str:
+            return str(get(seeded, "/api/report/state", project=NUMBER).json["version"])
+
+        before = version()
+        self.ask(seeded, ["exact"])
+        run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
+        monkeypatch.delattr(SideBySideStore, "of")
+        assert version() != before
+
     def test_says_when_answers_changed_since(self, seeded: Seeded) -> None:
         self.ask(seeded, ["exact"])
         run_wanted(seeded.services.store, seeded.services.scorer, seeded.row, INDEL)
