@@ -122,6 +122,11 @@ class Gathered:
         return len(self._texts) == len(self._items) * len(self._raters)
 
     @property
+    def n_raters(self) -> int:
+        """Number of raters with an answer."""
+        return len(self._raters)
+
+    @property
     def compared(self) -> bool:
         """Whether any item has answers of two raters."""
         items = np.fromiter((key >> 32 for key in self._texts), dtype=np.int64, count=len(self._texts))

@@ -22,6 +22,8 @@ __all__ = ["BLANK_CELLS", "rows_tables"]
 BLANK_CELLS = "{n:,} empty cells{of} count as not asked. If they mean that the rater found nothing, say --empty none."
 """A note about empty cells of a format in which they may mean either."""
 
+_MODEL = "model"
+"""A column of this name with one value is a log of a single model: people's answers come from another file."""
 _SAMPLE = 200
 _SHOWN = 10
 
@@ -65,7 +67,9 @@ def rows_tables(table: Rows, request: Request, layout: Layout | None = None) -> 
         raise InputError(f"{table.name} has a header but no answers.")
     read_already = {i for at in (columns.item, columns.rater, *columns.groups.values()) for i in at}
     fields.require(table.name, (name for i, name in enumerate(table.columns) if i not in read_already))
-    if columns.guessed and not any(one.compared for one in gathered.values()):
+    named_by = [table.columns[i].casefold() for i in columns.rater]
+    is_log = named_by == [_MODEL] and all(one.n_raters < 2 for one in gathered.values())
+    if columns.guessed and not is_log and not any(one.compared for one in gathered.values()):
         words = suggestion(table.columns, [cells for _, cells in sample])
         read_as = " ".join(f"--{role} {table.columns[at[0]]}" for role, at in _roles(columns).items())
         other = f" Perhaps {words} does." if words and words != read_as else f" {_ASK[0].upper()}{_ASK[1:]}."

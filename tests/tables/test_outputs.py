@@ -34,6 +34,19 @@ def test_other_ids_and_names_that_are_taken_are_refused() -> None:
         with_outputs(PEOPLE, {name: table(("1", "gpt", "fever")) for name in ("log", "more")})
 
 
+@pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
+def test_the_log_of_a_single_model(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    people, log = tmp_path / "people.csv", tmp_path / name
+    people.write_text("item,rater,text\n" + "".join(f"{i},{who},word {i % 3}\n" for i in range(9) for who in "abc"))
+    calls = [{"id": str(i), "model": "gpt", "response": f"word {i % 3}"} for i in range(9)]
+    lines = [",".join(calls[0])] + [",".join(call.values()) for call in calls]
+    log.write_text("\n".join(lines if name.endswith("csv") else map(json.dumps, calls)) + "\n")
+    assert main(["compare", str(people), "--models", "--outputs", str(log), "--measure", "exact", "--json"]) == 0
+    assert [one["label"] for one in json.loads(capsys.readouterr().out)["groups"]] == ["others", "model:gpt"]
+    assert main(["score", str(log), "--measure", "exact"]) == 2
+    assert "has answers of one rater only: agreement needs two." in capsys.readouterr().err
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lists in one box are split in both files, and a model that is not named is not one of the people."""
     people, log = tmp_path / "people.csv", tmp_path / "log.jsonl"
