@@ -14,7 +14,7 @@ from ml_backend.review.panel_payload import moment
 from ml_backend.store.reviews import ReviewStore
 from ml_backend.store.store import Row
 from softirr.coefficients.registry import coefficient_title
-from softirr.report.headline import by_measure, expected_agreement
+from softirr.report.headline import by_measure, expected_agreement, is_exact
 from softirr.report.next_step import next_step
 from softirr.report.page.sentences import PLACES, TASKS, Words, coefficient_rows, headline_sentence
 
@@ -32,7 +32,15 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -
     key = found["name"]
     raters = statistics.median(len(row["raters"]) for row in rows if row["agreement"] is not None) if n_tasks else 2
     expected = expected_agreement(summary, key)
-    step = next_step(summary["coefficients"][key], n, items=items, expected=expected, raters=raters)
+    step = next_step(
+        summary["coefficients"][key],
+        n,
+        items=items,
+        expected=expected,
+        raters=raters,
+        pairs=None if n_places else _to_judge(rows),
+        exact=is_exact(summary),
+    )
     return {
         **found,
         "key": key,
@@ -44,6 +52,12 @@ def headline_of(project: Row, control: str, rows: Sequence[Mapping[str, Any]]) -
         "next_audits": step is not None and "judge" in step,
         "notes": notes,
     }
+
+
+def _to_judge(rows: Sequence[Mapping[str, Any]]) -> int | None:
+    """Pairs of texts that can be judged; None where there are so many that the number does not matter."""
+    pairs = [row["to_judge"] for row in rows]
+    return None if None in pairs else sum(pairs)
 
 
 def _why_nothing(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:

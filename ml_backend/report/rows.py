@@ -15,6 +15,7 @@ from ml_backend.review.release import n_given
 from ml_backend.review.triage_queue import candidate
 from ml_backend.store.schema import tasks
 from ml_backend.store.store import Store
+from softirr.report.next_step import pairs_to_judge
 
 AT_ONCE = 500  # tasks of one query
 
@@ -25,8 +26,9 @@ COLUMNS = (
 """What :func:`task_row` needs of a task."""
 
 TaskRow = dict[str, Any]
-"""number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), why (the most
-frequent reason in words), day (of the last answer), groups (field and value, to group by), people (rater, day and agreement with the others) and places (of regions)"""
+"""number, updated_at, answers_hash, n_given, agreement, raters, excluded (rater, reason), candidate (of the triage queue, or None), text (the first one), to_judge
+(pairs of texts, see :func:`softirr.report.next_step.pairs_to_judge`), why (the most frequent reason in words), day (of the last answer), groups (field and value,
+to group by), people (rater, day and agreement with the others) and places (of regions)"""
 LONGEST_TEXT = 80
 LONGEST_REASON = 160
 
@@ -101,6 +103,7 @@ def task_row(row: Any, control: str | None) -> TaskRow:
         "excluded": [(str(rater), reason) for entry in answers for rater, reason in entry["excluded"]],
         "candidate": made,
         "text": shortened(next(texts, ""), LONGEST_TEXT),
+        "to_judge": pairs_to_judge(list(entry["answers"].values()) for entry in answers),
         **_facts(row, chosen, details, answers, pairs),
         "why": shortened(next((one["words"] for one in reasons if one["kind"] == kind), ""), LONGEST_REASON),
     }

@@ -25,7 +25,7 @@ from softirr.planning.plan_result import RATERS, Choice, Plan, Z
 from softirr.planning.variance_components import ALIKE, Components, assumed, components
 from softirr.policy.rules import Policy
 from softirr.report.headline import HEADLINE, expected_agreement
-from softirr.report.next_step import Variance, next_step, per_judgment, variance_of
+from softirr.report.next_step import Variance, next_step, pairs_to_judge, per_judgment, variance_of
 from softirr.report.options import AgreementOptions
 from softirr.tables.files import answer_table
 from softirr.tables.sheets import Judgements, read_sheet
@@ -96,7 +96,7 @@ def plan(
         )
         name, items, raters, now = coefficient or HEADLINE[0], 0, 0, None
         variance = Variance(per_item.variance(2), math.inf, per_judgment(chance))
-        judged, step, used, policy = 0, None, None, Policy()
+        judged, step, used, policy, pairs = 0, None, None, Policy(), None
     else:
         table = answer_table(table)
         refuse_weights(table, "A plan")
@@ -110,7 +110,9 @@ def plan(
         estimate, shown = part.summary.coefficients[name], whole.coefficients[name].to_dict()
         error, items = standard_error(estimate), len(estimate.influence)
         expected = expected_agreement({"expected_agreement": whole.expected}, name)
-        pilot_variance = variance_of(shown, items, expected)
+        exact, pairs = whole.evidence is None, pairs_to_judge(_answers(table))
+        settled = exact or (pairs is not None and int(shown["judgments"]) >= pairs)
+        pilot_variance = variance_of(shown, items, expected, settled=settled)
         if shown["value"] is None or error is None or part.chance is None or pilot_variance is None:
             raise InputError(
                 f"The coefficient of the pilot is not defined: {shown['undefined'] or 'it has one item only'}."
@@ -123,8 +125,10 @@ def plan(
             width=width,
             expected=expected,
             raters=answers,
+            pairs=pairs,
             answer_cost=answer_cost,
             judgment_cost=judgement_cost,
+            exact=exact,
         )
         raters = int(answers)
         per_item = components(part.ratings, part.scores, part.chance, estimate)
@@ -150,15 +154,29 @@ def plan(
         judged,
         step,
     )
-    choices = tuple(_choice(draft, k) for k in RATERS)
+    choices = tuple(_choice(draft, k, pairs) for k in RATERS)
     more = None if now is None else max(math.ceil(items * ((now / width) ** 2 - 1)), 0)
     return replace(draft, choices=choices, more_items=more)
 
 
-def _choice(draft: Plan, raters: int) -> Choice:
-    """The cheapest number of items and judgments that has the width, for so many raters of an item."""
-    cost = raters * draft.answer_cost
-    items, more = draft.variance(raters).cheapest(draft.width, max(draft.items, 2), cost, draft.judgement_cost)
+def _answers(table: AnnotationTable) -> list[list[tuple[str, ...]]]:
+    """The texts of each answer to each item."""
+    texts: list[list[tuple[str, ...]]] = [[] for _ in table.items]
+    for item, answer in zip(table.item.tolist(), table.answer.tolist(), strict=True):
+        texts[item].append(table.texts_of(answer))
+    return texts
+
+
+def _choice(draft: Plan, raters: int, pairs: int | None) -> Choice:
+    """The cheapest number of items and judgments that has the width, for so many raters of an item.
+
+    The items have enough pairs of texts to judge, if they have as many for two answers as the pilot.
+    """
+    cost, variance = raters * draft.answer_cost, draft.variance(raters)
+    items, more = variance.cheapest(draft.width, max(draft.items, 2), cost, draft.judgement_cost)
+    if more and pairs is not None:
+        per_item = pairs / draft.items * raters * (raters - 1) / (draft.raters * (draft.raters - 1))
+        items, more = variance.with_pairs(draft.width, items, more, per_item, draft.judged)
     judgements = draft.judged + more
     whole = items * cost + judgements * draft.judgement_cost
     return Choice(raters, items, judgements, items * raters, whole, draft.predicted_width(items, raters, judgements))

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 from softirr.defaults import ANSWER_COST, JUDGMENT_COST, WIDTH
 from softirr.report.headline import expected_agreement, headline, is_exact
 
-__all__ = ["WIDTHS", "Variance", "advice", "judgments_for", "next_step", "per_judgment", "variance_of"]
+__all__ = [
+    "WIDTHS",
+    "Variance",
+    "advice",
+    "judgments_for",
+    "next_step",
+    "pairs_to_judge",
+    "per_judgment",
+    "variance_of",
+]
 
 WIDTHS = (0.05, 0.1, 0.2)
 """Widths of the interval for which the report gives the number of judgments needed."""
@@ -20,6 +31,10 @@ FIRST_JUDGMENTS = 30
 _Z = 1.959964
 _LEAST_ITEMS = 10
 _MOST = 100_000
+_CLOSE = 1e-6
+"""Half width by which an interval may miss the wanted one."""
+_MANY_PAIRS = 5_000
+"""Pairs of texts from which on there are always enough to judge."""
 _OF_ONE = 0.16
 """Variance of one judgment around the calibrated measure, over benchmark populations."""
 
@@ -77,6 +92,34 @@ class Variance:
         left = target - self.per_item / items
         return items, self.judgments_for(left) if left > 0 else 0
 
+    def with_pairs(self, width: float, items: int, more: int, per_item: float, judged: int) -> tuple[int, int]:
+        """As many items as it takes for the judgments to have enough pairs of texts.
+
+        Parameters
+        ----------
+        width : float
+        items, more : int
+            Items and further judgments, as :meth:`cheapest` gives them.
+        per_item : float
+            Pairs of texts of an item that can be judged.
+        judged : int
+            Pairs that are judged already.
+
+        Returns
+        -------
+        (int, int)
+            The fewest items with enough pairs, and the further judgments; more items than anybody annotates where no number is enough.
+        """
+        target = (width / (2 * _Z)) ** 2
+
+        def enough(n: int) -> bool:
+            return judged + self.judgments_for(target - self.per_item / n) <= per_item * n
+
+        if judged + more <= per_item * items:
+            return items, more
+        all_items = items + 1 + bisect_left(range(items + 1, items + 2 * _MOST), True, key=enough)
+        return all_items, self.judgments_for(target - self.per_item / all_items)
+
 
 def per_judgment(expected: float | None) -> float:
     """W where nothing else is known: variance that one judgment alone leaves in a coefficient with an agreement by chance.
@@ -92,7 +135,36 @@ def per_judgment(expected: float | None) -> float:
     return _OF_ONE / max(1 - (expected or 0.0), 0.05) ** 2
 
 
-def variance_of(coefficient: Mapping[str, Any], n_items: int, expected: float | None = None) -> Variance | None:
+def pairs_to_judge(items: Iterable[Collection[Collection[str]]]) -> int | None:
+    """Number of different pairs of texts of two answers to one item, without texts that occur in both answers.
+
+    Parameters
+    ----------
+    items : iterable
+        The answers to each item, each with its texts.
+
+    Returns
+    -------
+    int or None
+        None where there are so many that the number does not matter.
+
+    Examples
+    --------
+    >>> pairs_to_judge([[["fever"], ["heat"], ["fever"]], [["rash"], ["rash"]], [["heat"], ["fever", "rash"]]])
+    2
+    """
+    different: set[tuple[str, str]] = set()
+    for answers in items:
+        for one, other in combinations({frozenset(texts) for texts in answers}, 2):
+            different.update((min(pair), max(pair)) for pair in product(one - other, other - one))
+            if len(different) >= _MANY_PAIRS:
+                return None
+    return len(different)
+
+
+def variance_of(
+    coefficient: Mapping[str, Any], n_items: int, expected: float | None = None, *, settled: bool = False
+) -> Variance | None:
     """Variance of a coefficient by source.
 
     Parameters
@@ -103,6 +175,8 @@ def variance_of(coefficient: Mapping[str, Any], n_items: int, expected: float | 
         Items with two answers or more.
     expected : float, optional
         The agreement by chance that the coefficient is corrected by.
+    settled : bool
+        Whether nothing is left to judge: then all variance comes from the items.
 
     Returns
     -------
@@ -114,7 +188,7 @@ def variance_of(coefficient: Mapping[str, Any], n_items: int, expected: float | 
     if not interval or items is None:
         return None
     whole = ((interval[1] - interval[0]) / (2 * _Z)) ** 2
-    of_items = min(items**2, whole)
+    of_items = whole if settled else min(items**2, whole)
     of_measure, n = whole - of_items, int(coefficient.get("judgments") or 0)
     measured, assumed = of_measure * n, per_judgment(expected)
     return Variance(
@@ -159,6 +233,7 @@ def next_step(
     width: float = WIDTH,
     expected: float | None = None,
     raters: float = 2,
+    pairs: int | None = None,
     answer_cost: float = ANSWER_COST,
     judgment_cost: float = JUDGMENT_COST,
     exact: bool = False,
@@ -179,6 +254,8 @@ def next_step(
         The agreement by chance that the coefficient is corrected by.
     raters : float
         Answers of an item.
+    pairs : int, optional
+        Pairs of texts of these items, judged or not (:func:`pairs_to_judge`); None: as many as needed.
     answer_cost, judgment_cost : float
         They decide how many items and how many judgments are proposed where both are needed.
     exact : bool
@@ -197,28 +274,44 @@ def next_step(
     >>> next_step({"ci95": [0.5, 0.62], "judgments": 60, "details": items}, 300)
     'Next: to reach ±0.05, judge about 69 more pairs of texts.'
     """
-    variance = variance_of(coefficient, n_items, expected)
+    n = int(coefficient.get("judgments") or 0)
+    settled = exact or (pairs is not None and n >= pairs)
+    variance = variance_of(coefficient, n_items, expected, settled=settled)
     if variance is None:
         return None
     if n_items < _LEAST_ITEMS:
         rough = f"Next: annotate more {items}. With {n_items} {items} the interval is rough"
         return f"{rough}." if exact else f"{rough}, whatever the judgments."
-    n, half = int(coefficient.get("judgments") or 0), (coefficient["ci95"][1] - coefficient["ci95"][0]) / 2
-    if half <= width / 2:
+    half = (coefficient["ci95"][1] - coefficient["ci95"][0]) / 2
+    if half <= width / 2 + _CLOSE:
         return f"Next: nothing. The interval is within ±{width / 2:g}."
+    first = FIRST_JUDGMENTS if pairs is None else min(pairs, FIRST_JUDGMENTS)
     if n == 0 and variance.of_measure > 0:
-        after = _Z * math.sqrt(variance.total(n_items, FIRST_JUDGMENTS))
+        after = _Z * math.sqrt(variance.total(n_items, first))
         if half - after >= 0.01:
-            return f"Next: judge {FIRST_JUDGMENTS} pairs of texts. The interval narrows from ±{half:.2f} to about ±{after:.2f}."
+            judge = f"Next: judge {_pairs(first)} of texts."
+            return f"{judge} The interval narrows from ±{half:.2f} to about ±{after:.2f}."
     needed = judgments_for(width, coefficient, expected)
-    if needed is not None and needed <= max(4 * n, 300):
-        return f"Next: to reach ±{width / 2:g}, judge about {needed - n:,} more pairs of texts."
+    alone = needed is not None and (pairs is None or needed <= pairs) and not settled
+    if alone and needed is not None and needed <= max(4 * n, 300):
+        return f"Next: to reach ±{width / 2:g}, judge about {_pairs(needed - n, 'more ')} of texts."
+    if not alone and pairs is not None and 0 < pairs - n <= FIRST_JUDGMENTS and variance.of_measure > 0:
+        return f"Next: judge the {'other ' if n else ''}{_pairs(pairs - n)} of texts."
     all_items, more = variance.cheapest(width, n_items, raters * answer_cost, judgment_cost)
+    if more and pairs is not None:
+        all_items, more = variance.with_pairs(width, all_items, more, pairs / n_items, n)
     if all_items - n_items > _MOST:
         return f"Next: annotate more {items}. ±{width / 2:g} is out of reach with {n_items:,} {items}."
-    alone = "" if exact or needed is not None else " More judgments alone are not enough."
-    judge = f" and judge about {more:,} more pairs" if more else ""
-    return f"Next: to reach ±{width / 2:g}, annotate about {all_items - n_items:,} more {items}{judge}.{alone}"
+    if all_items == n_items:
+        return f"Next: to reach ±{width / 2:g}, judge about {_pairs(more, 'more ')} of texts."
+    annotate = f"annotate about {all_items - n_items:,} more {items if all_items - n_items > 1 else items[:-1]}"
+    judge = f" and judge about {_pairs(more, 'more ')}" if more else ""
+    only = "" if exact or alone else " More judgments alone are not enough."
+    return f"Next: to reach ±{width / 2:g}, {annotate}{judge}.{only}"
+
+
+def _pairs(number: int, more: str = "") -> str:
+    return f"{number:,} {more}pair{'' if number == 1 else 's'}"
 
 
 def advice(report: Mapping[str, Any], items: str = "items") -> str | None:
@@ -239,12 +332,23 @@ def advice(report: Mapping[str, Any], items: str = "items") -> str | None:
     best = headline(report)
     if best is None:
         return None
-    raters = [item["n_raters"] for item in report["items"] if item["agreement"] is not None]
+    compared = [item for item in report["items"] if item["agreement"] is not None]
+    raters = [item["n_raters"] for item in compared]
     return next_step(
         best[1],
         len(raters),
         items=items,
         expected=expected_agreement(report, best[0]),
         raters=statistics.median(raters) if raters else 2,
+        pairs=pairs_to_judge(_answers(item) for item in compared),
         exact=is_exact(report),
     )
+
+
+def _answers(item: Mapping[str, Any]) -> list[list[str]]:
+    """The texts of each answer to an item of a report."""
+    answers: dict[str, list[str]] = {rater: list(texts) for rater, texts in item["unmatched"].items()}
+    for match in item["matches"]:
+        for rater, text in match["texts"].items():
+            answers.setdefault(rater, []).append(text)
+    return list(answers.values())

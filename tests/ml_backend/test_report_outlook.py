@@ -37,10 +37,9 @@ def _project(half: float, judgments: int = 0, items: float = 0.01) -> dict[str, 
     }
 
 
-def _next(project: dict[str, Any], n: int = 40) -> str:
-    return str(
-        headline_of(project, "findings", [{"agreement": 0.5, "places": [], "raters": ["ann", "ben"]}] * n)["next"]
-    )
+def _next(project: dict[str, Any], n: int = 40, to_judge: int | None = None) -> str:
+    row = {"agreement": 0.5, "places": [], "raters": ["ann", "ben"], "to_judge": to_judge}
+    return str(headline_of(project, "findings", [row] * n)["next"])
 
 
 def test_first_judgments() -> None:
@@ -57,6 +56,16 @@ def test_more_tasks() -> None:
         "annotate about 89 more tasks and judge about 330 more pairs" in sentence
         and "More judgments alone are not enough." in sentence
     )
+
+
+def test_no_more_judgments_than_pairs() -> None:
+    assert "Next: judge the other 20 pairs of texts." in _next(_project(0.1, 60), to_judge=2)
+
+
+def test_values_that_are_compared_exactly_are_not_judged() -> None:
+    project = _project(0.25)
+    project["summary"]["controls"]["findings"]["provenance"] = {"kind": "nominal"}
+    assert "annotate about" in _next(project) and "judg" not in _next(project)
 
 
 def test_few_tasks() -> None:

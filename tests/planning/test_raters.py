@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from scipy.special import stdtrit
 
 import softirr
 from softirr.cli.main import main
-from softirr.report.next_step import judgments_for, next_step
+from softirr.report.next_step import advice, judgments_for, next_step
 
 WORDS = ("fever", "cough", "rash", "nausea", "headache")
 
@@ -142,7 +144,7 @@ def coefficient(low: float, high: float, judgments: int, items: float = 0.02) ->
 class TestNextStep:
     def test_it_is_in_the_report(self) -> None:
         lines = str(softirr.agreement(_schools(1, 1), "indel")).splitlines()
-        assert any(line.startswith("Next: judge 30 pairs of texts.") for line in lines)
+        assert any(line == "Next: judge the 10 pairs of texts." for line in lines)
 
     def test_few_items(self) -> None:
         assert "annotate more tasks" in str(next_step(coefficient(0.1, 0.9, 60), 9, items="tasks"))
@@ -160,6 +162,45 @@ class TestNextStep:
     def test_items_are_too_few(self) -> None:
         step = str(next_step(coefficient(0.4, 0.6, 100, items=0.045), 100, items="tasks"))
         assert "annotate about 264 more tasks" in step and step.endswith("More judgments alone are not enough.")
+
+    def test_it_never_advises_nothing_or_more_pairs_than_the_items_have(self) -> None:
+        items_or_pairs = re.compile(r"([\d,]+) (?:more |other )?(item|pair)s?")
+        for n_items, pairs, judgments, half in itertools.product(
+            (10, 40, 300), (0, 1, 3, 20, 40, 200, 2_000), (0, 5, 10, 40, 80), (0.06, 0.1, 0.2)
+        ):
+            one = coefficient(0.5 - half, 0.5 + half, judgments, items=0.0254)
+            step = str(next_step(one, n_items, expected=0.3, pairs=pairs))
+            if "out of reach" in step:
+                continue
+            numbers = {what: int(number.replace(",", "")) for number, what in items_or_pairs.findall(step)}
+            assert numbers and min(numbers.values()) > 0, step
+            more = numbers.get("pair", 0)
+            assert not more or judgments + more <= pairs / n_items * (n_items + numbers.get("item", 0)), step
+
+    def test_the_last_pairs_are_judged_before_more_items_are_annotated(self) -> None:
+        one = coefficient(0.4, 0.6, 10, items=0.01)
+        assert next_step(one, 40, expected=0.3, pairs=22) == "Next: judge the other 12 pairs of texts."
+        assert "judge" not in str(next_step(one, 40, expected=0.3, pairs=10))
+
+    def test_many_judgments_alone_suffice(self) -> None:
+        one = coefficient(0.4, 0.6, 10, items=0.01)
+        assert next_step(one, 40, expected=0.3) == "Next: to reach ±0.05, judge about 463 more pairs of texts."
+        assert "annotate about" in str(next_step(one, 40, expected=0.3, pairs=41))
+
+    def test_exact_answers_have_nothing_to_judge(self) -> None:
+        step = str(next_step(coefficient(0.27, 0.73, 0, items=0.1), 12, exact=True))
+        assert "annotate about" in step and "judg" not in step
+
+    def test_few_wordings_have_few_pairs(self) -> None:
+        rows = [
+            (str(n), rater, ("pain", "ache")[(n + k) % 2 and n % 3 > 0])
+            for n in range(40)
+            for k, rater in enumerate("ab")
+        ]
+        table = softirr.AnnotationTable.from_answers(softirr.Answer(*row) for row in rows)
+        step = advice(softirr.agreement(table, "indel").to_dict())
+        assert step is not None and step.startswith("Next: judge 1 pair of texts.")
+        assert step == softirr.plan(table, "indel").step
 
     @pytest.mark.parametrize("width", [0.1, 0.2, 0.3])
     def test_the_number_of_judgments_falls_with_the_width(self, width: float) -> None:
