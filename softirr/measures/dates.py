@@ -8,7 +8,7 @@ from datetime import date
 from functools import cache
 
 from softirr.lexicon.words import any_of, entries, wordings
-from softirr.measures.typed_values import Part, TypedValue, typed
+from softirr.measures.typed_values import AS_WRITTEN, Part, TypedValue, typed
 
 __all__ = ["clock_times", "dates", "weekdays"]
 
@@ -25,6 +25,9 @@ _WITH_MONTH = (
 """Parts of a date, and its wordings."""
 _CLOCK = re.compile(r"(?<![\w:.,/-])(\d{1,2})(?:[:.]([0-5]\d))?\s?(?:([ap])\.?m\b\.?)", re.IGNORECASE)
 _HOURS = re.compile(r"(?<![\w:.,/-])(\d\d):([0-5]\d)(?![\w:.])")
+_SHORT_YEAR = "year" + AS_WRITTEN
+"""The type of years in two digits."""
+_LAST_CENTURY = 69
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl")
 """Languages whose months are known: English and those that :mod:`softirr.measures.languages` recognizes."""
 
@@ -60,6 +63,8 @@ def dates(text: str) -> Iterator[TypedValue]:
     --------
     >>> [(one.quantity, one.low, one.written) for one in dates("seen 5 January 2026")]
     [('year', 2026, None), ('month', 1, None), ('day', 5, '2026-01-05')]
+    >>> [one.written for one in dates("5 Jan 26, 31/12/99")]
+    [None, None, None, '2026-01-05', None, None, None, '1999-12-31']
     """
     spans: list[tuple[int, int, list[tuple[str, int]]]] = []
     for match in _NUMERIC.finditer(text):
@@ -76,11 +81,24 @@ def dates(text: str) -> Iterator[TypedValue]:
         if match.start(1) not in taken:
             spans.append((*match.span(1), [("year", int(match[1]))]))
     for start, end, parts in sorted(spans):
-        known = dict(parts)
+        known = {part.removesuffix(AS_WRITTEN): number for part, number in parts}
         written = None
         if {"year", "month"} <= set(known):
             written = "-".join(f"{known[part]:02}" for part in ("year", "month", "day") if part in known)
-        yield from typed([Part(part, number, number) for part, number in parts], start, end, written)
+        yield from typed([one for part, number in parts for one in _bounds(part, number)], start, end, written)
+
+
+def _bounds(part: str, number: int) -> list[Part]:
+    """A part of a date; a year in two digits is one of two centuries, unless the other year has two digits, too."""
+    if part != _SHORT_YEAR:
+        return [Part(part, number, number)]
+    first = 1900 + number % 100
+    return [Part(part, number, number), Part("year", first - 0.5, first + 100.5)]
+
+
+def _century(year: int) -> int:
+    """The year that two digits stand for, as in POSIX: 69 to 99 are of the last century."""
+    return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 
 def _of_numbers(first: int, mark: str, second: int, third: int, wording: str) -> list[tuple[str, int]]:
@@ -88,15 +106,15 @@ def _of_numbers(first: int, mark: str, second: int, third: int, wording: str) ->
         return _valid({"year": first, "month": second, "day": third})
     if len(wording.rpartition(mark)[2]) not in (2, 4) or not max(first, second):
         return []
-    year = third if third > 99 else 2000 + third
+    name, year = ("year", third) if third > 99 else (_SHORT_YEAR, _century(third))
     if first > 12 and second <= 12:
-        return [("year", year), ("month", second), ("day", first)]
+        return [(name, year), ("month", second), ("day", first)]
     if second > 12 and first <= 12 and second <= 31:
-        return [("year", year), ("month", first), ("day", second)]
+        return [(name, year), ("month", first), ("day", second)]
     if mark == "." and max(first, second) <= 12:
-        return [("year", year), ("month", second), ("day", first)]
+        return [(name, year), ("month", second), ("day", first)]
     return (
-        [("year", year), ("first of a date", first), ("second of a date", second)] if max(first, second) <= 12 else []
+        [(name, year), ("first of a date", first), ("second of a date", second)] if max(first, second) <= 12 else []
     )
 
 
@@ -108,17 +126,17 @@ def _with_month(wording: dict[str, str | None]) -> list[tuple[str, int]]:
     if number is None:
         return []
     if parts.get("year", 100) < 100:
-        parts["year"] += 2000
+        parts[_SHORT_YEAR] = _century(parts.pop("year"))
     return _valid({**parts, "month": number})
 
 
 def _valid(parts: dict[str, int]) -> list[tuple[str, int]]:
     """The parts of a date that exists, in order; a year that is missing is a leap year."""
     try:
-        date(parts.get("year", 2000), parts["month"], parts.get("day", 1))
+        date(parts.get("year", parts.get(_SHORT_YEAR, 2000)), parts["month"], parts.get("day", 1))
     except ValueError:
         return []
-    return [(part, parts[part]) for part in ("year", "month", "day") if part in parts]
+    return [(part, parts[part]) for part in ("year", _SHORT_YEAR, "month", "day") if part in parts]
 
 
 def clock_times(text: str) -> Iterator[TypedValue]:

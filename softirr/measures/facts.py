@@ -31,7 +31,7 @@ __all__ = ["OF_CLAUSES", "VERSION", "Compared", "FactsMeasure", "TextFacts", "fa
 
 OF_CLAUSES = ("side", "negation", "certainty")
 """What clauses with the same words can differ in."""
-VERSION = 4
+VERSION = 5
 """Of what is read; it is part of the key of cached scores and of the provenance."""
 LONGEST = 2_000
 """Characters of a text from which nothing is read."""

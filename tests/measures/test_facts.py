@@ -97,6 +97,9 @@ DIFFERENT = [
     ("0,005 g", "5 g"),
     ("1.234 mg", "1.567 mg"),
     ("1.500 mg of 2.5", "1500 mg of 2.5"),
+    ("5 Jan 45", "5 Jan 46"),
+    ("5/1/26", "5/1/27"),
+    ("5 Jan 45", "5 January 1930"),
 ]
 EQUAL = [
     ("0.005 g", "5 mg"),
@@ -116,6 +119,8 @@ EQUAL = [
     ("5 de enero de 2026", "2026-01-05"),
     ("5-Jan-2026", "Jan 5th, 2026"),
     ("5 Jan 26", "5 January 2026"),
+    ("31/12/99", "31 December 1999"),
+    ("12/31/99", "1999-12-31"),
     ("since March 2019", "since 03/2019"),
     ("at 10:30 pm", "at 22:30"),
     ("BP 110 / 70", "BP 110 over 70"),
@@ -131,6 +136,8 @@ EQUAL = [
 ]
 OPEN = [
     ("5 cm", "5.2 cm"),
+    ("born 5 Jan 45", "born 5 January 1945"),
+    ("until 5 Jan 45", "until 5 January 2045"),
     ("about 5 cm", "5 cm"),
     ("5 mg", "5 mg daily"),
     ("aspirin 5 mg", "aspirin"),
