@@ -51,6 +51,11 @@ _PLAUSIBLE = {"c": (30.0, 45.0), "f": (86.0, 115.0)}
 _APPROXIMATE = 0.2
 """Part of a value that "about" leaves open."""
 _LONGEST_NUMBER = 15
+_AFTER_HUNDRED = "".join(rf"(?<!{word}\s)(?<!{word}\sand\s)" for word in ("hundred", "thousand", "million"))
+"""Not in "two hundred and five mg"."""
+_SUMMED = frozenset({"foot", "meter", "hour", "pound"})
+"""Units whose amount a number without a unit may continue: 5 ft 10, 2 h 45."""
+_SUMMAND = re.compile(r"\s?(?=\d)")
 _TIMES = re.compile(r"\d\s?[x×]\s?\d")
 _RANGE = re.compile(r"\d\s?[-–]\s?\d|\b(?:to|or)\b")
 
@@ -147,7 +152,7 @@ def _amount() -> re.Pattern[str]:
     number = rf"(?:{NUMBER_WORDING}|(?<!\w){words}(?=[\s-]))"
     between = r"\s?(?:-|–|to|or|x|×|by)\s?"
     return re.compile(
-        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s)(?P<sign>(?<![\w)])[-+−])?"
+        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s){_AFTER_HUNDRED}(?P<sign>(?<![\w)])(?:[-+−]|minus\s))?"
         rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<gap>\s?-?)(?P<unit>{any_of(_units())})(?![\w/²³^])",
         re.IGNORECASE,
     )
@@ -177,6 +182,9 @@ def quantities(text: str) -> Iterator[TypedValue]:
         unit = _units().get(written) or _units().get(name) or _units().get(name.replace("-", " "))
         if unit is None:
             continue  # V is a volt, v may be "versus"
+        if unit.unit in _SUMMED and (rest := _SUMMAND.match(text, match.end())):
+            if not _amount().match(text, rest.end()):
+                continue
         parsed = [number_value(word, text) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
         if any(one is None for one in parsed):
             continue
@@ -184,7 +192,7 @@ def quantities(text: str) -> Iterator[TypedValue]:
         values = [one for one in parsed if one is not None]
         if not _is_plausible(name, values):
             continue
-        if match["sign"] in ("-", "−"):
+        if match["sign"] not in (None, "+"):
             values = [-one for one in values]
         yield from _typed(match, unit, bound, values)
 
