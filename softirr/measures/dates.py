@@ -113,9 +113,7 @@ def _of_numbers(first: int, mark: str, second: int, third: int, wording: str) ->
         return [(name, year), ("month", first), ("day", second)]
     if mark == "." and max(first, second) <= 12:
         return [(name, year), ("month", second), ("day", first)]
-    return (
-        [(name, year), ("first of a date", first), ("second of a date", second)] if max(first, second) <= 12 else []
-    )
+    return [(name, year), ("first of a date", first), ("second of a date", second)] if max(first, second) <= 12 else []
 
 
 def _with_month(wording: dict[str, str | None]) -> list[tuple[str, int]]:

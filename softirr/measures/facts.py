@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from softirr.lexicon.words import any_of, entries
+from softirr.lexicon.words import any_of, entries, wordings
 from softirr.measures.assertions import Assertions, assertions, without_question_mark
 from softirr.measures.base import Measure, layers_of
 from softirr.measures.clause_words import SIDES_EXCLUDE
@@ -48,6 +48,8 @@ _SIGN = re.compile(
     r"(?P<name>[A-Z0-9](?![.,])|\b[A-Z][a-z])(?P<attached>[+−-](?:ve\b)?)(?=$|[\s,;)/])|(?<=\s)(?P<word>[+−-]ve)\b|(?:^|\s)(?P<alone>[+−-])(?=$|\s*[,;)/])|(?<=[a-z])(?P<end>\+)$"
 )
 _SIGNED = re.compile(r"(?<![\w.)/+−-])(?<!\d\s)[+−-]\d{1,9}(?:\.\d{1,9})?(?![\w/+-]|\.\d)")
+_NEAR = 60
+"""Characters before a sign in which a negation is looked for."""
 _ONLY_IN_A_FRAME = frozenset({NUMBER, NUMBER + AS_WRITTEN, LETTER})
 """Types that are compared only where the rest of both texts is the same."""
 _SYMMETRIC = re.compile(r"[\s,;/&+x×-]*|\s*(?:and|or|by)\s*", re.IGNORECASE)
@@ -155,6 +157,8 @@ def _signs(text: str) -> list[TypedValue]:
         number = float(found[0].replace("−", "-"))
         result.append(TypedValue("signed number", number, number, *found.span()))
     for found in _sign_words().finditer(text):
+        if _negated().search(text[max(0, found.start() - _NEAR) : found.start()]):
+            continue  # not HIV positive
         positive = found[0].casefold().startswith("p")
         result.append(TypedValue("sign", float(positive), float(positive), *found.span()))
     return sorted(result, key=lambda value: value.start)
@@ -164,6 +168,15 @@ def _signs(text: str) -> list[TypedValue]:
 def _sign_words() -> re.Pattern[str]:
     words = [word for entry in entries() if entry.dimension == "sign" for word in entry.wordings]
     return re.compile(rf"(?<!\w){any_of(words)}(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _negated() -> re.Pattern[str]:
+    """A negation right before a word, or up to three words before it."""
+    negators = any_of(wordings("negation", "negator"))
+    return re.compile(
+        rf"(?:(?:(?<!\w){negators}|n['’]t)(?:\s+(?!(?:but|and|with)\b)[\w-]+){{0,3}}\s+|(?<!\w)non-)$", re.IGNORECASE
+    )
 
 
 class Compared:

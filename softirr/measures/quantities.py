@@ -182,9 +182,9 @@ def quantities(text: str) -> Iterator[TypedValue]:
         unit = _units().get(written) or _units().get(name) or _units().get(name.replace("-", " "))
         if unit is None:
             continue  # V is a volt, v may be "versus"
-        if unit.unit in _SUMMED and (rest := _SUMMAND.match(text, match.end())):
-            if not _amount().match(text, rest.end()):
-                continue
+        rest = _SUMMAND.match(text, match.end()) if unit.unit in _SUMMED else None
+        if rest is not None and not _amount().match(text, rest.end()):
+            continue
         parsed = [number_value(word, text) for word in _WRITTEN_NUMBER.findall(match["numbers"].casefold())]
         if any(one is None for one in parsed):
             continue
