@@ -21,6 +21,8 @@ _LONGEST = 2_000
 """Characters of a text from which it is none, however few words it has."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _MARK = re.compile(r"\(\s*\?+\s*\)|\?+")
+_MINUS = re.compile(r"[-−](?=\s*(?:$|[,;)/]))|(?<=\w)[-−](?=\s)")
+"""A minus sign that denies what stands before it: "HIV-", "cough (-)"."""
 _NO_SIDE = 1
 
 
@@ -79,7 +81,7 @@ def assertions(text: str) -> Assertions | None:
     Returns
     -------
     Assertions or None
-        None for longer texts, questions, and where the scope of a negation is not clear.
+        None for longer texts, questions, minus signs, and where the scope of a negation is not clear.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def assertions(text: str) -> Assertions | None:
     True
     """
     words = text.casefold().split() if len(text) <= _LONGEST else []
-    if not 0 < len(words) <= _MOST_WORDS or _is_question(text, words):
+    if not 0 < len(words) <= _MOST_WORDS or _is_question(text, words) or _MINUS.search(text):
         return None
     plain, doubts = _doubt().subn("", text)
     plain = plain.strip(" .")
@@ -131,8 +133,10 @@ def _both(one: int, other: int) -> int:
 
 def _clauses(segment: str, grammar: ClauseWords) -> list[_Clause] | None:
     """The clauses between two breaks; None where the scope of a negation or of a side is not clear."""
-    starts = [found for found in grammar.negators.finditer(segment) if _is_negation(found[0], segment)]
+    starts = [found for found in grammar.negators.finditer(segment) if _is_negation(found, segment)]
     before = segment[: starts[0].start()] if starts else segment
+    if (first := grammar.either.search(before)) and not _WORD.search(before[: first.start()]):
+        return None  # noch koorts noch hoest: the first of two alternatives
     result = _with_sides(grammar.joiners.split(before), True, grammar)
     if grammar.either.search(before) and any(not clause.words for clause in result):
         return None  # left or right knee
@@ -189,8 +193,11 @@ def _whole(clauses: list[_Clause]) -> list[_Clause]:
     return [*result, *([_Clause((), side, clauses[0].is_affirmed)] if side else [])]
 
 
-def _is_negation(word: str, text: str) -> bool:
-    """Whether a negating word is one: NO in capitals may be nitric oxide."""
+def _is_negation(found: re.Match[str], text: str) -> bool:
+    """Whether a negating word is one: NO in capitals may be nitric oxide, and no before a digit is a number."""
+    word = found[0]
+    if word.casefold() == "no" and text[found.end() :].lstrip()[:1].isdigit():
+        return False
     return not word.isupper() or len(word) < 2 or text.isupper()
 
 
