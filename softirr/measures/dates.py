@@ -28,6 +28,10 @@ _HOURS = re.compile(r"(?<![\w:.,/-])(\d\d):([0-5]\d)(?![\w:.])")
 _SHORT_YEAR = "year" + AS_WRITTEN
 """The type of years in two digits."""
 _LAST_CENTURY = 69
+_NO_MONTHS = frozenset({"ago", "gen", "lip", "lug", "mag", "out", "set"})
+"""English words that are abbreviations of months in another language."""
+_UNSURE = frozenset({"mar", "march", "may"})
+"""English words that are a month with a capital or with a year only."""
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl")
 """Languages whose months are known: English and those that :mod:`softirr.measures.languages` recognizes."""
 
@@ -42,7 +46,7 @@ def _months() -> dict[str, int]:
         for width in ("wide", "abbreviated"):
             for number, name in get_month_names(width, "format", language).items():
                 result.setdefault(name.casefold().rstrip("."), number)
-    return result
+    return {name: number for name, number in result.items() if name not in _NO_MONTHS}
 
 
 def dates(text: str) -> Iterator[TypedValue]:
@@ -121,7 +125,7 @@ def _with_month(wording: dict[str, str | None]) -> list[tuple[str, int]]:
     parts = {part: int(word) for part, word in wording.items() if word and part in ("year", "day")}
     month = wording.get("month")
     number = _months().get(month.casefold()) if month else int(wording["month number"] or 0)
-    if number is None:
+    if number is None or (month in _UNSURE and "year" not in parts):
         return []
     if parts.get("year", 100) < 100:
         parts[_SHORT_YEAR] = _century(parts.pop("year"))
