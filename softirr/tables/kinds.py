@@ -347,7 +347,7 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, float):
         return None if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, datetime.date):
-        return value.isoformat()
+        return value.isoformat() if value == value else None  # NaT of pandas is a date, too
     return None
 
 

@@ -131,6 +131,8 @@ def test_numbers_and_dates_of_a_data_frame_are_values():
     assert softirr.agreement(frame, raters=["ann", "bob"], kind="date").items[0].agreement == 0
     with pytest.raises(softirr.InputError, match="not a text"):
         softirr.read(frame, raters=["ann", "bob"])
+    frame = pd.DataFrame({"ann": pd.to_datetime(["2026-03-01", None]), "bob": pd.to_datetime(["2026-03-02"] * 2)})
+    assert len(softirr.read(frame, raters=["ann", "bob"], kind="date").item) == 3
 
 
 @pytest.mark.parametrize(
