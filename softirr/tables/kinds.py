@@ -104,14 +104,16 @@ def _ratio(text: str) -> float:
 
 
 def _days(text: str) -> float:
-    """Days since the beginning of year 1; a time without a date is a part of a day."""
+    """Days since the beginning of year 1, in UTC where there is an offset; a time without a date is a part of a day."""
     if re.fullmatch(r"\d{4}", text):
         text += "-01-01"
     elif re.fullmatch(r"\d{4}-\d\d", text):
         text += "-01"
     elif re.fullmatch(r"\d\d:\d\d(:\d\d)?", text):
         text = f"0001-01-01T{text}"
-    moment = datetime.datetime.fromisoformat(text).replace(tzinfo=None)
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     return (moment - datetime.datetime(1, 1, 1)) / datetime.timedelta(days=1)
 
 

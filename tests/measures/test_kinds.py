@@ -166,6 +166,7 @@ def test_dates_are_compared_in_days():
     dates = [[f"2026-03-{day:02d}" for day in own] for own in days]
     assert alpha(dates, "date") == pytest.approx(alpha(days, "interval"), **EXACT)
     assert equivalence("date", "2026-03-01T12:00", "2026-03-01 12:00:00") == 1
+    assert equivalence("date", "2026-03-01T12:00+02:00", "2026-03-01T10:00Z") == 1
 
 
 def test_an_order_of_categories_is_that_of_the_numbers():
