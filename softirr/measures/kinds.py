@@ -81,7 +81,8 @@ def _places(table: AnnotationTable, kind: Kind) -> dict[str, float] | None:
     if kind.name.startswith("ordinal"):
         values = _ordinal(table, values)
     if kind.name != "ratio" and len(values):
-        values = (values - values.min()) / (np.ptp(values) or 1.0)
+        half = values / 2  # the range of numbers such as ±1e308 is no number
+        values = (half - half.min()) / (np.ptp(half) or 1.0)
     return dict(zip(table.texts, values.tolist(), strict=True))
 
 

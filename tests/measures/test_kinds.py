@@ -184,6 +184,11 @@ def test_weights_are_counts_of_items():
     assert own.coefficients["krippendorff_alpha"].value == pytest.approx(repeated, **EXACT)
 
 
+def test_numbers_may_be_as_large_as_they_can_be():
+    large = [[1e308, -1e308, 0], [1e308, 1e308, 0]]
+    assert alpha(large, "interval") == pytest.approx(alpha([[1, -1, 0], [1, 1, 0]], "interval"), **EXACT)
+
+
 def test_the_interval_is_that_of_the_items():
     answers = np.random.default_rng(3).integers(0, 2, (3, 40))
     report = report_of(answers, "nominal")
