@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from softirr.errors import InputError
@@ -101,7 +101,10 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         self.layout, self.period, self.marks  # noqa: B018 - each refuses what it cannot read
-        for spec in (self.kind,) if isinstance(self.kind, str) else (self.kind or {}).values():
+        kinds = self.kind.values() if isinstance(self.kind, Mapping) else () if self.kind is None else (self.kind,)
+        for spec in kinds:
+            if not isinstance(spec, str):
+                raise InputError(f"The option kind is {self.kind!r}, but is a name, or a name for each field.")
             if spec != AUTO:
                 find_kind(spec)
         if not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1:

@@ -153,6 +153,12 @@ def test_an_unknown_kind_is_refused(kind):
         softirr.read(io.StringIO("item,rater,text\n1,a,b\n"), kind={"nope": "set"})
 
 
+@pytest.mark.parametrize("kind", [3, {"v": 3}, ["set"]])
+def test_a_kind_that_is_no_name_is_refused_in_one_sentence(kind):
+    with pytest.raises(softirr.InputError, match="a name for each field"):
+        softirr.read(io.StringIO("item,rater,text\n1,a,b\n"), kind=kind)
+
+
 def test_a_part_of_a_table_keeps_its_kind():
     table = softirr.read(io.StringIO("item,rater,text\n1,a,3\n1,b,4\n2,a,5\n"), kind="interval")
     assert table.part(items=["1"]).kind == "interval"
