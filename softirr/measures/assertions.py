@@ -22,7 +22,7 @@ _LONGEST = 2_000
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _MARK = re.compile(r"\(\s*\?+\s*\)|\?+")
 _MINUS = re.compile(r"[-−](?=\s*(?:$|[,;)/]))|(?<=\w)[-−](?=\s)")
-"""A minus sign that denies what stands before it: "HIV-", "cough (-)"."""
+"""A minus sign that denies the words before it: "HIV-", "cough (-)"."""
 _NO_SIDE = 1
 
 

@@ -89,7 +89,7 @@ def dates(text: str) -> Iterator[TypedValue]:
         written = None
         if {"year", "month"} <= set(known):
             written = "-".join(f"{known[part]:02}" for part in ("year", "month", "day") if part in known)
-        yield from typed([one for part, number in parts for one in _bounds(part, number)], start, end, written)
+        yield from typed([bounds for part, number in parts for bounds in _bounds(part, number)], start, end, written)
 
 
 def _bounds(part: str, number: int) -> list[Part]:
@@ -101,7 +101,7 @@ def _bounds(part: str, number: int) -> list[Part]:
 
 
 def _century(year: int) -> int:
-    """The year that two digits stand for, as in POSIX: 69 to 99 are of the last century."""
+    """The year of two digits as in POSIX: 69 to 99 are in the last century."""
     return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 

@@ -152,7 +152,8 @@ def _amount() -> re.Pattern[str]:
     number = rf"(?:{NUMBER_WORDING}|(?<!\w){words}(?=[\s-]))"
     between = r"\s?(?:-|–|to|or|x|×|by)\s?"
     return re.compile(
-        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s){_AFTER_HUNDRED}(?P<sign>(?<![\w)])(?:[-+−]|minus\s))?"
+        rf"(?P<bound>(?<!\w){any_of(_bounds())}\s?)?(?<![\w.,/^])(?<!\d\s)(?<!\bpoint\s){_AFTER_HUNDRED}"
+        rf"(?P<sign>(?<![\w)])(?:[-+−]|minus\s))?"
         rf"(?P<numbers>{number}(?:{between}{number}){{0,2}})(?P<gap>\s?-?)(?P<unit>{any_of(_units())})(?![\w/²³^])",
         re.IGNORECASE,
     )
