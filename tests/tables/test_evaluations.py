@@ -75,6 +75,11 @@ def test_epochs_are_raters_and_failures_are_listed(tmp_path: Path) -> None:
         ([sample(1, "a"), sample(1, "b", 2, target="rash")], "two references"),
         ([{"id": 1}], "has no output"),
         ([{**sample(1, "a"), "id": None}], "does not name its item"),
+        ([{**sample(1, "a"), "epoch": "two"}], "epoch of a sample is no number"),
+        ([{**sample(1, "a"), "output": {"choices": [{}]}}], "first choice of an output has no message"),
+        ([{**sample(1, "a"), "output": {"choices": "x"}}], "first choice of an output has no message"),
+        ([sample(1, "attachment://a", attachments=["a"])], "attachment that is not in the log"),
+        ([sample(1, "attachment://a", attachments={})], "attachment that is not in the log"),
     ],
 )
 def test_what_is_no_log_is_refused(samples: list[dict[str, Any]], why: str, tmp_path: Path) -> None:
@@ -105,6 +110,41 @@ def test_repetitions_in_langsmith_are_raters_and_an_output_is_chosen(tmp_path: P
     assert set(softirr.read(path, text="answer").raters) == {"model:gpt#1", "model:gpt#2", "reference"}
     with pytest.raises(softirr.InputError, match="several outputs"):
         softirr.read(path)
+
+
+_RUN = {"session_id": "s", "session_name": "gpt", "outputs": {"answer": "fever"}}
+_EXAMPLE = {"id": "e", "inputs": {}, "outputs": {"answer": "rash"}, "runs": [_RUN]}
+_OUTPUT_ITEM = {
+    "object": "eval.run.output_item",
+    "datasource_item_id": 1,
+    "datasource_item": {"ideal": "fever"},
+    "sample": {"model": "gpt", "output": [{"role": "assistant", "content": "fever"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ([{**_EXAMPLE, "outputs": ["rash"]}], "outputs of a run or an example have no names"),
+        ([{**_EXAMPLE, "runs": [{**_RUN, "outputs": ["fever"]}]}], "outputs of a run or an example have no names"),
+        ([{**_EXAMPLE, "runs": [{**_RUN, "session_name": {"a": 1}}]}], "does not name its experiment"),
+        ({"columns": ["inputs", {}, "outputs"], "data": [["q", 1, "fever"]]}, "is one JSON object"),
+        ({"columns": ["inputs", "outputs", "outputs"], "data": [["q", "a", "b"]]}, "two columns have the same name"),
+        ([{**_OUTPUT_ITEM, "sample": {"model": "gpt", "output": 5}}], "output of a sample is not a list of messages"),
+        ({"object": "list", "data": [_OUTPUT_ITEM, {"object": "x"}]}, "an entry of the list is no output item"),
+    ],
+)
+def test_damaged_logs_are_refused_in_one_sentence(content: Any, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(softirr.InputError, match=why):
+        softirr.read(path)
+
+
+def test_one_completion_function_is_the_model(tmp_path: Path) -> None:
+    match = {"type": "match", "sample_id": "a.1", "data": {"sampled": "fever", "expected": "fever"}}
+    path = formats.json_lines([{"spec": {"completion_fns": "gpt"}}, match], tmp_path / "log.jsonl")
+    assert set(softirr.read(path).raters) == {"model:gpt", "reference"}
 
 
 def test_lines_of_output_items(tmp_path: Path) -> None:
@@ -154,6 +194,16 @@ def test_pages_of_langfuse_have_annotators_evaluators_and_repeated_runs(tmp_path
     }
     reasons = {(one.rater, one.reason) for one in table.excluded}
     assert reasons == {("model:m#3", "the model failed"), ("ann", "older answer of the same rater")}
+
+
+def test_langfuse_counts_scores_that_are_not_texts_and_takes_any_output(tmp_path: Path) -> None:
+    path = page(
+        tmp_path / "page.json", generation("[" * 100_000), score("rash"), score("x", name="tone", dataType="NUMERIC")
+    )
+    table = softirr.read(path)
+    assert table.warnings == ("Scores that are not texts, left out: 1.",) and len(table.texts) == 2
+    with pytest.raises(softirr.InputError, match="does not name its annotator"):
+        softirr.read(page(path, score("rash", authorUserId=["ann"])))
 
 
 def test_langfuse_asks_for_a_score_and_for_names_of_annotators(tmp_path: Path) -> None:

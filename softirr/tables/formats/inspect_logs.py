@@ -17,6 +17,7 @@ from softirr.tables.source import Source
 __all__ = ["FORMATS"]
 
 _NAME = "inspect-log"
+_ATTACHMENT = "attachment://"
 _HEADERS = ("header.json", "start.json")
 """Of a finished log, and of one that was interrupted."""
 
@@ -44,15 +45,27 @@ def _keep_log(records: Records, request: Request, evaluation: Evaluation) -> Non
 def _keep(sample: Any, model: Any, place: str, evaluation: Evaluation) -> None:
     if not isinstance(sample, Mapping) or not isinstance(output := sample.get("output"), Mapping):
         raise InputError(f"{place}: a sample has no output.")
-    item = sample.get("id")
+    item, epoch = sample.get("id"), sample.get("epoch") or 1
+    if not isinstance(epoch, int):
+        raise InputError(f"{place}: the epoch of a sample is no number.")
+    text = _completion(output, sample.get("attachments"), place)
+    evaluation.answer(item, model, text, place, run=epoch, failed=sample.get("error") is not None)
+    evaluation.reference(item, sample.get("target"), place)
+
+
+def _completion(output: Mapping[str, Any], attachments: Any, place: str) -> Any:
+    """The answer in the output of a sample; a long one is an attachment."""
     text = output.get("completion")
     if text is None and output.get("choices"):
-        text = output["choices"][0]["message"]["content"]
-    if isinstance(text, str) and text.startswith("attachment://"):
-        text = (sample.get("attachments") or {}).get(text.removeprefix("attachment://"))
-    failed = sample.get("error") is not None
-    evaluation.answer(item, model, text, place, run=sample.get("epoch") or 1, failed=failed)
-    evaluation.reference(item, sample.get("target"), place)
+        try:
+            text = output["choices"][0]["message"]["content"]
+        except (LookupError, TypeError):
+            raise InputError(f"{place}: the first choice of an output has no message.") from None
+    if isinstance(text, str) and text.startswith(_ATTACHMENT):
+        text = attachments.get(text.removeprefix(_ATTACHMENT)) if isinstance(attachments, Mapping) else None
+        if text is None:
+            raise InputError(f"{place}: an answer is an attachment that is not in the log.")
+    return text
 
 
 def _is_folder(folder: Folder) -> bool:

@@ -28,6 +28,8 @@ class _Export:
 
     scores: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     generations: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
+    n_other: int = 0
+    """Scores that are no texts, such as numbers."""
 
     def add(self, records: Records, request: Request) -> None:
         """The records of a file: rows of the export, or pages of the API."""
@@ -39,6 +41,8 @@ class _Export:
                     raise InputError(f"{place}: expected scores, observations or traces of Langfuse.")
                 if kind == "score" and _value(one, "data_type") in _TEXTS:
                     self.scores.append((one, place))
+                elif kind == "score":
+                    self.n_other += 1
                 elif kind == "observation" and one["type"] == "GENERATION":
                     self.generations.append((one, place))
 
@@ -51,6 +55,7 @@ class _Export:
 
     def _tables(self, request: Request, names: tuple[str, ...]) -> Tables:
         items = self._items()
+        notes = (f"Scores that are not texts, left out: {self.n_other:,}.",) if self.n_other else ()
         tables: Tables = {}
         for name in names:
             evaluation = Evaluation(request, _NAME)
@@ -70,6 +75,8 @@ class _Export:
                     evaluation.answer(item, _value(score, "evaluator_id") or "evaluator", text, place)
                     continue
                 author = _value(score, "author_user_id") or score["source"].lower()
+                if not isinstance(author, str):
+                    raise InputError(f"{place}: a score does not name its annotator.")
                 if author == "annotation" and item in annotators:
                     raise InputError(
                         f"{place}: an item has several annotations, and the export does not name the annotators: "
@@ -77,7 +84,7 @@ class _Export:
                     )
                 annotators.add(item)
                 evaluation.person(item, author, text, place)
-            tables |= evaluation.tables(name)
+            tables |= evaluation.tables(name, notes=notes)
         return tables
 
     def _items(self) -> dict[str, str]:
@@ -132,7 +139,7 @@ def _output(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             message = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
         return message["content"] if _is_message(message) else value
     return value["content"] if _is_message(value) else value

@@ -26,7 +26,7 @@ def _read(records: Records, request: Request) -> Tables:
         if not isinstance(record, Mapping) or not _is_it(record):
             raise InputError(f"{request.line(line)}: expected an example of LangSmith with inputs and runs.")
         kept.append((record, request.line(line)))
-    names = dict.fromkeys(name for record, _ in kept for run in record["runs"] for name in _texts(run))
+    names = dict.fromkeys(name for record, place in kept for run in record["runs"] for name in _texts(run, place))
     tables: Tables = {}
     for field in chosen_texts(request, tuple(names), "output"):
         evaluation = Evaluation(request, _NAME)
@@ -36,26 +36,32 @@ def _read(records: Records, request: Request) -> Tables:
     return tables
 
 
-def _texts(entry: Any) -> Iterator[str]:
+def _outputs(entry: Any, place: str) -> Mapping[str, Any]:
+    """Outputs of a run or an example by their names."""
+    outputs = (entry.get("outputs") if isinstance(entry, Mapping) else None) or {}
+    if not isinstance(outputs, Mapping):
+        raise InputError(f"{place}: the outputs of a run or an example have no names.")
+    return outputs
+
+
+def _texts(entry: Any, place: str) -> Iterator[str]:
     """Names of the outputs of a run or an example that are texts."""
-    outputs = entry.get("outputs") if isinstance(entry, Mapping) else None
-    yield from (str(name) for name, value in (outputs or {}).items() if isinstance(value, str))
+    yield from (str(name) for name, value in _outputs(entry, place).items() if isinstance(value, str))
 
 
 def _keep(record: Mapping[str, Any], field: str, place: str, evaluation: Evaluation) -> None:
     seen: dict[str, int] = {}
     for run in record["runs"]:
-        if not isinstance(run, Mapping) or not isinstance(run.get("session_id"), str):
-            raise InputError(f"{place}: a run does not name its experiment (session_id).")
-        model = run.get("session_name") or run["session_id"]
+        model = (run.get("session_name") or run.get("session_id")) if isinstance(run, Mapping) else None
+        if not isinstance(model, str):
+            raise InputError(f"{place}: a run does not name its experiment (session_name or session_id).")
         seen[model] = seen.get(model, 0) + 1
         failed = bool(run.get("error"))
-        evaluation.answer(
-            record["id"], model, (run.get("outputs") or {}).get(field), place, run=seen[model], failed=failed
-        )
-    own = list(_texts(record))
+        text = _outputs(run, place).get(field)
+        evaluation.answer(record["id"], model, text, place, run=seen[model], failed=failed)
+    own = list(_texts(record, place))
     name = field if field in own else own[0] if len(own) == 1 else ""
-    evaluation.reference(record["id"], (record.get("outputs") or {}).get(name), place)
+    evaluation.reference(record["id"], _outputs(record, place).get(name), place)
 
 
 FORMATS = (

@@ -20,7 +20,9 @@ _TARGETS = ("ground_truth", "targets", "target", "expected_response")
 
 def _is_it(record: Mapping[str, Any]) -> bool:
     columns = record.get("columns")
-    return isinstance(columns, list) and isinstance(record.get("data"), list) and not set(_OUTPUTS).isdisjoint(columns)
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return False
+    return isinstance(record.get("data"), list) and not set(_OUTPUTS).isdisjoint(columns)
 
 
 def _read(records: Records, request: Request) -> Tables:
@@ -42,6 +44,8 @@ def _keep(records: Records, request: Request, model: str | None, evaluation: Eva
         if not isinstance(record, Mapping) or not _is_it(record):
             raise InputError(f"{place}: expected an evaluation table of MLflow, with columns and data.")
         columns = record["columns"]
+        if len(set(columns)) < len(columns):
+            raise InputError(f"{place}: two columns have the same name.")
         for number, row in enumerate(record["data"], start=1):
             if not isinstance(row, list) or len(row) != len(columns):
                 raise InputError(f"{place}: row {number} has not as many values as there are columns.")

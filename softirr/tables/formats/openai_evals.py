@@ -26,10 +26,12 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 def _items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Output items of a page of the API's list, or the record itself."""
+    yield from (one for one in _entries(record) if isinstance(one, Mapping) and one.get("object") == _ITEM)
+
+
+def _entries(record: Mapping[str, Any]) -> list[Any]:
     entries = record.get("data") if record.get("object") == "list" else [record]
-    for one in entries if isinstance(entries, list) else ():
-        if isinstance(one, Mapping) and one.get("object") == _ITEM:
-            yield one
+    return entries if isinstance(entries, list) else []
 
 
 def _read(records: Records, request: Request) -> Tables:
@@ -50,10 +52,14 @@ def _keep_file(records: Records, request: Request, evaluation: Evaluation) -> No
         place = request.line(line)
         if not isinstance(record, Mapping):
             raise InputError(f"{place}: expected an entry of a log of evals.")
-        for item in _items(record):
+        items = list(_items(record))
+        if record.get("object") == "list" and len(items) < len(_entries(record)):
+            raise InputError(f"{place}: an entry of the list is no output item.")
+        for item in items:
             _keep_item(item, place, evaluation)
         if isinstance(spec := record.get("spec"), Mapping):
-            model = "+".join(map(str, spec.get("completion_fns") or ()))
+            names = spec.get("completion_fns")
+            model = "+".join(map(str, names)) if isinstance(names, list) else names
         elif record.get("type") == "match":
             data = record.get("data")
             if not isinstance(data, Mapping) or "sampled" not in data:
@@ -69,7 +75,9 @@ def _keep_item(item: Mapping[str, Any], place: str, evaluation: Evaluation) -> N
     sample, data = item.get("sample"), item.get("datasource_item")
     if not isinstance(sample, Mapping) or not isinstance(data, Mapping):
         raise InputError(f"{place}: an output item has no sample or no datasource_item.")
-    output = [one for one in sample.get("output") or () if isinstance(one, Mapping)]
+    output = sample.get("output") or []
+    if not isinstance(output, list) or not all(isinstance(one, Mapping) for one in output):
+        raise InputError(f"{place}: the output of a sample is not a list of messages.")
     failed = isinstance(error := sample.get("error"), Mapping) and bool(error.get("message"))
     id = item.get("datasource_item_id")
     evaluation.answer(id, sample.get("model"), output[-1].get("content") if output else None, place, failed=failed)
