@@ -302,8 +302,8 @@ def read_tables(
         from softirr.tables.files import read
         from softirr.tables.outputs import with_outputs
 
-        casefold = options["casefold"]
-        more = {path: read(path, casefold=casefold) for path in outputs}
+        same = {name: options[name] for name in ("casefold", "missing")}
+        more = {path: read(path, **same) for path in outputs}
         tables = {text: with_outputs(table, more) for text, table in tables.items()}
     split: Any = chosen_policy(arguments).split if hasattr(arguments, "policy") else "none"
     if split != "none":

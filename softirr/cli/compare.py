@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from softirr.cli.arguments import (
@@ -191,7 +192,8 @@ def _compared(arguments: argparse.Namespace, measure: Any, options: Any, kept: d
         sheets = arguments.sheets or ()
         epsilon = None if arguments.models is None else EPSILON if arguments.epsilon is None else arguments.epsilon
         wanted |= {"epsilon": epsilon, "sheets": sheets, "difference_types": arguments.differences}
-        return compare_raters(table, chosen, measure, options, margin=margin, **wanted)
+        comparison = compare_raters(table, chosen, measure, options, margin=margin, **wanted)
+        return replace(comparison, warnings=(*comparison.warnings, *table.warnings))
     tables = _tables(arguments)
     paired = arguments.paired or arguments.rounds
     items = "other" if arguments.independent else "same" if paired else "auto"

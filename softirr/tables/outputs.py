@@ -26,7 +26,8 @@ def with_outputs(table: AnnotationTable, outputs: Mapping[str, AnnotationTable])
     Returns
     -------
     AnnotationTable
-        A model is the rater ``model:NAME``. Answers to other items are left out, with a warning.
+        A model is the rater ``model:NAME``. Answers to other items are left out, with a warning. The warnings of a
+        file have its name.
 
     Raises
     ------
@@ -54,6 +55,7 @@ def with_outputs(table: AnnotationTable, outputs: Mapping[str, AnnotationTable])
             if model in taken:
                 raise InputError(f"{name}: there are answers of {model} already.")
             taken.add(model)
+        warnings += [f"{name}: {warning}" for warning in output.warnings]
         if more := len(set(output.items) - known):
             items = "1 item" if more == 1 else f"{more:,} items"
             warnings.append(f"Left out: {items} of {name} that the others have not answered.")

@@ -71,3 +71,24 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for wrong in (["--rater", "ann"], ["--models", "--sheets", "x.csv"]):
         assert main([*command, *wrong]) == 2
         assert "--outputs" in capsys.readouterr().err
+
+
+def test_what_is_left_out_of_a_file_is_reported_and_its_marks_are_those_of_the_people(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, own = tmp_path / "people.csv", tmp_path / "own.csv"
+    rows = [f"{item},{who},{text}" for item, text in ((1, "fever"), (2, "rash"), (3, "N/A")) for who in ("ann", "ben")]
+    people.write_text("item,rater,text\n" + "\n".join(rows) + "\n")
+    own.write_text("item,rater,text\n1,gpt,fever\n2,gpt,itch\n3,gpt,N/A\n9,gpt,x\n")
+    command = ["compare", str(people), "--measure", "exact", "--models", "--outputs", str(own), "--json"]
+
+    def compared(*more: str) -> tuple[list[int], str]:
+        assert main([*command, *more]) == 0
+        result = json.loads(capsys.readouterr().out)
+        return [one["n_items"] for one in result["groups"]], "\n".join(result["warnings"])
+
+    n_items, warnings = compared()
+    assert n_items == [2, 2]
+    assert f"Left out: 1 item of {own}" in warnings
+    assert "ann 1 (N/A)" in warnings and f"{own}: 1 text" in warnings
+    assert compared("--missing", "none")[0] == [3, 3]
