@@ -118,6 +118,18 @@ class TestDatasaur:
         assert "name the column of a question with text=" in refusal(path)
         assert len(softirr.read(path, text="finding").answer) == len(ANSWERS)
 
+    def test_rows_of_files_that_only_one_labeler_has_are_not_compared(self, tmp_path: Path) -> None:
+        path = self.folder(tmp_path)
+        for part in ("ROOT", "DOCUMENT-ann"):
+            (path / part / "more.csv").write_text((path / part / "cases.csv").read_text())
+        table = softirr.read(path)
+        shared = [item for item in table.items if item.startswith("cases.csv")]
+        assert len(shared) == 5 and len(table.items) == 10
+        assert {table.raters[r] for i, r in zip(table.item, table.rater, strict=True) if i < 5} == {"ann", "bob", "cy"}
+        (path / "DOCUMENT-ann" / "cases.csv").unlink()
+        assert {table.raters[r] for r in softirr.read(path).rater} == {"ann", "bob", "cy"}
+        assert "more.csv 1" in softirr.read(path).items and "cases.csv 1" in softirr.read(path).items
+
     def test_one_labeler(self, tmp_path: Path) -> None:
         path = self.folder(tmp_path)
         for rater in ("bob", "cy"):

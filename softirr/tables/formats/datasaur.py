@@ -43,10 +43,10 @@ def _read(folder: Folder, request: Request) -> Tables:
         )
     questions = _questions(folder, next(iter(labelers.values())), request)
     gathered = {name: request.gathered(empty="missing") for name in chosen_texts(request, questions, "question")}
-    n_rows = 0
+    n_rows, is_single = 0, len({name for files in labelers.values() for name in files}) == 1
     for labeler, files in labelers.items():
         for name, path in files.items():
-            n_rows += _keep(_table(folder, path), labeler, name if len(files) > 1 else "row", gathered, request)
+            n_rows += _keep(_table(folder, path), labeler, "row" if is_single else name, gathered, request)
     notes = (f"Each folder has the answers of one rater: {listed(tuple(labelers))}. The reviewer's copy is not read.",)
     return gathered_tables(request, "datasaur", gathered, n_rows=n_rows, notes=notes)
 
