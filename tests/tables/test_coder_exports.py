@@ -91,6 +91,14 @@ class TestLightTag:
         tag = self.tag(0, 1, "fever", "ann") | {"start": "0"}
         assert "a tag has no start and end" in refusal(self.job(tmp_path, annotations=[tag]))
 
+    def test_damaged_jobs_and_annotators(self, tmp_path: Path) -> None:
+        classes = [{"classname": "ill", "classified_by": ["ann", {"annotator": "bob"}]}]
+        assert "classified_by names no annotator" in refusal(self.job(tmp_path, classifications=classes))
+        job = json.loads(self.job(tmp_path, annotations=[self.tag(0, 1, "a", "ann")]).read_text())
+        for other in (5, {"examples": 5}):
+            (tmp_path / "jobs.json").write_text(json.dumps([job, other]))
+            assert "expected the results of a job of LightTag" in refusal(tmp_path / "jobs.json")
+
     def test_reviews_do_not_count(self, tmp_path: Path) -> None:
         path = lighttag(tmp_path)
         job = json.loads(path.read_text(encoding="utf-8"))

@@ -28,11 +28,13 @@ def _is_it(record: Mapping[str, Any]) -> bool:
 
 def _read(records: Records, request: Request) -> Tables:
     """The classes of examples, or the tags of passages; ``text`` chooses where a job has both."""
-    examples = [
-        (f"{request.name}, example {number}", one)
-        for _, record in records
-        for number, one in enumerate(record.get("examples") or (), start=1)
-    ]
+    examples: list[tuple[str, Any]] = []
+    for line, record in records:
+        if not isinstance(record, Mapping) or not isinstance(record.get("examples"), list):
+            raise InputError(f"{request.line(line)}: expected the results of a job of LightTag, with examples.")
+        examples += [
+            (f"{request.name}, example {number}", one) for number, one in enumerate(record["examples"], start=1)
+        ]
     for place, one in examples:
         if not isinstance(one, Mapping) or not one.get("example_id"):
             raise InputError(f"{place}: expected an example of LightTag, with example_id.")
@@ -84,11 +86,10 @@ def _entries(one: Mapping[str, Any], key: str, place: str) -> Iterator[Mapping[s
 
 def _annotators(entry: Mapping[str, Any], key: str, place: str) -> list[str]:
     by = entry.get(key)
-    names = (
-        [one.get("annotator") or one.get("annotator_id") for one in by if isinstance(one, Mapping)]
-        if isinstance(by, list)
-        else []
-    )
+    names = [
+        (one.get("annotator") or one.get("annotator_id")) if isinstance(one, Mapping) else None
+        for one in (by if isinstance(by, list) else ())
+    ]
     if not names or any(name is None or is_blank(str(name)) for name in names):
         raise InputError(f"{place}: {key} names no annotator.")
     return [str(name) for name in names]
