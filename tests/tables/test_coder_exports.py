@@ -52,6 +52,19 @@ class TestAnnData:
             file["obs"] = np.zeros(3, dtype=[("index", "i4")])
         assert "written by anndata before version 0.7" in refusal(path)
 
+    @pytest.mark.parametrize("column", ["external", "square", "compound"])
+    def test_columns_that_are_no_plain_values_of_the_file(self, column: str, tmp_path: Path) -> None:
+        path, secret = anndata(tmp_path), tmp_path / "secret"
+        secret.write_text("password")
+        with h5py.File(path, "a") as file:
+            n = len(file["obs"][file["obs"].attrs["_index"]])
+            del file["obs"]["ann"]
+            if column == "external":
+                file["obs"].create_dataset("ann", shape=(n,), dtype="S1", external=[(str(secret), 0, n)])
+            else:
+                file["obs"]["ann"] = np.zeros((n, 2)) if column == "square" else np.zeros(n, dtype=[("a", "i4")])
+        assert "damaged AnnData file" in refusal(path, item="index", raters=["ann", "bob"])
+
 
 class TestLightTag:
     def job(self, folder: Path, **example: object) -> Path:

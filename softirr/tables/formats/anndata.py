@@ -67,6 +67,7 @@ def _name(value: Any) -> str:
 
 
 def _values(column: Any, categories: Any) -> list[Any]:
+    """Values of a column; ValueError if it is no plain column of this file."""
     if hasattr(column, "keys"):
         if "categories" in column:
             return _of_categories(column["codes"], column["categories"])
@@ -76,6 +77,8 @@ def _values(column: Any, categories: Any) -> list[Any]:
         )
     if categories is not None:
         return _of_categories(column, categories)
+    if column.ndim != 1 or column.dtype.names or column.external:
+        raise ValueError(column.name)
     return list(column.asstr()[:] if column.dtype.kind in "OS" else column[:])
 
 
