@@ -8,6 +8,7 @@ from itertools import groupby
 
 from softirr.errors import InputError
 from softirr.tables.gathered import Gathered, Request, Tables, gathered_tables
+from softirr.tables.layout import shown
 
 __all__ = ["Segment", "needs_coders", "segment_tables"]
 
@@ -24,6 +25,11 @@ class Segment:
     document, coder, code : str
     start, end : int
         Places of its first character and behind its last one.
+
+    Raises
+    ------
+    InputError
+        If a place is no number, as in a damaged file.
     """
 
     document: str
@@ -31,6 +37,10 @@ class Segment:
     code: str
     start: int
     end: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.start, int) or not isinstance(self.end, int):
+            raise InputError(f"A coded passage of {shown(self.document)!r} has no start and end in characters.")
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,12 @@ def needs_coders(name: str, what: str) -> InputError:
 
 
 def segment_tables(
-    segments: Iterable[Segment], request: Request, format: str, definitions: Mapping[str, str] | None = None
+    segments: Iterable[Segment],
+    request: Request,
+    format: str,
+    definitions: Mapping[str, str] | None = None,
+    *,
+    notes: Iterable[str] = (),
 ) -> Tables:
     """The table of the codes.
 
@@ -83,6 +98,8 @@ def segment_tables(
     format : str
     definitions : mapping of str to str, optional
         What codes mean.
+    notes : iterable of str
+        What the reader left out.
 
     Returns
     -------
@@ -106,18 +123,19 @@ def segment_tables(
             alone += len(item) == 1
             _keep(gathered, item, taken)
     coders = {one.coder for one in passages}
-    notes = [
+    every_note = [
         f"An item is a passage: passages of two coders are one item if they have {request.options.overlap:.0%} of their characters in "
-        "common (--overlap). Agreement is about the codes of these passages, not about which passages are coded."
+        "common (--overlap). Agreement is about the codes of these passages, not about which passages are coded.",
+        *notes,
     ]
     if alone and len(coders) > 1:
-        notes.append(f"{alone:,} passages were coded by one coder only and are not compared.")
+        every_note.append(f"{alone:,} passages were coded by one coder only and are not compared.")
     return gathered_tables(
         request,
         format,
         {"code": gathered},
         n_rows=len(passages),
-        notes=notes,
+        notes=every_note,
         definitions=definitions,
         overlap=request.options.overlap,
     )

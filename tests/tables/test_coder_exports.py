@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import softirr
-from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, text_table
+from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, qualcoder, text_table
 
 
 def refusal(path: Path, **options: object) -> str:
@@ -168,6 +170,23 @@ def test_a_coding_comparison_of_nvivo_has_no_codes(tmp_path: Path) -> None:
     head = ["Code", "File", "File Folder", "Kappa", "Agreement (%)", "A and B (%)"]
     path = text_table([head, ["Stress", "Interview 1", "Files", "0.61", "97.2", "4.1"]], tmp_path / "comparison.csv")
     assert re.search("coding comparison of NVivo.*export the project as REFI-QDA", refusal(path))
+
+
+def test_passages_without_a_code_or_a_coder_are_counted(tmp_path: Path) -> None:
+    head = ["Source Name", "Hierarchical Name", "Coded By Initials", "Coded Text"]
+    rows = [["d", "Codes\\\\Stress", who, "long day"] for who in ("AN", "BO", "")]
+    path = text_table([head, *rows, ["d", "", "BO", "other"]], tmp_path / "references.csv")
+    table = softirr.read(path)
+    assert table.raters == ("AN", "BO") and table.items == ("d: long day",)
+    assert table.warnings[-1] == "Passages without a code or a coder, left out: 2."
+    assert "has the codes of one coder" in refusal(text_table([head, rows[0], rows[2]], path))
+
+
+def test_places_of_passages_that_are_no_numbers(tmp_path: Path) -> None:
+    path = qualcoder(tmp_path)
+    with contextlib.closing(sqlite3.connect(path / "data.qda")) as database, database:
+        database.execute("UPDATE code_text SET pos0 = 'x' WHERE rowid = 1")
+    assert "has no start and end in characters" in refusal(path)
 
 
 def test_columns_of_true_and_false_are_no_raters(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def _read(table: Rows, request: Request) -> Tables:
             "project as REFI-QDA (QDPX), or the coding references of each coder."
         )
     passages = list(_passages(table, ""))
-    if len({one.coder for one in passages}) < 2:
+    if len({one.coder for one in passages if one.coder}) < 2:
         raise needs_coders(table.name, "the table of coded passages")
     return _tables(passages, request)
 
@@ -120,10 +120,8 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
         if not boxes:
             codes = several.split(own["code"]) if several else [own["code"]]
         codes = [normalize(code.rpartition("\\")[2] if is_path else code) for code in codes if not is_blank(code)]
-        if not codes:
-            continue  # a quotation without a code
         yield _Passage(
-            row_name(cells, (at["document"],), table, number, "item"),
+            row_name(cells, (at["document"],), table, number, "item") if codes else "",
             coder or normalize(own["coder"]),
             tuple(codes),
             normalize(own["content"]),
@@ -142,13 +140,16 @@ def _number(text: str) -> int | None:
 
 
 def _tables(passages: Sequence[_Passage], request: Request) -> Tables:
+    n_all, passages = len(passages), [one for one in passages if one.codes and one.coder]
+    n_left = n_all - len(passages)
+    left_out = (f"Passages without a code or a coder, left out: {n_left:,}.",) if n_left else ()
     if _has_characters(passages):
         segments = (
             Segment(one.document, one.coder, code, one.start or 0, one.end or 0)
             for one in passages
             for code in one.codes
         )
-        return segment_tables(segments, request, "coded-passages")
+        return segment_tables(segments, request, "coded-passages", notes=left_out)
     gathered = request.gathered(repeats="set")
     for one in passages:
         if not one.content:
@@ -160,6 +161,7 @@ def _tables(passages: Sequence[_Passage], request: Request) -> Tables:
     notes = (
         "An item is a passage that coders marked in the same words. Give the projects (QDPX, or SQLite of Taguette) to "
         "compare passages that overlap.",
+        *left_out,
     )
     return gathered_tables(
         request, "coded-passages", {"code": gathered}, n_rows=len(passages), notes=notes, overlap=1.0

@@ -57,7 +57,7 @@ def _of_coders(segments: list[Segment], request: Request, definitions: dict[str,
 def _segments(path: Path) -> list[Segment]:
     rows = query(path, _CODES)
     return [
-        Segment(str(document), str(owner or "(no coder)"), str(code), int(start), int(end))
+        Segment(str(document), str(owner or "(no coder)"), str(code), start, end)
         for document, owner, code, start, end in rows
         if start is not None and end is not None
     ]

@@ -40,7 +40,7 @@ def _databases(folder: Folder) -> list[Path]:
 
 def _read_databases(folder: Folder, request: Request) -> Tables:
     segments = [
-        Segment(str(document), path.stem, str(code), int(start), int(end))
+        Segment(str(document), path.stem, str(code), start, end)
         for path in _databases(folder)
         for document, code, start, end in query(path, _CODES)
     ]
