@@ -59,14 +59,21 @@ def dissenter(agreement: float, pairs: Iterable[Sequence[Any]]) -> tuple[str, fl
     >>> dissenter(0.3, [("ann", "ben", 0.9), ("ann", "cleo", 0.0), ("ben", "cleo", 0.0)])
     ('cleo', 0.9)
     """
-    values = [(str(a), str(b), float(value)) for a, b, value in pairs]
-    raters = sorted({rater for a, b, _ in values for rater in (a, b)})
-    if len(raters) <= 2:
+    of_rater: dict[str, list[float]] = {}
+    total, n = 0.0, 0
+    for one, other, value in pairs:
+        of_rater.setdefault(str(one), []).append(float(value))
+        of_rater.setdefault(str(other), []).append(float(value))
+        total, n = total + float(value), n + 1
+    if len(of_rater) <= 2:
         return None
-    without, rater = max(
-        ((_mean(v for a, b, v in values if rater not in (a, b)), rater) for rater in raters), key=lambda x: x[0]
-    )
-    return (rater, without) if without - agreement >= GAIN else None
+    # rounded, so that raters who differ alike are tied
+    without = {
+        rater: round((total - sum(own)) / (n - len(own)), 12) if len(own) < n else 0.0
+        for rater, own in sorted(of_rater.items())
+    }
+    rater = max(without, key=without.__getitem__)
+    return (rater, without[rater]) if without[rater] - agreement >= GAIN else None
 
 
 def item_priority(item: Mapping[str, Any]) -> float | None:
@@ -103,8 +110,3 @@ def in_triage_order(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     """
     scored = [(value, item) for item in items if (value := item_priority(item)) is not None]
     return [item for _, item in sorted(scored, key=lambda one: -one[0])]
-
-
-def _mean(values: Iterable[float]) -> float:
-    kept = list(values)
-    return sum(kept) / len(kept) if kept else 0.0

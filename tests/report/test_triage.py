@@ -1,12 +1,16 @@
 """One order of triage: the command line, the page, the files and Label Studio's queue rank the same items first."""
 
+import itertools
+import random
 import re
+import statistics
+import time
 from typing import Any
 
 import softirr
 from ml_backend.review.triage_queue import candidate, ordered
 from softirr.report.page.render import report_page
-from softirr.report.triage import in_triage_order
+from softirr.report.triage import dissenter, in_triage_order
 
 THREE = [("fever", "fever", "rash"), ("cough", "rash", None), ("cough", "cough", "cough"), ("fever", "rash", "nausea")]
 
@@ -39,3 +43,24 @@ def test_every_surface_has_the_same_order() -> None:
     assert re.findall(r"^(\d)\s", listed, re.M) == wanted
     page = report_page(result)
     assert re.findall(r'class="item"><bdi dir="auto">(\d)', page) == wanted
+
+
+def test_the_dissenter_is_who_leaves_the_most_agreement() -> None:
+    draw = random.Random(1)
+    for n in range(3, 9):
+        pairs = [(a, b, draw.random()) for a, b in itertools.combinations("abcdefghi"[:n], 2)]
+        without = {one: statistics.fmean(p for a, b, p in pairs if one not in (a, b)) for one in "abcdefghi"[:n]}
+        best = max(without, key=without.__getitem__)
+        differs = dissenter(without[best] - 0.2, pairs)
+        assert differs is not None and differs[0] == best and abs(differs[1] - without[best]) < 1e-9
+        assert dissenter(without[best] - 0.1, pairs) is None
+    assert dissenter(0.0, [(a, b, 0.7) for a, b in itertools.combinations("abcd", 2)]) == ("a", 0.7), (
+        "the first of a tie"
+    )
+
+
+def test_the_dissenter_among_hundreds_of_raters_is_found_at_once() -> None:
+    pairs = [(str(a), str(b), 0.5) for a, b in itertools.combinations(range(300), 2)]
+    start = time.process_time()
+    dissenter(0.5, pairs)
+    assert time.process_time() - start < 1  # seconds, when the pairs were read again for each rater
