@@ -154,7 +154,7 @@ def _print(reports: dict[str, Any], arguments: argparse.Namespace, *, main: str 
 def _status(reports: dict[str, Any], least: float) -> int:
     """1 where the headline of a report is below the number that was asked for, with the reason on standard error."""
     from softirr.coefficients.registry import coefficient_name
-    from softirr.report.headline import headline
+    from softirr.report.headline import headline, is_exact
     from softirr.report.text import printable
 
     status = 0
@@ -163,7 +163,7 @@ def _status(reports: dict[str, Any], least: float) -> int:
         if known is not None and known[1]["value"] >= least:
             continue
         status = 1
-        of = f"Text {printable(name)}: " if len(reports) > 1 else ""
+        of = f"{'Field' if is_exact(report) else 'Text'} {printable(name)}: " if len(reports) > 1 else ""
         value = "" if known is None else f"{coefficient_name(known[0])} is {known[1]['value']:.4f}"
         print(
             f"softirr: {of}{value or 'no coefficient is defined'}, but --fail-below asks for {least:g}.",

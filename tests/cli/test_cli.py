@@ -322,6 +322,14 @@ def test_a_headline_below_the_number_sets_the_exit_status(capsys, answers):
     assert err == f"softirr: Krippendorff's alpha is {value:.4f}, but --fail-below asks for 0.99.\n"
 
 
+def test_fail_below_names_the_field(capsys, tmp_path):
+    path = tmp_path / "fields.csv"
+    path.write_text("item,rater,text,severity\n1,ann,fever,1\n1,bob,rash,2\n2,ann,cough,3\n2,bob,cough,3\n")
+    fields = ["--field", "severity=nominal", "--field", "text=text"]
+    status, _, err = run(capsys, "score", str(path), *INDEL, *fields, "--fail-below", "0.9")
+    assert status == 1 and "softirr: Field severity: Krippendorff's alpha is" in err and "softirr: Text text:" in err
+
+
 def test_every_option_has_help():
     def walk(command):
         for action in command._actions:
