@@ -125,12 +125,21 @@ class _Sample:
             return None
         if self.form is not None and len(self._called()) > 1:
             return None  # coders' columns beside the answers
+        if self._has_returning_person():
+            return None  # ids of responses are not their respondents
         return self._options(rater=respondents[:1], items=questions)
 
     def items(self) -> str | None:
         """The option of the questions, for a form without a column that names the respondent."""
         questions = self._questions()
-        return self._options(items=questions) if self.form is not None and len(questions) > 1 else None
+        if self.form is None or len(questions) < 2 or self._has_returning_person():
+            return None
+        return self._options(items=questions)
+
+    def _has_returning_person(self) -> bool:
+        """Whether a form asks who answers, and somebody answered twice."""
+        names = [self.cells[i] for i in self.public if is_person(self.columns[i])] if self.form is not None else []
+        return any(len(set(filled)) < len(filled) for cells in names if (filled := [cell for cell in cells if cell]))
 
     def _questions(self) -> list[int]:
         aside = self._respondents()

@@ -217,6 +217,18 @@ def test_a_form_without_names_asks_for_a_column_of_them(
     assert main(["score", str(written(named, path)), "--rater", "Nr", *shlex.split(words), "--measure", "indel"]) == 0
 
 
+def test_ids_of_responses_are_no_respondents_where_somebody_answered_twice(tmp_path: Path) -> None:
+    path = tmp_path / "kobo.csv"
+    head = "_id,_uuid,_submission_time,Your name,Picture 1,Picture 2"
+    path.write_text(
+        f"{head}\n1,u,2026-01-01,ann,fever,rash\n2,v,2026-01-01,bob,hot,itch\n3,x,2026-01-02,bob,hot,itch\n"
+    )
+    with pytest.raises(softirr.InputError) as caught:
+        softirr.read(path)
+    assert "_uuid," in str(caught.value) and "use rater" not in str(caught.value)
+    assert "no column that names the respondent" not in str(caught.value)
+
+
 def test_columns_of_people_are_no_items_of_qualtrics(tmp_path: Path) -> None:
     path = written(FORMS["Qualtrics"][0], tmp_path / "a.csv")
     table = softirr.read(path, rater="ResponseId", items="Q*")
