@@ -221,7 +221,7 @@ class Codebook:
             said = f" = {'; '.join(others[:6])}{' …' if len(others) > 6 else ''}" if others else ""
             used = "1 rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
             lines.append(f"{entry.count:>6}  {used:>9}  {entry.name}{said}")
-            lines += [f"{'':>19}{one.text}: {one.definition}" for one in entry.wordings if one.definition]
+            lines += [f"{'':>19}{one.text}: {printable(one.definition)}" for one in entry.wordings if one.definition]
         lines += _contribution_lines(self.contributions)
         return "\n".join([*(f"Warning: {misfit}" for misfit in self.misfits), *lines, *self.notes])
 
