@@ -28,7 +28,7 @@ _TSV = (".tsv", ".txt", "")
 _COLUMN_LABELS = {
     "item": "Item",
     "rater": "Rater",
-    "text": "Text as the rater wrote it",
+    "text": "Text of the rater",
     "code": "Entry of the codebook",
     "raters": "Raters of the item with this entry",
     "answered": "Raters of the item",
