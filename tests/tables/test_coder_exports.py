@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import softirr
-from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, qualcoder, text_table
+from tests.tables.formats import ANSWERS, anndata, datasaur, lighttag, qualcoder, text_table, workbook
 
 
 def refusal(path: Path, **options: object) -> str:
@@ -180,6 +180,17 @@ def test_passages_without_a_code_or_a_coder_are_counted(tmp_path: Path) -> None:
     assert table.raters == ("AN", "BO") and table.items == ("d: long day",)
     assert table.warnings[-1] == "Passages without a code or a coder, left out: 2."
     assert "has the codes of one coder" in refusal(text_table([head, rows[0], rows[2]], path))
+
+
+def test_cells_with_an_error_are_no_codes(tmp_path: Path) -> None:
+    head = ["Document", "Codes", "Created by", "Quotation Content"]
+    path = workbook(
+        [head, ["d", "Stress", "ann", "x"], ["d", "#N/A", "bob", "x"], ["d", "Joy", "bob", "x"]], tmp_path / "q.xlsx"
+    )
+    table = softirr.read(path)
+    assert table.texts == ("Joy", "Stress") and table.warnings[-1] == "Passages without a code or a coder, left out: 1."
+    path = workbook([head, ["d", "Stress", "ann", "x"], ["d", "Joy", "bob", "#N/A"]], tmp_path / "q.xlsx")
+    assert "without their words" in refusal(path)
 
 
 def test_places_of_passages_that_are_no_numbers(tmp_path: Path) -> None:

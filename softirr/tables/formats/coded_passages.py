@@ -13,7 +13,7 @@ from typing import Any
 
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
-from softirr.tables.gathered import Request, Tables, gathered_tables
+from softirr.tables.gathered import NoValue, Request, Tables, gathered_tables
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows, row_name
 from softirr.tables.segments import Segment, needs_coders, segment_tables
@@ -132,7 +132,7 @@ def _passages(table: Rows, coder: str) -> Iterator[_Passage]:
 
 def _cell(cells: Sequence[Any], place: int) -> str:
     value = cells[place] if 0 <= place < len(cells) else None
-    return "" if value is None else str(value)
+    return "" if value is None or isinstance(value, NoValue) else str(value)
 
 
 def _number(text: str) -> int | None:
