@@ -103,7 +103,8 @@ def _lines(found: Any, language: str | None, source: str) -> Iterator[str]:
         yield f"and {len(found.raters) - _MOST:,} more"
     yield ""
     rows = [
-        (printable(item), printable(rater), _cut(" | ".join(texts) or "(empty)")) for item, rater, texts in found.rows
+        (_cut(printable(item)), printable(rater), _cut(" | ".join(texts) or "(empty)"))
+        for item, rater, texts in found.rows
     ]
     yield from table_lines(("item", "rater", "texts"), rows)
     for warning in found.warnings:

@@ -331,7 +331,10 @@ def _first(items: Sequence[Mapping[str, Any]]) -> Iterable[Block]:
     yield ""
     yield (
         ("look at first", "agreement", "raters"),
-        [(printable(item["id"]), _number(item["agreement"]), str(item["n_raters"])) for item in scored[:_FIRST_SHOWN]],
+        [
+            (_shortened(printable(item["id"])), _number(item["agreement"]), str(item["n_raters"]))
+            for item in scored[:_FIRST_SHOWN]
+        ],
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.gathered import Records, Request, Tables, gathered_tables
+from softirr.tables.layout import shown
 from softirr.tables.rows import Rows
 from softirr.text import is_blank
 
@@ -80,7 +81,9 @@ class Evaluation:
         if text is None or is_blank(text):
             return
         if self._references.setdefault(str(item), text) != text:
-            raise InputError(f"{place}: item {item} has two references, so these are logs of different data.")
+            raise InputError(
+                f"{place}: item {shown(str(item))} has two references, so these are logs of different data."
+            )
 
     def tables(self, field: str = "answer", *, notes: tuple[str, ...] = ()) -> Tables:
         """The table of all answers and references."""

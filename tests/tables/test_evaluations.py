@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import softirr
+from softirr.cli.main import main
 from tests.tables import formats
 
 
@@ -204,6 +205,21 @@ def test_langfuse_counts_scores_that_are_not_texts_and_takes_any_output(tmp_path
     assert table.warnings == ("Scores that are not texts, left out: 1.",) and len(table.texts) == 2
     with pytest.raises(softirr.InputError, match="does not name its annotator"):
         softirr.read(page(path, score("rash", authorUserId=["ann"])))
+
+
+def test_files_of_langfuse_that_are_not_read_are_named(tmp_path: Path) -> None:
+    folder = formats.langfuse(tmp_path)
+    (folder / "scores.csv").write_text("id,name\n1,finding\n")
+    assert softirr.read(folder).warnings == ("Only JSON and JSONL are read; left out: scores.csv.",)
+
+
+def test_long_inputs_as_items_are_cut_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An item of Langfuse is a prompt."""
+    path = page(tmp_path / "page.json", generation("fever", input="w" * 50_000), score("fever"))
+    for command in (["inspect"], ["score", "--measure", "exact"]):
+        assert main([*command, str(path)]) == 0
+        out = capsys.readouterr().out
+        assert "w…" in out and max(map(len, out.splitlines())) < 300
 
 
 def test_langfuse_asks_for_a_score_and_for_names_of_annotators(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from softirr.errors import InputError
 from softirr.tables.archives import Folder
 from softirr.tables.evaluations import Evaluation
 from softirr.tables.gathered import Records, Request, Tables, chosen_texts
+from softirr.tables.layout import listed
 from softirr.tables.registry import Example, Format, Ways
 from softirr.tables.rows import Rows
 
@@ -30,6 +31,8 @@ class _Export:
     generations: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
     n_other: int = 0
     """Scores that are no texts, such as numbers."""
+    left_out: tuple[str, ...] = ()
+    """Files of a folder that are not read."""
 
     def add(self, records: Records, request: Request) -> None:
         """The records of a file: rows of the export, or pages of the API."""
@@ -55,7 +58,8 @@ class _Export:
 
     def _tables(self, request: Request, names: tuple[str, ...]) -> Tables:
         items = self._items()
-        notes = (f"Scores that are not texts, left out: {self.n_other:,}.",) if self.n_other else ()
+        notes = [f"Scores that are not texts, left out: {self.n_other:,}."] if self.n_other else []
+        notes += [f"Only JSON and JSONL are read; left out: {listed(self.left_out)}."] if self.left_out else []
         tables: Tables = {}
         for name in names:
             evaluation = Evaluation(request, _NAME)
@@ -84,7 +88,7 @@ class _Export:
                     )
                 annotators.add(item)
                 evaluation.person(item, author, text, place)
-            tables |= evaluation.tables(name, notes=notes)
+            tables |= evaluation.tables(name, notes=tuple(notes))
         return tables
 
     def _items(self) -> dict[str, str]:
@@ -165,7 +169,8 @@ def _is_folder(folder: Folder) -> bool:
 
 
 def _read_folder(folder: Folder, request: Request) -> Tables:
-    export = _Export()
+    others = set(folder.files) - set(folder.ending(".json", ".jsonl"))
+    export = _Export(left_out=tuple(sorted(path.relative_to(folder.path).as_posix() for path in others)))
     for path in folder.ending(".json", ".jsonl"):
         content = folder.open(path)
         if isinstance(content, Rows):
