@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(group))
         if folder in ("labelstudio", "browser") and item.path.name != MAIN_PATH:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Undo what a command in this process set up, in any test: its filter counts the warnings of later ones."""
+    root = logging.getLogger()
+    level = root.level
+    _remove_thinned(root)
+    yield
+    _remove_thinned(root)
+    root.setLevel(level)
+
+
+def _remove_thinned(root: logging.Logger) -> None:
+    for handler in list(root.handlers):
+        if any(type(one).__name__ == "Thinned" for one in handler.filters):
+            root.removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def dates(text: str) -> Iterator[TypedValue]:
     --------
     >>> [(one.quantity, one.low, one.written) for one in dates("seen 5 January 2026")]
     [('year', 2026, None), ('month', 1, None), ('day', 5, '2026-01-05')]
-    >>> [one.written for one in dates("5 Jan 26, 31/12/99")]
+    >>> [value.written for value in dates("5 Jan 26, 31/12/99")]
     [None, None, None, '2026-01-05', None, None, None, '1999-12-31']
     """
     spans: list[tuple[int, int, list[tuple[str, int]]]] = []

@@ -262,7 +262,7 @@ def of_kind(table: AnnotationTable, spec: str, *, keep_empty: bool = False) -> A
 
     Examples
     --------
-    >>> from softirr.tables.table import Answer
+    >>> from softirr.tables.table import AnnotationTable, Answer
     >>> rows = [("1", "ann", "a; b"), ("1", "bob", "a")]
     >>> of_kind(AnnotationTable.from_answers(Answer(*row) for row in rows), "set").texts
     ('a', 'b')

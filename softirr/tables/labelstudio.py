@@ -149,7 +149,7 @@ def field_controls(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
             seen: dict[str, int] = {}
             for region in mappings(annotation.get("result")):
                 name, type_ = region.get("from_name"), region.get("type")
-                if not isinstance(name, str) or type_ not in CONTROL_KINDS:
+                if not isinstance(name, str) or str(type_) not in CONTROL_KINDS:
                     continue
                 kind = kinds.setdefault(name, CONTROL_KINDS[str(type_)])
                 seen[name] = seen.get(name, 0) + len(_value_texts(region))
@@ -253,7 +253,7 @@ def textareas(source: Mapping[str, Any], control: str | None) -> Iterator[Mappin
     for region in mappings(source.get("result")):
         type_, name = region.get("type"), region.get("from_name")
         if (type_ == "textarea" and control in (None, name)) or (
-            type_ in CONTROL_KINDS and control == name is not None
+            str(type_) in CONTROL_KINDS and control == name is not None
         ):
             yield region
 

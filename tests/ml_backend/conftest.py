@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,17 +15,6 @@ from tests.ml_backend.fake_label_studio import Bench
 from tests.servers import postgres, redis_server
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(autouse=True)
-def own_logging() -> Iterator[None]:
-    """Undo what a command in this process set up: its filter counts the warnings of later tests."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    for handler in [handler for handler in root.handlers if handler not in handlers]:
-        root.removeHandler(handler)
-    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

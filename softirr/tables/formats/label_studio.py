@@ -107,7 +107,7 @@ def _needed_of(result: list[Mapping[str, Any]], *, kinds: bool) -> list[dict[str
     return [
         {key: _interned(region[key]) for key in ("type", "from_name", "origin") if key in region}
         | ({"value": {"text": region["value"]["text"]}} if region["type"] == "textarea" else {})
-        | ({"value": region.get("value")} if kinds and region["type"] in CONTROL_KINDS else {})
+        | ({"value": region.get("value")} if kinds and str(region["type"]) in CONTROL_KINDS else {})
         for region in result
     ]
 
